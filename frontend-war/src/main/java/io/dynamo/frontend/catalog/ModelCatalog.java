@@ -1,0 +1,16 @@
+package io.dynamo.frontend.catalog;
+
+import java.util.List;
+import java.util.Optional;
+
+/** The models that live workers serve now. Safe for concurrent use; never blocks. */
+public interface ModelCatalog {
+  /** Those with at least one live worker, by name. */
+  List<ServedModel> models();
+
+  /** The model of that name, when a worker lives that serves it. */
+  Optional<ServedModel> find(String name);
+
+  /** Whether a card of that name is known, although no worker may be ready. */
+  boolean isKnown(String name);
+}

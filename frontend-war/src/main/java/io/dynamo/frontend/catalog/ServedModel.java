@@ -1,0 +1,17 @@
+package io.dynamo.frontend.catalog;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.model.ModelCard;
+
+/**
+ * A model that can be asked now.
+ *
+ * @param createdAtSeconds when this frontend first saw it, UNIX time
+ */
+public record ServedModel(
+    ModelCard card, EndpointId endpoint, ModelText text, long createdAtSeconds) {
+  public String name() {
+    return card.displayName();
+  }
+}

@@ -1,0 +1,24 @@
+package io.dynamo.frontend.dispatch;
+
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
+import java.util.concurrent.Flow;
+
+/**
+ * Sends generations to workers and keeps them going when workers are lost. Safe for concurrent use;
+ * never blocks its caller.
+ */
+public interface Dispatcher {
+  /**
+   * The tokens of one generation, whatever number of workers it takes. Starts when subscribed to;
+   * ends with a finish reason and {@code onComplete}, or with a {@link
+   * io.dynamo.error.DynamoException}. Raising the context's cancellation or cancelling the
+   * subscription ends it at the engine.
+   *
+   * @return for one subscriber
+   */
+  Flow.Publisher<EngineOutput> generate(
+      ServedModel model, GenerateRequest request, RequestContext context);
+}

@@ -1,0 +1,16 @@
+package io.dynamo.frontend.postprocess;
+
+import io.dynamo.inference.FinishReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What one item adds to the text.
+ *
+ * @param text new text, whole characters; may be empty while a character or a possible stop string
+ *     is held back
+ * @param tokens tokens counted, those of a matched stop included
+ * @param finish why the text ends here, null while it goes on
+ * @param matchedStop the stop string that matched, when one did
+ */
+public record TextDelta(
+    String text, int tokens, @Nullable FinishReason finish, @Nullable String matchedStop) {}

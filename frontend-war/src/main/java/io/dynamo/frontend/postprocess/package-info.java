@@ -1,0 +1,8 @@
+/**
+ * From token ids to text: incremental detokenising and stop strings. Start at {@link
+ * io.dynamo.frontend.postprocess.TextDelta}.
+ */
+@NullMarked
+package io.dynamo.frontend.postprocess;
+
+import org.jspecify.annotations.NullMarked;

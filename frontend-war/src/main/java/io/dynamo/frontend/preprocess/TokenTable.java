@@ -1,0 +1,16 @@
+package io.dynamo.frontend.preprocess;
+
+/** A vocabulary: id to bytes. Immutable. */
+public interface TokenTable {
+  /** One above the highest id. */
+  int size();
+
+  /**
+   * The raw bytes of a token, which need not be whole characters; empty for an unknown id. Owned by
+   * the table, not to be changed.
+   */
+  byte[] bytes(int id);
+
+  /** Whether the token is special, that is left out of text unless asked for. */
+  boolean isSpecial(int id);
+}

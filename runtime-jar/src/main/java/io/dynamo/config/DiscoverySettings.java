@@ -1,0 +1,18 @@
+package io.dynamo.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Where instances and models are found. Keys: {@code dynamo.discovery.*}.
+ *
+ * @param fileRoot the store of the file backend
+ * @param leaseTtl how long a record outlives the last sign of life of its owner
+ */
+public record DiscoverySettings(Backend backend, Path fileRoot, Duration leaseTtl) {
+  /** The backends of this version. */
+  public enum Backend {
+    MEMORY,
+    FILE
+  }
+}

@@ -1,0 +1,28 @@
+package io.dynamo.config;
+
+import java.time.Duration;
+
+/**
+ * The OpenAI-compatible frontend. Keys: {@code dynamo.frontend.*}.
+ *
+ * @param migrationLimit how often one generation may move to another worker
+ * @param maxConcurrentRequests generations admitted at once; more are answered 503 with {@code
+ *     Retry-After}
+ * @param bodyLimitBytes of a request body
+ * @param requestTimeout a generation's deadline
+ * @param firstItemWait how long the status line waits for the first item
+ * @param heartbeat between comments on a stream without its first token
+ * @param writeStall how long a stream may go without progress of its reader
+ * @param disconnectPoll between looks at connections whose client has hung up
+ * @param preprocessThreads templates and tokenizers at work at once
+ */
+public record FrontendSettings(
+    int migrationLimit,
+    int maxConcurrentRequests,
+    int bodyLimitBytes,
+    Duration requestTimeout,
+    Duration firstItemWait,
+    Duration heartbeat,
+    Duration writeStall,
+    Duration disconnectPoll,
+    int preprocessThreads) {}

@@ -1,0 +1,15 @@
+package io.dynamo.config;
+
+/**
+ * How requests find their worker. Keys: {@code dynamo.router.*}.
+ *
+ * @param overlapScoreCredit blocks of prefill that one cached block is worth
+ * @param temperature 0 takes the cheapest rank; above, ranks are drawn by cost
+ */
+public record RouterSettings(Mode mode, double overlapScoreCredit, double temperature) {
+  /** The modes of this version. */
+  public enum Mode {
+    ROUND_ROBIN,
+    KV
+  }
+}

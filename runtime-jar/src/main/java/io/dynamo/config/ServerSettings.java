@@ -1,0 +1,30 @@
+package io.dynamo.config;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The server as a whole. Keys: {@code dynamo.roles}, {@code dynamo.namespace}, {@code
+ * dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.runtime.*}, {@code
+ * dynamo.native.extract-dir}.
+ *
+ * @param inhibitedDuration how long an instance is set aside after a failure; zero never
+ * @param drainTimeout how long running streams may take to end when the server stops
+ * @param nativeExtractDirs where the native library may be unpacked, tried in order
+ */
+public record ServerSettings(
+    Set<Role> roles,
+    String namespace,
+    String httpHost,
+    int httpPort,
+    boolean insecure,
+    Duration inhibitedDuration,
+    Duration drainTimeout,
+    List<Path> nativeExtractDirs) {
+  public ServerSettings {
+    roles = Set.copyOf(roles);
+    nativeExtractDirs = List.copyOf(nativeExtractDirs);
+  }
+}

@@ -1,0 +1,10 @@
+package io.dynamo.config;
+
+/** All settings of a server, read and checked once at its start; one record per area. */
+public record Settings(
+    ServerSettings server,
+    DiscoverySettings discovery,
+    TcpSettings tcp,
+    RouterSettings router,
+    FrontendSettings frontend,
+    WorkerSettings worker) {}

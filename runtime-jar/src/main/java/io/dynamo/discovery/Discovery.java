@@ -1,0 +1,39 @@
+package io.dynamo.discovery;
+
+import java.util.function.Consumer;
+
+/**
+ * Who lives where, and which models they serve. Records live under the lease of the process that
+ * wrote them and vanish with it. Safe for concurrent use.
+ */
+public interface Discovery extends AutoCloseable {
+  /** Something that can be given up. Idempotent. */
+  interface Handle extends AutoCloseable {
+    @Override
+    void close();
+  }
+
+  /** The identity under which this process registers. */
+  InstanceId instanceId();
+
+  /**
+   * Writes {@code record}; it is visible to watchers before this returns or shortly after. Writing
+   * an equal record again succeeds.
+   *
+   * @return takes the record away again
+   * @throws IllegalStateException when another value stands under its key
+   */
+  Handle register(DiscoveryRecord record);
+
+  /**
+   * Tells {@code listener} every record of the kind: those there now, then each change, with no gap
+   * between. Calls come one at a time, in order, on a thread of the backend; a listener must not
+   * block. A record that flaps between two looks may be told once or not at all: the sequence
+   * always ends in what is there.
+   */
+  <R extends DiscoveryRecord> Handle watch(Class<R> kind, Consumer<DiscoveryEvent<R>> listener);
+
+  /** Takes away all records of this process, ends all watches and frees the lease. Idempotent. */
+  @Override
+  void close();
+}

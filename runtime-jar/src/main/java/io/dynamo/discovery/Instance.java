@@ -1,0 +1,29 @@
+package io.dynamo.discovery;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One process that serves an endpoint.
+ *
+ * @param deviceType {@code cpu} or {@code cuda}, null when not told
+ * @param format how its request bodies are encoded
+ */
+public record Instance(
+    EndpointId endpoint,
+    InstanceId id,
+    TransportAddress transport,
+    @Nullable String deviceType,
+    PayloadFormat format)
+    implements DiscoveryRecord {
+  public static final String BUCKET = "v1/instances";
+
+  @Override
+  public String bucket() {
+    return BUCKET;
+  }
+
+  @Override
+  public String key() {
+    return endpoint + "/" + id.hex();
+  }
+}

@@ -1,0 +1,28 @@
+package io.dynamo.discovery;
+
+/** How an instance is reached on the request plane. */
+public sealed interface TransportAddress {
+  /**
+   * A shared TCP listener.
+   *
+   * @param address {@code ip:port}
+   * @param path what a request frame names, {@code {id:x}/{ns}/{comp}/{endpoint}} since Dynamo
+   *     1.6.1; a client sends it as it stands
+   */
+  record Tcp(String address, String path) implements TransportAddress {
+    /** The form of the instance record: address, slash, path. */
+    public static Tcp parse(String text) {
+      var rest = text.startsWith("tcp://") ? text.substring("tcp://".length()) : text;
+      int slash = rest.indexOf('/');
+      if (slash <= 0 || slash == rest.length() - 1) {
+        throw new IllegalArgumentException("tcp transport \"" + text + "\" is not ip:port/path");
+      }
+      return new Tcp(rest.substring(0, slash), rest.substring(slash + 1));
+    }
+
+    @Override
+    public String toString() {
+      return address + "/" + path;
+    }
+  }
+}

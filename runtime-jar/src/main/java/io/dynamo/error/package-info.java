@@ -1,0 +1,7 @@
+/**
+ * What can go wrong, as codes that survive the wire. Start at {@link io.dynamo.error.ErrorCode}.
+ */
+@NullMarked
+package io.dynamo.error;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,31 @@
+package io.dynamo.inference;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One item of a worker's answer: Dynamo's {@code LLMEngineOutput}. Exactly one item has a finish
+ * reason, and it is the last.
+ *
+ * @param tokenIds only what is new; owned by the record, never changed
+ * @param text the text when the worker detokenised itself; null lets the frontend do it
+ * @param errorMessage what went wrong when {@code finishReason} is {@link FinishReason#ERROR}
+ * @param index which of {@code n} choices
+ * @param usage counts, usually on the first and the last item
+ */
+public record EngineOutput(
+    int[] tokenIds,
+    @Nullable String text,
+    @Nullable FinishReason finishReason,
+    @Nullable String errorMessage,
+    int index,
+    @Nullable Usage usage) {
+  /** An item with tokens and nothing else. */
+  public static EngineOutput ofTokens(int... tokenIds) {
+    return new EngineOutput(tokenIds, null, null, null, 0, null);
+  }
+
+  /** The last item. */
+  public static EngineOutput finish(FinishReason reason, @Nullable Usage usage, int... tokenIds) {
+    return new EngineOutput(tokenIds, null, reason, null, 0, usage);
+  }
+}

@@ -1,0 +1,27 @@
+package io.dynamo.request;
+
+import io.dynamo.discovery.Instance;
+import java.util.concurrent.Flow;
+
+/** The requester's side of the request plane. Safe for concurrent use; never blocks its caller. */
+public interface EndpointClient extends AutoCloseable {
+  /**
+   * Sends {@code request} to {@code instance} once the answer is subscribed to. The stream ends
+   * with {@code onComplete} only after the worker's end mark, else with a {@link
+   * io.dynamo.error.DynamoException}: {@link io.dynamo.error.Migratable} when the worker could not
+   * be reached, refused, fell silent, or cut the stream. Demand reaches the worker's socket: items
+   * not asked for are not read.
+   *
+   * <p>Cancelling the subscription, or raising the context's cancellation, tells the worker at
+   * once. After a stop the items still on their way are delivered; after a kill, or a cancelled
+   * subscription, none is.
+   *
+   * @return for one subscriber
+   */
+  <Q, R> Flow.Publisher<R> call(
+      Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context);
+
+  /** Ends open streams with a typed error and frees every socket. Idempotent. */
+  @Override
+  void close();
+}

@@ -1,0 +1,26 @@
+package io.dynamo.request;
+
+import io.dynamo.discovery.PayloadFormat;
+import java.nio.ByteBuffer;
+
+/**
+ * Turns the requests and the items of an endpoint into bytes and back, in either format. Stateless.
+ * Reading leaves out what it does not know, as Dynamo's readers do, and takes keys in any order.
+ */
+public interface MessageCodec<Q, R> {
+  byte[] encodeRequest(Q request, PayloadFormat format);
+
+  /**
+   * @throws io.dynamo.error.InvalidRequestException when the bytes are not such a request
+   */
+  Q decodeRequest(ByteBuffer body, PayloadFormat format);
+
+  /** The item alone, without the response envelope. */
+  byte[] encodeItem(R item, PayloadFormat format);
+
+  /**
+   * @param body positioned at the item, limited to its end
+   * @throws io.dynamo.error.InvalidRequestException when the bytes are not such an item
+   */
+  R decodeItem(ByteBuffer body, PayloadFormat format);
+}

@@ -1,0 +1,33 @@
+package io.dynamo.request;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import java.util.Map;
+
+/**
+ * What travels with a request through every plane.
+ *
+ * @param id the request's id, the same in every process; a UUID when the frontend invents it
+ * @param metadata the caller's own pairs, carried in the control message
+ * @param headers trace context and external ids ({@code traceparent}, {@code x-request-id})
+ * @param deadline when everybody stops waiting
+ * @param cancellation raised by the requester, heard by the engine
+ */
+public record RequestContext(
+    String id,
+    Map<String, String> metadata,
+    Map<String, String> headers,
+    Deadline deadline,
+    Cancellation cancellation) {
+  public RequestContext {
+    metadata = Map.copyOf(metadata);
+    headers = Map.copyOf(headers);
+  }
+
+  /**
+   * The same request with a cancellation of its own that also follows this one's: one leg of it.
+   */
+  public RequestContext leg() {
+    return new RequestContext(id, metadata, headers, deadline, cancellation.child());
+  }
+}

@@ -1,0 +1,115 @@
+package io.dynamo.runtime;
+
+import io.dynamo.config.Settings;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.event.EventPlane;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.request.EndpointClient;
+import io.dynamo.request.EndpointServer;
+import io.dynamo.transfer.HostMemory;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+
+/** The planes of one server, assembled: what a role is started on. Safe for concurrent use. */
+public final class DynamoRuntime {
+  private final Settings settings;
+  private final Metrics metrics;
+  private final Discovery discovery;
+  private final EndpointClient client;
+  private final EndpointServer server;
+  private final EventPlane events;
+  private final HostMemory memory;
+  private final ExecutorService blocking;
+  private final ScheduledExecutorService timer;
+  private final Map<EndpointId, LiveInstances> instances = new ConcurrentHashMap<>();
+
+  /**
+   * Takes its parts; whoever made them closes them, after the roles have stopped.
+   *
+   * @param blocking a virtual thread per task: for work that waits
+   * @param timer for short tasks at a later time
+   */
+  public DynamoRuntime(
+      Settings settings,
+      Metrics metrics,
+      Discovery discovery,
+      EndpointClient client,
+      EndpointServer server,
+      EventPlane events,
+      HostMemory memory,
+      ExecutorService blocking,
+      ScheduledExecutorService timer) {
+    this.settings = settings;
+    this.metrics = metrics;
+    this.discovery = discovery;
+    this.client = client;
+    this.server = server;
+    this.events = events;
+    this.memory = memory;
+    this.blocking = blocking;
+    this.timer = timer;
+    discovery.watch(Instance.class, this::onInstance);
+  }
+
+  private void onInstance(DiscoveryEvent<Instance> event) {
+    var instance =
+        switch (event) {
+          case DiscoveryEvent.Added<Instance> added -> added.record();
+          case DiscoveryEvent.Lost<Instance> lost -> lost.record();
+        };
+    of(instance.endpoint()).onEvent(event);
+  }
+
+  private LiveInstances of(EndpointId endpoint) {
+    return instances.computeIfAbsent(
+        endpoint, _ -> new LiveInstances(settings.server().inhibitedDuration(), System::nanoTime));
+  }
+
+  public Settings settings() {
+    return settings;
+  }
+
+  public Metrics metrics() {
+    return metrics;
+  }
+
+  public Discovery discovery() {
+    return discovery;
+  }
+
+  public EndpointClient client() {
+    return client;
+  }
+
+  public EndpointServer server() {
+    return server;
+  }
+
+  public EventPlane events() {
+    return events;
+  }
+
+  public HostMemory memory() {
+    return memory;
+  }
+
+  /** Runs each task on a virtual thread of its own. */
+  public ExecutorService blocking() {
+    return blocking;
+  }
+
+  /** Runs short tasks later; they must not block. */
+  public ScheduledExecutorService timer() {
+    return timer;
+  }
+
+  /** The live instances of {@code endpoint}; the same object each time. */
+  public EndpointInstances instances(EndpointId endpoint) {
+    return of(endpoint);
+  }
+}

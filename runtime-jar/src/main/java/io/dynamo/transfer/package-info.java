@@ -1,0 +1,8 @@
+/**
+ * Host memory that KV blocks live in, copied in batches and checksummed. Start at {@link
+ * io.dynamo.transfer.HostMemory}.
+ */
+@NullMarked
+package io.dynamo.transfer;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,34 @@
+package io.dynamo.worker.engine;
+
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
+import java.util.concurrent.Flow;
+
+/** Turns prompts into tokens. Safe for concurrent use after {@link #start}. */
+public interface Engine extends AutoCloseable {
+  /**
+   * Gets ready to serve; called once, before anything else.
+   *
+   * @param events told each change of a rank's KV cache, in order per rank
+   */
+  EngineDescription start(KvEventSink events);
+
+  /**
+   * Starts one generation on the rank that the request names. The stream law: exactly one item has
+   * a finish reason and it is the last; a raised cancellation ends the stream with {@link
+   * io.dynamo.inference.FinishReason#CANCELLED} soon, also during prefill; without demand the
+   * engine holds at most a bounded number of items.
+   *
+   * @throws io.dynamo.error.InvalidRequestException when the request can never be served (too long,
+   *     unknown rank)
+   */
+  Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context);
+
+  /** Generations that hold a slot or wait for one. */
+  int running();
+
+  /** Ends every generation and frees what the engine holds. Idempotent; allowed without a start. */
+  @Override
+  void close();
+}
