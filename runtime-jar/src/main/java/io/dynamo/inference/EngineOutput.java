@@ -28,4 +28,9 @@ public record EngineOutput(
   public static EngineOutput finish(FinishReason reason, @Nullable Usage usage, int... tokenIds) {
     return new EngineOutput(tokenIds, null, reason, null, 0, usage);
   }
+
+  /** The same item with other counts. */
+  public EngineOutput withUsage(Usage counts) {
+    return new EngineOutput(tokenIds, text, finishReason, errorMessage, index, counts);
+  }
 }

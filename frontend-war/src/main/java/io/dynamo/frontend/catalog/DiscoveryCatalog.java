@@ -1,0 +1,272 @@
+package io.dynamo.frontend.catalog;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.model.ModelCard;
+import java.io.IOException;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BiPredicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows the model cards in discovery. All changes happen under one lock, files are read outside
+ * of it on the given executor; readers see a snapshot.
+ *
+ * <p>Workers of one model share one text side, kept until the catalog closes, because a request may
+ * still use it. The first card of a name sets what the name means; a card that differs waits until
+ * the last worker with the first one is gone.
+ */
+public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(DiscoveryCatalog.class.getName());
+  private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
+  private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+
+  /** What makes two cards the same model. */
+  private record Identity(
+      EndpointId endpoint, @Nullable String tokenizer, @Nullable String template, int blockTokens) {
+    static Identity of(ModelRecord record) {
+      var card = record.card();
+      return new Identity(
+          record.endpoint(),
+          card.tokenizer() == null ? null : card.tokenizer().checksum(),
+          card.chatTemplate() == null ? null : card.chatTemplate().checksum(),
+          card.blockTokens());
+    }
+  }
+
+  /** The workers of one name that agree on what it is. */
+  private static final class Group {
+    final Map<String, ModelRecord> records = new LinkedHashMap<>(); // by key, in order of arrival
+    final long createdAtSeconds;
+    boolean loading;
+    @Nullable ServedModel served;
+
+    Group(long createdAtSeconds) {
+      this.createdAtSeconds = createdAtSeconds;
+    }
+  }
+
+  private final TextLoader loader;
+  private final BiPredicate<EndpointId, InstanceId> isLive;
+  private final ExecutorService blocking;
+  private final ScheduledExecutorService timer;
+  private final InstantSource clock;
+  private final Discovery.Handle watch;
+
+  private final Map<String, LinkedHashMap<Identity, Group>> names =
+      new HashMap<>(); // guarded by this
+  private final Map<Identity, ModelText> texts = new HashMap<>(); // guarded by this; to be closed
+  private boolean closed; // guarded by this
+  private volatile Map<String, Candidates> snapshot = Map.of(); // replaced whole
+
+  /** The group that answers for a name, and the instances that may be live. */
+  private record Candidates(
+      @Nullable ServedModel served, EndpointId endpoint, List<InstanceId> workers) {}
+
+  /**
+   * @param isLive whether an instance of an endpoint can be called now
+   * @param blocking runs loads
+   * @param timer starts loads again after a failure
+   */
+  public DiscoveryCatalog(
+      Discovery discovery,
+      TextLoader loader,
+      BiPredicate<EndpointId, InstanceId> isLive,
+      ExecutorService blocking,
+      ScheduledExecutorService timer,
+      InstantSource clock) {
+    this.loader = loader;
+    this.isLive = isLive;
+    this.blocking = blocking;
+    this.timer = timer;
+    this.clock = clock;
+    this.watch = discovery.watch(ModelRecord.class, this::onEvent);
+  }
+
+  @Override
+  public List<ServedModel> models() {
+    var ready = new ArrayList<ServedModel>();
+    for (var candidates : snapshot.values()) {
+      if (candidates.served != null && anyLive(candidates)) {
+        ready.add(candidates.served);
+      }
+    }
+    ready.sort(Comparator.comparing(ServedModel::name));
+    return ready;
+  }
+
+  @Override
+  public Optional<ServedModel> find(String name) {
+    var candidates = snapshot.get(name);
+    return candidates != null && candidates.served != null && anyLive(candidates)
+        ? Optional.of(candidates.served)
+        : Optional.empty();
+  }
+
+  @Override
+  public boolean isKnown(String name) {
+    return snapshot.containsKey(name);
+  }
+
+  private boolean anyLive(Candidates candidates) {
+    for (var worker : candidates.workers) {
+      if (isLive.test(candidates.endpoint, worker)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private synchronized void onEvent(DiscoveryEvent<ModelRecord> event) {
+    switch (event) {
+      case DiscoveryEvent.Added<ModelRecord> added -> add(added.record());
+      case DiscoveryEvent.Lost<ModelRecord> lost -> remove(lost.record());
+    }
+    publish();
+  }
+
+  private void add(ModelRecord record) {
+    remove(record);
+    var name = record.card().displayName();
+    var groups = names.computeIfAbsent(name, _ -> new LinkedHashMap<>());
+    var identity = Identity.of(record);
+    if (!groups.isEmpty() && !groups.containsKey(identity)) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "model {0}: the card of {1} differs from the one that is served; it waits until the other workers are gone",
+          name,
+          record.key());
+    }
+    var group = groups.computeIfAbsent(identity, _ -> new Group(clock.instant().getEpochSecond()));
+    group.records.put(record.key(), record);
+    load(name, identity, FIRST_RETRY);
+  }
+
+  private void remove(ModelRecord record) {
+    var name = record.card().displayName();
+    var groups = names.get(name);
+    if (groups == null) {
+      return;
+    }
+    groups.values().forEach(group -> group.records.remove(record.key()));
+    groups.values().removeIf(group -> group.records.isEmpty());
+    if (groups.isEmpty()) {
+      names.remove(name);
+    }
+  }
+
+  /** Starts loading a group's text unless it is there or on its way. Called with the lock held. */
+  private void load(String name, Identity identity, Duration retryAfter) {
+    var group = find(name, identity);
+    if (closed || group == null || group.served != null || group.loading) {
+      return;
+    }
+    var record = group.records.values().iterator().next();
+    var known = texts.get(identity);
+    if (known != null) {
+      group.served =
+          new ServedModel(record.card(), identity.endpoint(), known, group.createdAtSeconds);
+      return;
+    }
+    group.loading = true;
+    blocking.execute(() -> loadNow(name, identity, record, retryAfter));
+  }
+
+  private @Nullable Group find(String name, Identity identity) {
+    var groups = names.get(name);
+    return groups == null ? null : groups.get(identity);
+  }
+
+  private void loadNow(String name, Identity identity, ModelRecord record, Duration retryAfter) {
+    try {
+      loaded(name, identity, record.card(), loader.load(record.card()));
+    } catch (IOException | RuntimeException e) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "model %s cannot be served yet, tried again in %d s: %s"
+              .formatted(name, retryAfter.toSeconds(), e.getMessage()));
+      synchronized (this) {
+        var group = find(name, identity);
+        if (group != null) {
+          group.loading = false;
+        }
+        if (!closed) {
+          var next =
+              retryAfter.multipliedBy(2).compareTo(LAST_RETRY) < 0
+                  ? retryAfter.multipliedBy(2)
+                  : LAST_RETRY;
+          var _ =
+              timer.schedule(
+                  () -> again(name, identity, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
+        }
+      }
+    }
+  }
+
+  private synchronized void again(String name, Identity identity, Duration retryAfter) {
+    load(name, identity, retryAfter);
+  }
+
+  private void loaded(String name, Identity identity, ModelCard card, ModelText text) {
+    synchronized (this) {
+      var group = find(name, identity);
+      if (!closed && group != null) {
+        texts.put(identity, text);
+        group.loading = false;
+        group.served = new ServedModel(card, identity.endpoint(), text, group.createdAtSeconds);
+        publish();
+        LOG.log(System.Logger.Level.INFO, "model {0} is served by {1}", name, identity.endpoint());
+        return;
+      }
+    }
+    text.close();
+  }
+
+  /** Replaces the snapshot. Called with the lock held. */
+  private void publish() {
+    var next = new TreeMap<String, Candidates>();
+    names.forEach(
+        (name, groups) -> {
+          var identity = groups.firstEntry().getKey();
+          var group = groups.firstEntry().getValue();
+          next.put(
+              name,
+              new Candidates(
+                  group.served,
+                  identity.endpoint(),
+                  group.records.values().stream().map(ModelRecord::id).toList()));
+        });
+    snapshot = Map.copyOf(next);
+  }
+
+  /** Stops following and frees every text. Requests must have ended. Idempotent. */
+  @Override
+  public void close() {
+    watch.close();
+    List<ModelText> open;
+    synchronized (this) {
+      closed = true;
+      open = List.copyOf(texts.values());
+      texts.clear();
+      names.clear();
+      snapshot = Map.of();
+    }
+    open.forEach(ModelText::close);
+  }
+}

@@ -1,0 +1,67 @@
+package io.dynamo.frontend.dispatch;
+
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The demand of one subscriber, handed from leg to leg: what was asked for and not yet delivered is
+ * asked of the next leg. Safe for concurrent use.
+ */
+final class Arbiter {
+  private Flow.@Nullable Subscription current; // guarded by this
+  private long outstanding; // guarded by this; items asked for and not delivered
+  private boolean cancelled; // guarded by this
+
+  /** Adds demand. */
+  void request(long count) {
+    Flow.Subscription to;
+    synchronized (this) {
+      outstanding = outstanding + count < 0 ? Long.MAX_VALUE : outstanding + count;
+      to = current;
+    }
+    if (to != null) {
+      to.request(count);
+    }
+  }
+
+  /** Makes {@code next} the one that is asked, for all that is outstanding too. */
+  void switchTo(Flow.Subscription next) {
+    long owed;
+    boolean late;
+    synchronized (this) {
+      current = next;
+      owed = outstanding;
+      late = cancelled;
+    }
+    if (late) {
+      next.cancel();
+    } else if (owed > 0) {
+      next.request(owed);
+    }
+  }
+
+  /** One item was delivered. */
+  synchronized void delivered() {
+    if (outstanding != Long.MAX_VALUE) {
+      outstanding--;
+    }
+  }
+
+  /** The current leg is over: demand waits for the next. */
+  synchronized void release() {
+    current = null;
+  }
+
+  /** Cancels the current leg and every later one. */
+  void cancel() {
+    Flow.Subscription to;
+    synchronized (this) {
+      cancelled = true;
+      to = current;
+      current = null;
+    }
+    if (to != null) {
+      to.cancel();
+    }
+  }
+}

@@ -1,0 +1,333 @@
+package io.dynamo.frontend.dispatch;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.Migratable;
+import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.router.KvRouter;
+import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteRequest;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One generation across its legs. A leg is one worker's part; when it is lost, the tokens so far
+ * become prompt, the budget shrinks by them, and the next leg carries on, so that the subscriber
+ * sees one unbroken stream.
+ *
+ * <p>Legs never overlap: a leg's items are delivered on the threads of its stream, the next leg
+ * starts after the last one ended. Cancelling may come from any thread at any time. The subscriber
+ * is told under a lock, so it must not ask for items while it holds one of its own.
+ */
+public final class Generation {
+  private final ServedModel model;
+  private final GenerateRequest request;
+  private final RequestContext context;
+  private final KvRouter router;
+  private final WorkerCalls workers;
+  private final int migrationLimit;
+  private final DispatchMetrics metrics;
+  private final Flow.Subscriber<? super EngineOutput> downstream;
+
+  private final Arbiter arbiter = new Arbiter();
+  private final Object delivery = new Object(); // held while the subscriber is told something
+  private boolean ended; // guarded by delivery; the subscriber was told its end, or gave up
+  private volatile @Nullable CompletableFuture<Void> running; // of the leg that runs
+  private volatile @Nullable RouteDecision decision; // of the leg that runs
+
+  // Written by the leg that runs; legs hand over through the completion of their stage.
+  private final TokenLog delivered = new TokenLog();
+  private final Set<InstanceId> failed = new HashSet<>();
+  private int migrations;
+  private @Nullable Migratable lastLoss;
+  private @Nullable Integer cachedTokens;
+  private boolean finished; // the item with the finish reason was delivered
+
+  Generation(
+      ServedModel model,
+      GenerateRequest request,
+      RequestContext context,
+      KvRouter router,
+      WorkerCalls workers,
+      int migrationLimit,
+      DispatchMetrics metrics,
+      Flow.Subscriber<? super EngineOutput> downstream) {
+    this.model = model;
+    this.request = request;
+    this.context = context;
+    this.router = router;
+    this.workers = workers;
+    this.migrationLimit = migrationLimit;
+    this.metrics = metrics;
+    this.downstream = downstream;
+  }
+
+  /** Gives the subscriber its subscription, and listens for the request's own cancellation. */
+  Cancellation.Registration open() {
+    downstream.onSubscribe(
+        new Flow.Subscription() {
+          @Override
+          public void request(long count) {
+            if (count <= 0) {
+              fail(
+                  new IllegalArgumentException(
+                      "a demand of " + count + " is not positive (Reactive Streams 3.9)"));
+              context.cancellation().kill();
+            } else {
+              arbiter.request(count);
+            }
+          }
+
+          @Override
+          public void cancel() {
+            synchronized (delivery) {
+              ended = true;
+            }
+            context.cancellation().kill();
+          }
+        });
+    return context.cancellation().onCancel(this::onCancel);
+  }
+
+  private void onCancel(Cancellation.Level level) {
+    if (level == Cancellation.Level.KILL) {
+      arbiter.cancel();
+      closeDecision();
+      fail(new CancelledException("the request was cancelled"));
+      var leg = running;
+      if (leg != null) {
+        leg.complete(null);
+      }
+    }
+  }
+
+  /**
+   * Starts the next leg.
+   *
+   * @return completes when the leg has ended; with {@link LegLostException} when another may follow
+   */
+  CompletionStage<Void> startLeg() {
+    var end = new CompletableFuture<Void>();
+    running = end;
+    if (context.cancellation().level() == Cancellation.Level.KILL) {
+      end.complete(null);
+      return end;
+    }
+    var left = outcomeAlready();
+    if (left != null) {
+      resumeAtTheEnd(left, end);
+      return end;
+    }
+    try {
+      var chosen =
+          router.route(
+              new RouteRequest(
+                  context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), failed));
+      decision = chosen;
+      var asked =
+          request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
+      workers.call(chosen.instance(), asked, context.leg()).subscribe(new Leg(chosen, end));
+    } catch (NoWorkerException e) {
+      var loss = lastLoss;
+      end.completeExceptionally(loss == null ? e : loss);
+    } catch (RuntimeException e) {
+      closeDecision();
+      end.completeExceptionally(e);
+    }
+    return end;
+  }
+
+  private int[] promptNow() {
+    return delivered.size() == 0
+        ? request.tokenIds()
+        : request.continuedBy(delivered.toArray()).tokenIds();
+  }
+
+  /**
+   * Why the generation is over although its last item never came: the lost worker had sent every
+   * token already.
+   */
+  private @Nullable FinishReason outcomeAlready() {
+    var budget = request.stop().maxTokens();
+    if (budget != null && delivered.size() >= budget && delivered.size() > 0) {
+      return FinishReason.LENGTH;
+    }
+    if (delivered.size() > 0) {
+      int last = delivered.last();
+      if (request.stop().stopTokenIds().contains(last)) {
+        return FinishReason.STOP;
+      }
+      if (!request.stop().ignoreEos()) {
+        for (int eos : request.eosTokenIds()) {
+          if (eos == last) {
+            return FinishReason.EOS;
+          }
+        }
+      }
+    }
+    return null;
+  }
+
+  private void resumeAtTheEnd(FinishReason reason, CompletableFuture<Void> end) {
+    var rest = new ItemStream<EngineOutput>(1, () -> {}, () -> {});
+    rest.subscribe(new Leg(null, end));
+    rest.offer(EngineOutput.finish(reason, null));
+    rest.complete();
+  }
+
+  /** Ends the subscriber's stream with {@code cause}, once. */
+  void fail(Throwable cause) {
+    synchronized (delivery) {
+      if (!ended) {
+        ended = true;
+        downstream.onError(cause);
+      }
+    }
+  }
+
+  private void complete() {
+    synchronized (delivery) {
+      if (!ended) {
+        ended = true;
+        downstream.onComplete();
+      }
+    }
+  }
+
+  /** Frees what the running leg has booked. */
+  private void closeDecision() {
+    var booked = decision;
+    if (booked != null) {
+      booked.close();
+    }
+  }
+
+  private final class Leg implements Flow.Subscriber<EngineOutput> {
+    private final @Nullable RouteDecision booked;
+    private final CompletableFuture<Void> end;
+    private boolean first = true;
+    private @Nullable String engineError;
+
+    Leg(@Nullable RouteDecision booked, CompletableFuture<Void> end) {
+      this.booked = booked;
+      this.end = end;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      arbiter.switchTo(subscription);
+    }
+
+    @Override
+    public void onNext(EngineOutput item) {
+      if (first && booked != null && item.tokenIds().length > 0) {
+        first = false;
+        booked.prefillDone();
+      }
+      if (item.finishReason() == FinishReason.ERROR) {
+        engineError = Objects.requireNonNullElse(item.errorMessage(), "the engine gave no reason");
+        return;
+      }
+      delivered.append(item.tokenIds());
+      if (item.finishReason() != null) {
+        finished = true;
+      }
+      arbiter.delivered();
+      synchronized (delivery) {
+        if (!ended) {
+          downstream.onNext(counted(item));
+        }
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      leave();
+      var error = engineError;
+      if (error != null) {
+        end.completeExceptionally(
+            new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, error, null));
+      } else if (finished || context.cancellation().isCancelled()) {
+        complete();
+        end.complete(null);
+      } else {
+        lost(
+            new WorkerLostException(
+                ErrorCode.BACKEND_STREAM_INCOMPLETE,
+                "the worker ended its stream without a finish reason"));
+      }
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      leave();
+      if (finished) {
+        complete();
+        end.complete(null);
+      } else if (cause instanceof Migratable loss) {
+        lost(loss);
+      } else {
+        end.completeExceptionally(cause);
+      }
+    }
+
+    private void leave() {
+      arbiter.release();
+      if (booked != null) {
+        booked.close();
+      }
+    }
+
+    private void lost(Migratable loss) {
+      lastLoss = loss;
+      var worker = Objects.requireNonNull(booked).rank().worker();
+      failed.add(worker);
+      if (!(loss instanceof WorkerBusyException)) {
+        workers.setAside(model.endpoint(), worker);
+      }
+      if (context.cancellation().isCancelled() || migrations >= migrationLimit) {
+        end.completeExceptionally(loss);
+        return;
+      }
+      migrations++;
+      metrics.migrated(model.name(), delivered.size() > 0);
+      end.completeExceptionally(new LegLostException(loss));
+    }
+  }
+
+  /**
+   * Usage as the client understands it: its own prompt and all tokens so far, whatever a later leg
+   * was told.
+   */
+  private EngineOutput counted(EngineOutput item) {
+    var usage = item.usage();
+    if (usage == null && (migrations == 0 || item.finishReason() == null)) {
+      return item;
+    }
+    if (usage != null && cachedTokens == null) {
+      cachedTokens = usage.cachedTokens();
+    }
+    if (migrations == 0) {
+      return item;
+    }
+    return item.withUsage(new Usage(request.tokenIds().length, delivered.size(), cachedTokens));
+  }
+}

@@ -1,0 +1,84 @@
+package io.dynamo.frontend.dispatch;
+
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.request.RequestContext;
+import io.dynamo.router.KvRouter;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** Dispatches generations as legs. Safe for concurrent use. */
+public final class LegDispatcher implements Dispatcher {
+  private final KvRouter router;
+  private final WorkerCalls workers;
+  private final Legs legs;
+  private final int migrationLimit;
+  private final DispatchMetrics metrics;
+  private final ScheduledExecutorService timer;
+
+  /**
+   * @param migrationLimit legs that may follow the first
+   * @param timer ends generations whose deadline has passed
+   */
+  public LegDispatcher(
+      KvRouter router,
+      WorkerCalls workers,
+      Legs legs,
+      int migrationLimit,
+      Metrics metrics,
+      ScheduledExecutorService timer) {
+    this.router = router;
+    this.workers = workers;
+    this.legs = legs;
+    this.migrationLimit = migrationLimit;
+    this.metrics = new DispatchMetrics(metrics);
+    this.timer = timer;
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(
+      ServedModel model, GenerateRequest request, RequestContext context) {
+    return subscriber -> start(model, request, context, subscriber);
+  }
+
+  private void start(
+      ServedModel model,
+      GenerateRequest request,
+      RequestContext context,
+      Flow.Subscriber<? super EngineOutput> subscriber) {
+    var generation =
+        new Generation(
+            model, request, context, router, workers, migrationLimit, metrics, subscriber);
+    var listening = generation.open();
+    var deadline =
+        timer.schedule(
+            () -> {
+              generation.fail(new DeadlineExceededException("the request's deadline has passed"));
+              context.cancellation().kill();
+            },
+            Math.max(0, context.deadline().remainingNanos()),
+            TimeUnit.NANOSECONDS);
+    legs.run(generation)
+        .whenComplete(
+            (_, failure) -> {
+              deadline.cancel(false);
+              listening.close();
+              if (failure != null) {
+                generation.fail(cause(failure));
+              }
+            });
+  }
+
+  private static Throwable cause(Throwable failure) {
+    var inner =
+        failure instanceof CompletionException && failure.getCause() != null
+            ? failure.getCause()
+            : failure;
+    return inner instanceof LegLostException lost ? lost.reason() : inner;
+  }
+}

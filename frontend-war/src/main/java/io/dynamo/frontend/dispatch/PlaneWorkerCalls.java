@@ -1,0 +1,34 @@
+package io.dynamo.frontend.dispatch;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.request.RequestContext;
+import io.dynamo.runtime.DynamoRuntime;
+import java.util.concurrent.Flow;
+
+/** Calls workers on the runtime's request plane. */
+public final class PlaneWorkerCalls implements WorkerCalls {
+  private final DynamoRuntime runtime;
+  private final MessageCodec<GenerateRequest, EngineOutput> codec;
+
+  public PlaneWorkerCalls(
+      DynamoRuntime runtime, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    this.runtime = runtime;
+    this.codec = codec;
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> call(
+      Instance instance, GenerateRequest request, RequestContext context) {
+    return runtime.client().call(instance, request, codec, context);
+  }
+
+  @Override
+  public void setAside(EndpointId endpoint, InstanceId worker) {
+    runtime.instances(endpoint).inhibit(worker);
+  }
+}

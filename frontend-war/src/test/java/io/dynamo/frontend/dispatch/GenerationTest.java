@@ -1,0 +1,523 @@
+package io.dynamo.frontend.dispatch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.inference.SamplingOptions;
+import io.dynamo.inference.StopConditions;
+import io.dynamo.inference.Usage;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.model.ModelCard;
+import io.dynamo.request.RequestContext;
+import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteRequest;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Legs of a generation against scripted workers: what is lost, taken up again, counted, and given
+ * back.
+ */
+class GenerationTest {
+  private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
+
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+  private final Metrics metrics = new Metrics();
+  private final Workers workers = new Workers();
+  private final Client client = new Client();
+  private final Cancellation cancellation = new Cancellation();
+
+  @AfterEach
+  void stopTimer() {
+    timer.shutdownNow();
+  }
+
+  @Test
+  void anUnbrokenStreamPassesUntouched() {
+    generate(3, 10);
+    workers.last().say(101, 102).finish(FinishReason.LENGTH, new Usage(3, 2, 1));
+    assertThat(client.tokens).containsExactly(101, 102);
+    assertThat(client.usage()).isEqualTo(new Usage(3, 2, 1));
+    assertThat(client.completed).isTrue();
+    assertThat(workers.closedDecisions).isEqualTo(1);
+    assertThat(workers.setAside).isEmpty();
+  }
+
+  @Test
+  void aWorkerLostBeforeTheFirstTokenIsReplacedUnseen() {
+    generate(3, 10);
+    var first = workers.last();
+    first.lose();
+    workers.last().say(101).finish(FinishReason.LENGTH, new Usage(3, 1, 0));
+    assertThat(client.tokens).containsExactly(101);
+    assertThat(client.failure).isNull();
+    assertThat(workers.calls).hasSize(2);
+    assertThat(workers.last().instance).isNotEqualTo(first.instance);
+    assertThat(workers.setAside).containsExactly(first.instance.id());
+    assertThat(migrations("new_request")).isEqualTo(1);
+  }
+
+  @Test
+  void tokensSoFarBecomePromptAndTheBudgetShrinksByThem() {
+    generate(3, 10);
+    workers.last().say(101, 102, 103).lose();
+    var second = workers.last();
+    assertThat(second.request.tokenIds()).containsExactly(1, 2, 3, 101, 102, 103);
+    assertThat(second.request.stop().maxTokens()).isEqualTo(7);
+    second.say(104).finish(FinishReason.LENGTH, new Usage(6, 1, 5));
+    assertThat(client.tokens).containsExactly(101, 102, 103, 104);
+    assertThat(client.usage()).isEqualTo(new Usage(3, 4, 5));
+    assertThat(migrations("ongoing_request")).isEqualTo(1);
+    assertThat(workers.closedDecisions).isEqualTo(2);
+  }
+
+  @Test
+  void aStreamThatEndsWithoutAFinishReasonCountsAsLost() {
+    generate(3, 10);
+    workers.last().say(101).end();
+    workers.last().say(102).finish(FinishReason.STOP, null);
+    assertThat(client.tokens).containsExactly(101, 102);
+    assertThat(client.completed).isTrue();
+  }
+
+  @Test
+  void theTriggeringErrorIsGivenWhenTheLimitIsReached() {
+    generate(1, 10);
+    workers.last().say(101).lose();
+    workers.last().lose();
+    assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+    assertThat(workers.calls).hasSize(2);
+    assertThat(workers.closedDecisions).isEqualTo(2);
+  }
+
+  @Test
+  void limitZeroMeansNoMigration() {
+    generate(0, 10);
+    workers.last().lose();
+    assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+    assertThat(workers.calls).hasSize(1);
+  }
+
+  @Test
+  void theLossIsGivenWhenNoOtherWorkerIsLeft() {
+    generate(9, 10);
+    workers.last().lose();
+    workers.last().lose();
+    workers.last().lose();
+    assertThat(workers.calls).hasSize(3);
+    assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+  }
+
+  @Test
+  void aBusyWorkerIsLeftForAnotherButNotSetAside() {
+    generate(3, 10);
+    workers.last().fail(new WorkerBusyException("full"));
+    workers.last().say(101).finish(FinishReason.STOP, null);
+    assertThat(client.tokens).containsExactly(101);
+    assertThat(workers.setAside).isEmpty();
+  }
+
+  @Test
+  void aRequestThatNoWorkerCanServeIsNotTriedAgain() {
+    generate(3, 10);
+    workers.last().fail(new InvalidRequestException("prompt of 5000 tokens exceeds 4096"));
+    assertThat(client.failure).isInstanceOf(InvalidRequestException.class);
+    assertThat(workers.calls).hasSize(1);
+  }
+
+  @Test
+  void anErrorFromTheEngineIsAFailureAndNotAnItem() {
+    generate(3, 10);
+    workers
+        .last()
+        .say(101)
+        .emit(new EngineOutput(new int[0], null, FinishReason.ERROR, "poisoned", 0, null));
+    workers.last().end();
+    assertThat(client.failure).isInstanceOf(EngineFailedException.class);
+    assertThat(client.tokens).containsExactly(101);
+    assertThat(workers.calls).hasSize(1);
+  }
+
+  @Test
+  void noWorkerAtAllIsSaidAtOnce() {
+    workers.ids.clear();
+    generate(3, 10);
+    assertThat(client.failure).isInstanceOf(NoWorkerException.class);
+  }
+
+  @Test
+  void aLossAfterTheLastTokenOfTheBudgetEndsInLength() {
+    generate(3, 2);
+    workers.last().say(101, 102).lose();
+    assertThat(workers.calls).hasSize(1);
+    assertThat(client.finish).isEqualTo(FinishReason.LENGTH);
+    assertThat(client.completed).isTrue();
+    assertThat(client.usage()).isEqualTo(new Usage(3, 2, null));
+  }
+
+  @Test
+  void aLossAfterTheEndOfTextEndsThere() {
+    generate(3, 10);
+    workers.last().say(101, 9).lose();
+    assertThat(workers.calls).hasSize(1);
+    assertThat(client.finish).isEqualTo(FinishReason.EOS);
+  }
+
+  @Test
+  void aLossAfterTheFinishReasonIsNone() {
+    generate(3, 10);
+    workers.last().say(101).emit(EngineOutput.finish(FinishReason.STOP, null)).lose();
+    assertThat(client.completed).isTrue();
+    assertThat(workers.calls).hasSize(1);
+  }
+
+  @Test
+  void demandNotMetByALostLegIsAskedOfTheNext() {
+    client.wanted = 2;
+    generate(3, 10);
+    workers.last().say(101).lose();
+    workers.last().say(102, 103);
+    assertThat(client.tokens).containsExactly(101, 102);
+    client.ask(1);
+    assertThat(client.tokens).containsExactly(101, 102, 103);
+  }
+
+  @Test
+  void aKillReachesTheLegAndFreesTheBooking() {
+    generate(3, 10);
+    var leg = workers.last();
+    leg.say(101);
+    cancellation.kill();
+    assertThat(leg.cancelled).isTrue();
+    assertThat(leg.context.cancellation().level()).isEqualTo(Cancellation.Level.KILL);
+    assertThat(workers.closedDecisions).isEqualTo(1);
+    assertThat(client.failure).isInstanceOf(CancelledException.class);
+    leg.lose();
+    assertThat(workers.calls).hasSize(1);
+  }
+
+  @Test
+  void aSubscriberThatCancelsHearsNothingMore() {
+    generate(3, 10);
+    client.cancel();
+    assertThat(workers.last().cancelled).isTrue();
+    assertThat(client.failure).isNull();
+    assertThat(cancellation.level()).isEqualTo(Cancellation.Level.KILL);
+  }
+
+  @Test
+  void aStopEndsQuietlyWhenTheWorkerEndsWithoutAFinishReason() {
+    generate(3, 10);
+    workers.last().say(101);
+    cancellation.stop();
+    workers.last().end();
+    assertThat(client.completed).isTrue();
+    assertThat(workers.calls).hasSize(1);
+  }
+
+  private long migrations(String type) {
+    return metrics
+        .counter(
+            DispatchMetrics.MIGRATIONS,
+            new Label("model", "tiny"),
+            new Label("migration_type", type))
+        .value();
+  }
+
+  private void generate(int migrationLimit, int maxTokens) {
+    var request =
+        new GenerateRequest(
+            "tiny",
+            new int[] {1, 2, 3},
+            new StopConditions(maxTokens, List.of(), List.of(), null, false),
+            SamplingOptions.DEFAULTS,
+            OutputOptions.DEFAULTS,
+            new int[] {9},
+            null,
+            List.of(),
+            RoutingHints.NONE,
+            Map.of());
+    var context =
+        new RequestContext(
+            "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
+    new LegDispatcher(workers::route, workers, new PlainLegs(), migrationLimit, metrics, timer)
+        .generate(model(), request, context)
+        .subscribe(client);
+  }
+
+  private static ServedModel model() {
+    var card =
+        new ModelCard(
+            "tiny",
+            "tiny",
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            4096,
+            16,
+            0,
+            Set.of("Chat"),
+            "Tokens",
+            null,
+            Map.of());
+    return new ServedModel(card, ENDPOINT, new NoText(), 0);
+  }
+
+  /** What fault tolerance does, without a container. */
+  private static final class PlainLegs implements Legs {
+    @Override
+    public CompletionStage<Void> run(Generation generation) {
+      return generation
+          .startLeg()
+          .handle(
+              (_, failure) -> {
+                var cause = failure instanceof CompletionException ? failure.getCause() : failure;
+                if (cause == null) {
+                  return CompletableFuture.<Void>completedFuture(null);
+                }
+                return cause instanceof LegLostException
+                    ? run(generation)
+                    : CompletableFuture.<Void>failedFuture(cause);
+              })
+          .thenCompose(next -> next);
+    }
+  }
+
+  /** Three workers, taken in order; each call is played by the test. */
+  private static final class Workers implements WorkerCalls {
+    final List<InstanceId> ids =
+        new ArrayList<>(List.of(new InstanceId(1), new InstanceId(2), new InstanceId(3)));
+    final Deque<Call> calls = new ArrayDeque<>();
+    final List<InstanceId> setAside = new ArrayList<>();
+    int closedDecisions;
+
+    Call last() {
+      return calls.getLast();
+    }
+
+    RouteDecision route(RouteRequest request) {
+      var id =
+          ids.stream()
+              .filter(it -> !request.excluded().contains(it))
+              .findFirst()
+              .orElseThrow(
+                  () -> new NoWorkerException(ENDPOINT, ids.size(), request.excluded().size()));
+      var instance =
+          new Instance(
+              ENDPOINT, id, new TransportAddress.Tcp("127.0.0.1:1", "p"), null, PayloadFormat.JSON);
+      return new RouteDecision() {
+        private boolean open = true;
+
+        @Override
+        public Instance instance() {
+          return instance;
+        }
+
+        @Override
+        public WorkerRank rank() {
+          return new WorkerRank(id, 0);
+        }
+
+        @Override
+        public int overlapBlocks() {
+          return 0;
+        }
+
+        @Override
+        public void prefillDone() {}
+
+        @Override
+        public void close() {
+          if (open) {
+            open = false;
+            closedDecisions++;
+          }
+        }
+      };
+    }
+
+    @Override
+    public Flow.Publisher<EngineOutput> call(
+        Instance instance, GenerateRequest request, RequestContext context) {
+      var call = new Call(instance, request, context);
+      calls.add(call);
+      return call.stream;
+    }
+
+    @Override
+    public void setAside(EndpointId endpoint, InstanceId worker) {
+      setAside.add(worker);
+    }
+  }
+
+  /** One leg as a worker plays it. */
+  private static final class Call {
+    final Instance instance;
+    final GenerateRequest request;
+    final RequestContext context;
+    boolean cancelled;
+    final ItemStream<EngineOutput> stream = new ItemStream<>(64, () -> {}, () -> cancelled = true);
+
+    Call(Instance instance, GenerateRequest request, RequestContext context) {
+      this.instance = instance;
+      this.request = request;
+      this.context = context;
+    }
+
+    Call say(int... tokens) {
+      for (int token : tokens) {
+        stream.offer(EngineOutput.ofTokens(token));
+      }
+      return this;
+    }
+
+    Call emit(EngineOutput item) {
+      stream.offer(item);
+      return this;
+    }
+
+    void finish(FinishReason reason, @Nullable Usage usage) {
+      stream.offer(EngineOutput.finish(reason, usage));
+      stream.complete();
+    }
+
+    void end() {
+      stream.complete();
+    }
+
+    void lose() {
+      fail(new WorkerLostException(ErrorCode.DISCONNECTED, "reset by peer"));
+    }
+
+    void fail(DynamoException cause) {
+      stream.fail(cause);
+    }
+  }
+
+  private static final class Client implements Flow.Subscriber<EngineOutput> {
+    long wanted = Long.MAX_VALUE;
+    final List<Integer> tokens = new ArrayList<>();
+    @Nullable FinishReason finish;
+    @Nullable Usage usage;
+    @Nullable Throwable failure;
+    boolean completed;
+    private Flow.@Nullable Subscription subscription;
+
+    @Override
+    public void onSubscribe(Flow.Subscription given) {
+      subscription = given;
+      given.request(wanted);
+    }
+
+    void ask(long count) {
+      Objects.requireNonNull(subscription).request(count);
+    }
+
+    void cancel() {
+      Objects.requireNonNull(subscription).cancel();
+    }
+
+    @Nullable Usage usage() {
+      return usage;
+    }
+
+    ErrorCode code() {
+      return ((DynamoException) Objects.requireNonNull(failure)).code();
+    }
+
+    @Override
+    public void onNext(EngineOutput item) {
+      for (int token : item.tokenIds()) {
+        tokens.add(token);
+      }
+      if (item.finishReason() != null) {
+        finish = item.finishReason();
+      }
+      if (item.usage() != null) {
+        usage = item.usage();
+      }
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      assertThat(failure).isNull();
+      assertThat(completed).isFalse();
+      failure = cause;
+    }
+
+    @Override
+    public void onComplete() {
+      assertThat(failure).isNull();
+      completed = true;
+    }
+  }
+
+  private static final class NoText implements ModelText {
+    @Override
+    public String render(ChatPrompt prompt) {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public int[] encode(String text) {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public TokenTable tokens() {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public int[] eosTokenIds() {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public void close() {}
+  }
+}
