@@ -1,0 +1,256 @@
+package io.dynamo.frontend.catalog;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryRecord;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.ModelCard;
+import io.dynamo.model.ModelFile;
+import java.io.IOException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.AbstractExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** A catalog against a discovery that the test plays, loads running on the test's thread. */
+class DiscoveryCatalogTest {
+  private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
+
+  private final PlayedDiscovery discovery = new PlayedDiscovery();
+  private final Set<InstanceId> live = new HashSet<>();
+  private final List<Text> loaded = new ArrayList<>();
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+  private @Nullable IOException broken;
+
+  private final DiscoveryCatalog catalog =
+      new DiscoveryCatalog(
+          discovery,
+          this::load,
+          (_, id) -> live.contains(id),
+          new SameThread(),
+          timer,
+          () -> Instant.ofEpochSecond(1_700_000_000));
+
+  @AfterEach
+  void close() {
+    catalog.close();
+    timer.shutdownNow();
+  }
+
+  @Test
+  void aModelIsServedFromItsFirstLiveWorkerToItsLast() {
+    discovery.add(card(1, "tiny", "a"));
+    assertThat(catalog.find("tiny")).isEmpty();
+    assertThat(catalog.isKnown("tiny")).isTrue();
+    live.add(new InstanceId(1));
+    assertThat(catalog.find("tiny")).isPresent();
+    assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("tiny");
+    discovery.lose(card(1, "tiny", "a"));
+    assertThat(catalog.find("tiny")).isEmpty();
+    assertThat(catalog.isKnown("tiny")).isFalse();
+  }
+
+  @Test
+  void workersOfOneModelShareOneText() {
+    discovery.add(card(1, "tiny", "a"));
+    discovery.add(card(2, "tiny", "a"));
+    discovery.lose(card(1, "tiny", "a"));
+    live.add(new InstanceId(2));
+    assertThat(catalog.find("tiny")).isPresent();
+    assertThat(loaded).hasSize(1);
+  }
+
+  @Test
+  void aModelThatComesBackIsNotLoadedAgain() {
+    discovery.add(card(1, "tiny", "a"));
+    discovery.lose(card(1, "tiny", "a"));
+    discovery.add(card(2, "tiny", "a"));
+    live.add(new InstanceId(2));
+    assertThat(catalog.find("tiny")).isPresent();
+    assertThat(loaded).hasSize(1);
+  }
+
+  @Test
+  void theIncumbentGoesOnServingWhenAnotherCardClaimsItsName() {
+    discovery.add(card(1, "tiny", "a"));
+    live.add(new InstanceId(1));
+    live.add(new InstanceId(2));
+    var incumbent = catalog.find("tiny").orElseThrow();
+    discovery.add(card(2, "tiny", "b"));
+    assertThat(catalog.find("tiny")).contains(incumbent);
+    discovery.lose(card(1, "tiny", "a"));
+    assertThat(catalog.find("tiny").orElseThrow().text()).isNotSameAs(incumbent.text());
+  }
+
+  @Test
+  void aModelWhoseFilesAreMissingIsTriedAgain() throws Exception {
+    broken = new IOException("tokenizer.json is missing");
+    discovery.add(card(1, "tiny", "a"));
+    live.add(new InstanceId(1));
+    assertThat(catalog.find("tiny")).isEmpty();
+    broken = null;
+    timer.schedule(() -> {}, 1500, TimeUnit.MILLISECONDS).get(10, TimeUnit.SECONDS);
+    assertThat(catalog.find("tiny")).isPresent();
+  }
+
+  @Test
+  void modelsAreListedByName() {
+    for (var name : List.of("zeta", "alpha", "mid")) {
+      discovery.add(card(1, name, name));
+    }
+    live.add(new InstanceId(1));
+    assertThat(catalog.models())
+        .extracting(ServedModel::name)
+        .containsExactly("alpha", "mid", "zeta");
+  }
+
+  @Test
+  void closingFreesEveryText() {
+    discovery.add(card(1, "tiny", "a"));
+    catalog.close();
+    assertThat(loaded).allMatch(text -> text.closed);
+    assertThat(discovery.listeners).isEmpty();
+  }
+
+  private ModelText load(ModelCard card) throws IOException {
+    if (broken != null) {
+      throw broken;
+    }
+    var text = new Text();
+    loaded.add(text);
+    return text;
+  }
+
+  private static ModelRecord card(long id, String name, String tokenizer) {
+    var file = new ModelFile("/models/tokenizer.json", "blake3:" + tokenizer, 1L);
+    var card =
+        new ModelCard(
+            name,
+            name,
+            null,
+            null,
+            file,
+            null,
+            null,
+            null,
+            4096,
+            16,
+            0,
+            Set.of("Chat"),
+            "Tokens",
+            null,
+            Map.of());
+    return new ModelRecord(ENDPOINT, new InstanceId(id), card, null);
+  }
+
+  private static final class PlayedDiscovery implements Discovery {
+    final List<Consumer<DiscoveryEvent<ModelRecord>>> listeners = new ArrayList<>();
+
+    void add(ModelRecord record) {
+      listeners.forEach(it -> it.accept(new DiscoveryEvent.Added<>(record)));
+    }
+
+    void lose(ModelRecord record) {
+      listeners.forEach(it -> it.accept(new DiscoveryEvent.Lost<>(record)));
+    }
+
+    @Override
+    public InstanceId instanceId() {
+      return new InstanceId(0);
+    }
+
+    @Override
+    public Handle register(DiscoveryRecord record) {
+      throw new AssertionError("a catalog registers nothing");
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // asked for model records only
+    public <R extends DiscoveryRecord> Handle watch(
+        Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+      assertThat(kind).isEqualTo(ModelRecord.class);
+      var typed = (Consumer<DiscoveryEvent<ModelRecord>>) (Consumer<?>) listener;
+      listeners.add(typed);
+      return () -> listeners.remove(typed);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private static final class SameThread extends AbstractExecutorService {
+    @Override
+    public void execute(Runnable task) {
+      task.run();
+    }
+
+    @Override
+    public void shutdown() {}
+
+    @Override
+    public List<Runnable> shutdownNow() {
+      return List.of();
+    }
+
+    @Override
+    public boolean isShutdown() {
+      return false;
+    }
+
+    @Override
+    public boolean isTerminated() {
+      return false;
+    }
+
+    @Override
+    public boolean awaitTermination(long timeout, TimeUnit unit) {
+      return true;
+    }
+  }
+
+  private static final class Text implements ModelText {
+    boolean closed;
+
+    @Override
+    public String render(ChatPrompt prompt) {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public int[] encode(String text) {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public TokenTable tokens() {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public int[] eosTokenIds() {
+      throw new AssertionError("not asked here");
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
+  }
+}
