@@ -1,0 +1,184 @@
+package io.dynamo.arch;
+
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
+import static java.util.Objects.requireNonNull;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.Dependency;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.NullMarked;
+
+/** The rules, for all classes below one root package. Immutable. */
+final class ArchitectureRules {
+  private static final Pattern WIRING = Pattern.compile("(.+\\.)?(wiring|health)");
+  private static final Pattern JAX_RS =
+      Pattern.compile("frontend|frontend\\.(openai|sse)|worker(\\.admin)?");
+  // A fault-tolerance leg is a CDI class bean: interceptors do not reach what a producer returns.
+  private static final Pattern LEGS = Pattern.compile("frontend\\.dispatch");
+  private static final Pattern CONFIG = Pattern.compile("config");
+  private static final Pattern NETTY = Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp");
+  private static final Pattern JACKSON =
+      Pattern.compile(
+          "json|(.+\\.)?codec|frontend\\.openai(\\..+)?|discovery\\.file|model|frontend\\.preprocess");
+  private static final Pattern MSGPACK = Pattern.compile("(.+\\.)?(codec|zmq)");
+  private static final Pattern NAMES_THAT_SAY_NOTHING =
+      Pattern.compile("(.+\\.)?(util|utils|common|impl|dto)(\\..+)?");
+  private static final Pattern SUFFIXES_THAT_SAY_NOTHING =
+      Pattern.compile(".*(Impl|Helper|Utils?)");
+
+  private final String root;
+  private final PackageTable table;
+
+  ArchitectureRules(String root) {
+    this.root = root;
+    this.table = new PackageTable(root);
+  }
+
+  /** Each rule by its name, which is a sentence about the code. */
+  SequencedMap<String, ArchRule> byName() {
+    var rules = new LinkedHashMap<String, ArchRule>();
+    rules.put("modulesImportAlongTheArrows", ours(table::mayImportModuleOf));
+    rules.put("runtimePackagesImportTheirRowAndThoseBelow", ours(table::mayImportRowOf));
+    rules.put("everyPackageOfTheRuntimeHasARow", each("have a row", table::knows));
+    rules.put("theFrontendSeesOnlyTheDoorOfTheRouter", ours(this::respectsTheRoutersDoor));
+    rules.put("theRuntimeReachesNativesOnlyFromTransferJni", ours(this::reachesNativesByTransfer));
+    rules.put("jakartaStaysInTheShell", confined("jakarta.", WIRING, JAX_RS, LEGS));
+    rules.put(
+        "microProfileStaysInTheShell",
+        confined("org.eclipse.microprofile.", WIRING, JAX_RS, CONFIG, LEGS));
+    rules.put("nettyStaysInPipelineNetAndTcp", confined("io.netty.", NETTY));
+    rules.put("jacksonStaysAtTheEdges", confined("com.fasterxml.jackson.", JACKSON));
+    rules.put("msgpackStaysInTheCodecs", confined("org.msgpack.", MSGPACK));
+    rules.put("packagesFormNoCycle", noCycles());
+    rules.put(
+        "packagesAreCutByFeature",
+        each("be in a package named for what it is about", this::packageSaysSomething));
+    rules.put(
+        "classesAreNamedForWhatTheyAre",
+        each("be named for what sets it apart", ArchitectureRules::nameSaysSomething));
+    rules.put(
+        "everyPackageIsNullMarked",
+        each("be in a @NullMarked package", ArchitectureRules::isNullMarked));
+    return rules;
+  }
+
+  /** The rule of that name. */
+  ArchRule named(String name) {
+    return requireNonNull(byName().get(name), name);
+  }
+
+  private boolean respectsTheRoutersDoor(JavaClass from, JavaClass to) {
+    return !table.packageOf(from).matches("frontend(\\..+)?")
+        || !table.packageOf(to).startsWith("router.");
+  }
+
+  private boolean reachesNativesByTransfer(JavaClass from, JavaClass to) {
+    return !table.isRuntime(from)
+        || !table.packageOf(to).matches("natives(\\..+)?")
+        || table.packageOf(from).equals("transfer.jni");
+  }
+
+  private boolean packageSaysSomething(JavaClass type) {
+    return !NAMES_THAT_SAY_NOTHING.matcher(table.packageOf(type)).matches();
+  }
+
+  private static boolean nameSaysSomething(JavaClass type) {
+    return !SUFFIXES_THAT_SAY_NOTHING.matcher(type.getSimpleName()).matches();
+  }
+
+  private static boolean isNullMarked(JavaClass type) {
+    return type.getPackage().isAnnotatedWith(NullMarked.class);
+  }
+
+  /** What a class may import of our own. */
+  private ArchRule ours(BiPredicate<JavaClass, JavaClass> allowed) {
+    return dependencies(
+        dependency ->
+            !table.holds(dependency.getTargetClass())
+                || allowed.test(dependency.getOriginClass(), dependency.getTargetClass()));
+  }
+
+  /** Keeps a library to the packages that match one of {@code places}. */
+  private ArchRule confined(String library, Pattern... places) {
+    return dependencies(
+        dependency -> {
+          if (!dependency.getTargetClass().getName().startsWith(library)) {
+            return true;
+          }
+          var here = table.packageOf(dependency.getOriginClass());
+          for (var place : places) {
+            if (place.matcher(here).matches()) {
+              return true;
+            }
+          }
+          return false;
+        });
+  }
+
+  private ArchRule dependencies(Predicate<Dependency> allowed) {
+    return classes()
+        .that(areOurs())
+        .should(
+            new ArchCondition<>("import what is allowed") {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                for (var dependency : type.getDirectDependenciesFromSelf()) {
+                  if (!allowed.test(dependency) && !isTolerated(dependency)) {
+                    events.add(
+                        SimpleConditionEvent.violated(dependency, dependency.getDescription()));
+                  }
+                }
+              }
+            });
+  }
+
+  /**
+   * What stands against the table for now: a setting names the payload format that discovery
+   * publishes. The format belongs beside the addresses in {@code net}.
+   */
+  private boolean isTolerated(Dependency dependency) {
+    return dependency.getOriginClass().getName().equals(root + ".config.TcpSettings")
+        && dependency.getTargetClass().getName().equals(root + ".discovery.PayloadFormat");
+  }
+
+  private ArchRule each(String what, Predicate<JavaClass> holds) {
+    return classes()
+        .that(areOurs())
+        .should(
+            new ArchCondition<>(what) {
+              @Override
+              public void check(JavaClass type, ConditionEvents events) {
+                if (!holds.test(type)) {
+                  events.add(SimpleConditionEvent.violated(type, type.getName()));
+                }
+              }
+            });
+  }
+
+  private ArchRule noCycles() {
+    return slices()
+        .matching(root + ".(**)")
+        .should()
+        .beFreeOfCycles()
+        .ignoreDependency(isNamed("config.TcpSettings"), isNamed("discovery.PayloadFormat"));
+  }
+
+  private DescribedPredicate<JavaClass> isNamed(String nameBelowRoot) {
+    return DescribedPredicate.describe(
+        nameBelowRoot, type -> type.getName().equals(root + "." + nameBelowRoot));
+  }
+
+  private DescribedPredicate<JavaClass> areOurs() {
+    return DescribedPredicate.describe("are below " + root, table::holds);
+  }
+}

@@ -1,0 +1,4 @@
+package io.dynamo.arch.planted.error;
+
+/** Named for nothing. */
+public final class ErrorHelper {}

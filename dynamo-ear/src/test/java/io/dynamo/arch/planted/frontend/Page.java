@@ -1,0 +1,4 @@
+package io.dynamo.arch.planted.frontend;
+
+/** In its place. */
+public final class Page {}

@@ -1,0 +1,4 @@
+package io.dynamo.arch.planted.natives;
+
+/** In its place. */
+public final class Library {}

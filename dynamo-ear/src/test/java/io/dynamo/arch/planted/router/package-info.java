@@ -1,0 +1,5 @@
+/** Planted against the rules. */
+@NullMarked
+package io.dynamo.arch.planted.router;
+
+import org.jspecify.annotations.NullMarked;

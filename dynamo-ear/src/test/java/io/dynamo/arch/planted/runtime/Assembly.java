@@ -1,0 +1,4 @@
+package io.dynamo.arch.planted.runtime;
+
+/** In its place. */
+public final class Assembly {}

@@ -1,0 +1,6 @@
+package io.dynamo.arch.planted.worker;
+
+import io.dynamo.arch.planted.frontend.Page;
+
+/** A WAR imports the other. */
+public record AsksTheFrontend(Page other) {}
