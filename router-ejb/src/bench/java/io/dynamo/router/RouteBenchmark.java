@@ -1,0 +1,129 @@
+package io.dynamo.router;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.runtime.EndpointInstances;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.LongStream;
+import org.jspecify.annotations.NullUnmarked;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.TearDown;
+
+/** One decision, from token ids to a booked rank and back: hashing, match, cost, booking, free. */
+@NullUnmarked // JMH fills the fields before it measures
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.MICROSECONDS)
+public class RouteBenchmark {
+  private static final EndpointId ENDPOINT = new EndpointId("bench", "backend", "generate");
+
+  @Param({"8", "128"})
+  int workers;
+
+  @Param({"1000", "32000"})
+  int islTokens;
+
+  private EndpointRouters router;
+  private RouteRequest request;
+
+  private record Fixed(List<Instance> live) implements EndpointInstances {
+    @Override
+    public Set<InstanceId> inhibited() {
+      return Set.of();
+    }
+
+    @Override
+    public void inhibit(InstanceId id) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Cancellation.Registration onChange(Runnable listener) {
+      listener.run();
+      return () -> {};
+    }
+  }
+
+  private static final class Silent implements EventPlane {
+    @Override
+    public Publisher publisher(EventSubject subject) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
+      return () -> {};
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Setup
+  public void start() {
+    var instances =
+        new Fixed(
+            LongStream.range(0, workers)
+                .mapToObj(
+                    id ->
+                        new Instance(
+                            ENDPOINT,
+                            new InstanceId(id),
+                            new TransportAddress.Tcp("127.0.0.1:1", "path"),
+                            null,
+                            PayloadFormat.JSON))
+                .toList());
+    router =
+        new EndpointRouters(
+            new RouterSettings(RouterSettings.Mode.KV, 1.0, 0.0),
+            _ -> instances,
+            _ -> RankRange.ONE,
+            new Silent(),
+            _ -> List.of(),
+            new Metrics(),
+            () -> ThreadLocalRandom.current().nextDouble(),
+            System::nanoTime);
+    var random = new Random(1);
+    for (int i = 0; i < 4 * workers; i++) { // requests in flight
+      router.route(request(random.ints(islTokens).toArray())).prefillDone();
+    }
+    request = request(random.ints(islTokens).toArray());
+  }
+
+  private static RouteRequest request(int[] tokenIds) {
+    return new RouteRequest("bench", ENDPOINT, tokenIds, 16, Set.of());
+  }
+
+  @TearDown
+  public void stop() {
+    router.close();
+  }
+
+  @Benchmark
+  public int route() {
+    try (var decision = router.route(request)) {
+      return decision.overlapBlocks();
+    }
+  }
+}

@@ -1,0 +1,18 @@
+package io.dynamo.router;
+
+/**
+ * The data-parallel ranks of one worker: {@code count} from {@code first} on.
+ *
+ * @param count at least 1
+ */
+public record RankRange(int first, int count) {
+  /** A worker without data parallelism. */
+  public static final RankRange ONE = new RankRange(0, 1);
+
+  public RankRange {
+    if (first < 0 || count < 1) {
+      throw new IllegalArgumentException(
+          "%d ranks from %d; a worker has at least rank 0".formatted(count, first));
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package io.dynamo.router.index;
+
+import io.dynamo.kv.WorkerRank;
+import java.util.Arrays;
+import java.util.StringJoiner;
+import org.jspecify.annotations.Nullable;
+
+/** How many leading blocks of a prompt each rank holds; a rank that is absent holds none. */
+public final class OverlapScores {
+  /** No rank holds anything. */
+  public static final OverlapScores NONE = new Builder(0).build();
+
+  /** Collects the scores of one match. One thread, one use. */
+  static final class Builder {
+    private final @Nullable WorkerRank[] ranks; // open addressing, at most half full
+    private final int[] blocks;
+    private int size;
+
+    Builder(int capacity) {
+      int slots = Integer.highestOneBit(Math.max(1, 2 * capacity - 1)) << 1;
+      ranks = new WorkerRank[slots];
+      blocks = new int[slots];
+    }
+
+    /** Notes the score of a rank that was not noted yet; zero is not noted. */
+    void add(WorkerRank rank, int score) {
+      if (score > 0) {
+        int slot = slot(ranks, rank);
+        ranks[slot] = rank;
+        blocks[slot] = score;
+        size++;
+      }
+    }
+
+    OverlapScores build() {
+      return new OverlapScores(ranks, blocks, size);
+    }
+  }
+
+  private final @Nullable WorkerRank[] ranks;
+  private final int[] blocks;
+  private final int size;
+
+  private OverlapScores(@Nullable WorkerRank[] ranks, int[] blocks, int size) {
+    this.ranks = ranks;
+    this.blocks = blocks;
+    this.size = size;
+  }
+
+  private static int slot(@Nullable WorkerRank[] ranks, WorkerRank rank) {
+    int mask = ranks.length - 1;
+    int hash = rank.hashCode() * 0x9E3779B9;
+    int slot = (hash >>> 16) & mask;
+    while (ranks[slot] != null && !rank.equals(ranks[slot])) {
+      slot = (slot + 1) & mask;
+    }
+    return slot;
+  }
+
+  /** Leading blocks that {@code rank} holds. */
+  public int blocks(WorkerRank rank) {
+    return blocks[slot(ranks, rank)];
+  }
+
+  /** Ranks that hold at least one block. */
+  public int size() {
+    return size;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    if (!(other instanceof OverlapScores that) || size != that.size) {
+      return false;
+    }
+    for (int i = 0; i < ranks.length; i++) {
+      var rank = ranks[i];
+      if (rank != null && that.blocks(rank) != blocks[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Override
+  public int hashCode() {
+    int sum = size;
+    for (int i = 0; i < ranks.length; i++) {
+      var rank = ranks[i];
+      if (rank != null) {
+        sum += rank.hashCode() * 31 + blocks[i];
+      }
+    }
+    return sum;
+  }
+
+  @Override
+  public String toString() {
+    var sorted = new String[size];
+    int n = 0;
+    for (int i = 0; i < ranks.length; i++) {
+      if (ranks[i] != null) {
+        sorted[n++] = ranks[i] + "=" + blocks[i];
+      }
+    }
+    Arrays.sort(sorted);
+    var joiner = new StringJoiner(", ", "{", "}");
+    for (var text : sorted) {
+      joiner.add(text);
+    }
+    return joiner.toString();
+  }
+}

@@ -1,0 +1,13 @@
+package io.dynamo.router.select;
+
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Takes candidates in turn. Safe for concurrent use. */
+public final class RoundRobin {
+  private final AtomicInteger turn = new AtomicInteger();
+
+  /** The next of {@code candidates}, which is at least 1. */
+  public int next(int candidates) {
+    return Integer.remainderUnsigned(turn.getAndIncrement(), candidates);
+  }
+}

@@ -1,0 +1,158 @@
+package io.dynamo.router.select;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.load.ActiveSequences;
+import io.dynamo.router.load.Booking;
+import io.dynamo.router.load.RankLoads;
+import io.dynamo.token.BlockHashes;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Replays the decisions of Dynamo 1.6.1's select service and compares costs and choices, for the
+ * requests and workers that lower tiers and per-request switches do not touch.
+ */
+class RecordedSelectionTest {
+  private static final CostModel COSTS = new CostModel(1.0);
+
+  private int costsCompared;
+  private int choicesCompared;
+
+  @Test
+  void costsAndChoicesAgreeWithTheRecordedRelease() throws IOException {
+    try (var in = getClass().getResourceAsStream("/golden/router/selection.json")) {
+      for (var scenario : new ObjectMapper().readTree(in).path("scenarios")) {
+        new Replay(scenario).run();
+      }
+    }
+    assertThat(costsCompared).as("the recording covers the cost").isGreaterThan(300);
+    assertThat(choicesCompared).as("the recording covers the choice").isGreaterThan(15);
+  }
+
+  private final class Replay {
+    private final JsonNode scenario;
+    private final int blockTokens;
+    private final List<WorkerRank> ranks = new ArrayList<>();
+    private final ActiveSequences active = new ActiveSequences(Duration.ofHours(1), () -> 0);
+    private final Map<String, Booking> bookings = new HashMap<>();
+    private final Random fresh = new Random(1);
+
+    Replay(JsonNode scenario) {
+      this.scenario = scenario;
+      this.blockTokens = scenario.path("block_size").intValue();
+      for (var cache : scenario.path("cache")) {
+        ranks.add(new WorkerRank(new InstanceId(cache.path("worker_id").longValue()), 0));
+      }
+    }
+
+    void run() {
+      for (var step : scenario.path("steps")) {
+        take(step);
+        for (var after : step.path("after")) {
+          var booking = Objects.requireNonNull(bookings.get(after.path("reservation").asText()));
+          switch (after.path("op").asText()) {
+            case "prefill_complete" -> booking.prefillDone();
+            case "free" -> booking.close();
+            case "output_block" -> {
+              return; // not a knob of this version: loads differ from here on
+            }
+            default -> throw new IllegalStateException("unknown operation " + after);
+          }
+        }
+      }
+    }
+
+    private void take(JsonNode step) {
+      var tokens = tokens(step.path("prompt_tokens"));
+      boolean tracked = step.path("override").path("track_prefill_tokens").asBoolean(true);
+      boolean reused = step.path("override").path("assume_kv_reuse").asBoolean(true);
+      var prompt = new CostModel.Prompt(tokens.length, blockTokens);
+      var hashes = BlockHashes.of(tokens, blockTokens);
+      var booked = reused ? hashes : BlockHashes.ofBlocks(fresh.longs(hashes.length()).toArray());
+      var booking =
+          active.book(
+              ranks,
+              booked,
+              loads -> {
+                if (tracked) {
+                  compare(step, prompt, tokens, loads);
+                }
+                return new ActiveSequences.Choice(
+                    index(step.path("reserved_on").longValue()),
+                    tracked
+                        ? step.path("response").path("effective_prefill_tokens").longValue()
+                        : 0);
+              });
+      bookings.put(step.path("reservation").asText(), booking);
+    }
+
+    private void compare(JsonNode step, CostModel.Prompt prompt, int[] tokens, RankLoads loads) {
+      var overlaps = new int[ranks.size()];
+      boolean deviceOnly = true;
+      for (int i = 0; i < ranks.size(); i++) {
+        var cache = scenario.path("cache").get(i);
+        overlaps[i] = held(cache, tokens, "device_blocks");
+        if (Math.max(held(cache, tokens, "host_pinned_blocks"), held(cache, tokens, "disk_blocks"))
+            > overlaps[i]) {
+          deviceOnly = false;
+          continue;
+        }
+        double cost =
+            COSTS.cost(
+                prompt,
+                overlaps[i],
+                loads.prefillTokens()[i],
+                loads.blocks()[i] + loads.addedBlocks()[i]);
+        assertThat(cost)
+            .as(
+                "scenario %s, %s, worker %s",
+                scenario.path("scenario"), step.path("reservation"), i)
+            .isEqualTo(step.path("logits").path(ranks.get(i).worker().value() + "").doubleValue());
+        costsCompared++;
+      }
+      if (deviceOnly) {
+        var selector = new RankSelector(COSTS, 0, fresh::nextDouble);
+        var choice = selector.choose(prompt, overlaps, loads);
+        assertThat(step.path("best").toString())
+            .contains("\"" + ranks.get(choice.candidate()).worker().value() + "\"");
+        choicesCompared++;
+      }
+    }
+
+    private int index(long worker) {
+      return ranks.indexOf(new WorkerRank(new InstanceId(worker), 0));
+    }
+
+    /** Leading blocks of {@code tokens} up to the end of what the tier extends. */
+    private int held(JsonNode cache, int[] tokens, String tier) {
+      var cached = tokens(cache.path("prompt_tokens"));
+      int end = cache.path(tier).get(1).intValue() * blockTokens;
+      int same = 0;
+      while (same < Math.min(end, Math.min(cached.length, tokens.length))
+          && cached[same] == tokens[same]) {
+        same++;
+      }
+      return same / blockTokens;
+    }
+  }
+
+  private static int[] tokens(JsonNode array) {
+    var tokens = new int[array.size()];
+    for (int i = 0; i < tokens.length; i++) {
+      tokens[i] = array.get(i).intValue();
+    }
+    return tokens;
+  }
+}
