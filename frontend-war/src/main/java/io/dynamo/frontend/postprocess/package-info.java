@@ -1,6 +1,6 @@
 /**
  * From token ids to text: incremental detokenising and stop strings. Start at {@link
- * io.dynamo.frontend.postprocess.TextDelta}.
+ * io.dynamo.frontend.postprocess.TextAssembler}.
  */
 @NullMarked
 package io.dynamo.frontend.postprocess;

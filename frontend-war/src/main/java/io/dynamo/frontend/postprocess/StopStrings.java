@@ -1,0 +1,122 @@
+package io.dynamo.frontend.postprocess;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Text that waits for its stop strings: what could be the beginning of one is held back. Which stop
+ * matches depends on the text alone, not on how it was cut: the first to be complete, of those the
+ * longest. For one thread.
+ */
+final class StopStrings {
+  private final List<String> stops;
+  private final int longest;
+  private final boolean include;
+
+  /** Undelivered text, after the last delivered characters that a stop may still reach back to. */
+  private final StringBuilder window = new StringBuilder();
+
+  private int delivered;
+  private int searched;
+  private @Nullable String matched;
+
+  /**
+   * @param include whether the stop is part of the text; then nothing is held back
+   */
+  StopStrings(List<String> stops, boolean include) {
+    this.stops = stops.stream().filter(stop -> !stop.isEmpty()).toList();
+    this.longest = this.stops.stream().mapToInt(String::length).max().orElse(0);
+    this.include = include;
+  }
+
+  /** Where new text is appended, followed by {@link #search} or {@link #pass}. */
+  StringBuilder buffer() {
+    return window;
+  }
+
+  @Nullable String matched() {
+    return matched;
+  }
+
+  /** Looks for a stop that ends in the new text, and cuts the text there. */
+  boolean search() {
+    for (int end = searched + 1; end <= window.length(); end++) {
+      var stop = endingAt(end);
+      if (stop != null) {
+        matched = stop;
+        window.setLength(include ? end : end - stop.length());
+        searched = window.length();
+        return true;
+      }
+    }
+    searched = window.length();
+    return false;
+  }
+
+  /** Takes the new text without a search: it may begin a stop, but not complete one. */
+  void pass() {
+    searched = window.length();
+  }
+
+  /** Moves to {@code out} what can no longer become part of a stop. */
+  void drainSafe(StringBuilder out) {
+    drain(out, include ? window.length() : window.length() - heldBack());
+  }
+
+  /** Moves everything to {@code out}. */
+  void drainAll(StringBuilder out) {
+    drain(out, window.length());
+  }
+
+  private void drain(StringBuilder out, int end) {
+    if (end > delivered) {
+      out.append(window, delivered, end);
+      delivered = end;
+    }
+    int stale = Math.min(delivered, window.length() - Math.max(0, longest - 1));
+    if (stale > 0) {
+      window.delete(0, stale);
+      delivered -= stale;
+      searched -= stale;
+    }
+  }
+
+  private @Nullable String endingAt(int end) {
+    String found = null;
+    char last = window.charAt(end - 1);
+    for (int i = 0; i < stops.size(); i++) {
+      var stop = stops.get(i);
+      int length = stop.length();
+      if (stop.charAt(length - 1) == last
+          && length <= end
+          && (found == null || length > found.length())
+          && matches(stop, end - length, length)) {
+        found = stop;
+      }
+    }
+    return found;
+  }
+
+  private int heldBack() {
+    int most = Math.min(longest - 1, window.length() - delivered);
+    for (int length = most; length > 0; length--) {
+      int from = window.length() - length;
+      for (int i = 0; i < stops.size(); i++) {
+        var stop = stops.get(i);
+        if (stop.length() > length && matches(stop, from, length)) {
+          return length;
+        }
+      }
+    }
+    return 0;
+  }
+
+  private boolean matches(String stop, int from, int length) {
+    for (int i = 0; i < length; i++) {
+      if (window.charAt(from + i) != stop.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
+  }
+}

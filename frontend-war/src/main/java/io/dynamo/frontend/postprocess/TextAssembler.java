@@ -1,0 +1,149 @@
+package io.dynamo.frontend.postprocess;
+
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.StopConditions;
+import java.util.List;
+import java.util.OptionalInt;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the text of one choice from its worker's items, and ends it at an end-of-text id, a stop id
+ * or a stop string. The token budget is the worker's. For one thread at a time.
+ */
+public final class TextAssembler {
+  private static final int[] NONE = {};
+
+  private final IncrementalDetokenizer detokenizer;
+  private final StopStrings stops;
+  private final int[] eosTokenIds;
+  private final int[] stopTokenIds;
+  private final int minTokens;
+  private final StringBuilder out = new StringBuilder();
+
+  private int generated;
+  private boolean ended;
+  private boolean workerMustStop;
+  private OptionalInt matchedStopTokenId = OptionalInt.empty();
+
+  /**
+   * @param stop with {@code ignoreEos} neither ids nor strings end the text
+   * @param eosTokenIds ids that end a text of the model; their own text is dropped
+   * @param includeStop whether a matched stop string is part of the text
+   * @param skipSpecialTokens whether special tokens are left out of the text
+   */
+  public TextAssembler(
+      TokenTable table,
+      StopConditions stop,
+      int[] eosTokenIds,
+      boolean includeStop,
+      boolean skipSpecialTokens) {
+    boolean endless = stop.ignoreEos();
+    this.detokenizer = new IncrementalDetokenizer(table, skipSpecialTokens);
+    this.stops = new StopStrings(endless ? List.of() : stop.stop(), includeStop);
+    this.eosTokenIds = endless ? NONE : eosTokenIds.clone();
+    this.stopTokenIds =
+        endless ? NONE : stop.stopTokenIds().stream().mapToInt(Integer::intValue).toArray();
+    this.minTokens = stop.minTokens() == null ? 0 : stop.minTokens();
+  }
+
+  /**
+   * What {@code output} adds. Text that the worker made itself is passed through; tokens after the
+   * end are ignored.
+   */
+  public TextDelta accept(EngineOutput output) {
+    if (ended) {
+      return new TextDelta("", 0, null, null);
+    }
+    int before = generated;
+    FinishReason finish = null;
+    if (output.text() != null) {
+      generated += output.tokenIds().length;
+      out.append(output.text());
+    } else {
+      finish = assemble(output.tokenIds());
+    }
+    if (finish != null) {
+      workerMustStop = output.finishReason() == null;
+    } else {
+      finish = output.finishReason();
+    }
+    if (finish != null) {
+      end();
+    } else if (output.text() == null) {
+      stops.drainSafe(out);
+    }
+    return new TextDelta(takeText(), generated - before, finish, stops.matched());
+  }
+
+  /** What was held back, when the worker's stream ended without a finish reason. */
+  public TextDelta finish() {
+    if (!ended) {
+      end();
+    }
+    return new TextDelta(takeText(), 0, null, null);
+  }
+
+  /** Whether the text ended here while the worker goes on: it is to be told to stop. */
+  public boolean workerMustStop() {
+    return workerMustStop;
+  }
+
+  /** The requested stop id that ended the text, if one did. */
+  public OptionalInt matchedStopTokenId() {
+    return matchedStopTokenId;
+  }
+
+  /** Tokens taken so far, those of a stop included. */
+  public int generatedTokens() {
+    return generated;
+  }
+
+  private @Nullable FinishReason assemble(int[] tokenIds) {
+    for (int id : tokenIds) {
+      generated++;
+      boolean mayStop = generated >= minTokens;
+      if (mayStop && contains(stopTokenIds, id)) {
+        matchedStopTokenId = OptionalInt.of(id);
+        return FinishReason.STOP;
+      }
+      if (mayStop && contains(eosTokenIds, id)) {
+        return FinishReason.EOS;
+      }
+      detokenizer.append(id, stops.buffer());
+      if (!mayStop) {
+        stops.pass();
+      } else if (stops.search()) {
+        return FinishReason.STOP;
+      }
+    }
+    return null;
+  }
+
+  private void end() {
+    ended = true;
+    if (stops.matched() == null) {
+      detokenizer.finish(stops.buffer());
+    }
+    stops.drainAll(out);
+  }
+
+  private String takeText() {
+    if (out.isEmpty()) {
+      return "";
+    }
+    var text = out.toString();
+    out.setLength(0);
+    return text;
+  }
+
+  private static boolean contains(int[] ids, int id) {
+    for (int candidate : ids) {
+      if (candidate == id) {
+        return true;
+      }
+    }
+    return false;
+  }
+}

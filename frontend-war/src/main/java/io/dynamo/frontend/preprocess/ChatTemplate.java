@@ -1,0 +1,76 @@
+package io.dynamo.frontend.preprocess;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.frontend.preprocess.jinja.JinjaException;
+import io.dynamo.frontend.preprocess.jinja.JinjaTemplate;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** A model's chat template with what it expects of messages. Immutable, safe for concurrent use. */
+final class ChatTemplate {
+  private static final JinjaTemplate.Limits LIMITS =
+      new JinjaTemplate.Limits(Clock.systemDefaultZone(), 16 << 20, Duration.ofSeconds(5));
+  private static final String PROBE = "6f1c0a47";
+
+  private final JinjaTemplate plain;
+  private final JinjaTemplate withTools;
+  private final Map<String, String> specialTokens;
+  private final PromptMessages messages;
+
+  /**
+   * @param plain the source for prompts without tools
+   * @param withTools the source for prompts with tools
+   * @param specialTokens {@code bos_token} and its like, as far as the model has them
+   * @throws IllegalArgumentException when a template does not compile
+   */
+  ChatTemplate(String plain, String withTools, Map<String, String> specialTokens) {
+    this.plain = compile(plain);
+    this.withTools = plain.equals(withTools) ? this.plain : compile(withTools);
+    this.specialTokens = Map.copyOf(specialTokens);
+    boolean wantsParts =
+        !rendersProbe(PROBE) && rendersProbe(List.of(Map.of("type", "text", "text", PROBE)));
+    this.messages =
+        new PromptMessages(!wantsParts, !PromptMessages.readsArgumentText(plain + withTools));
+  }
+
+  String render(ChatPrompt prompt) {
+    try {
+      return render(
+          messages.of(prompt.messages()),
+          PromptMessages.tools(prompt.tools()),
+          prompt.templateArgs());
+    } catch (JinjaException e) {
+      throw new InvalidRequestException(String.valueOf(e.getMessage()));
+    }
+  }
+
+  private String render(List<?> messages, List<?> tools, Map<String, ?> templateArgs) {
+    var values = new HashMap<String, @Nullable Object>(specialTokens);
+    values.put("messages", messages);
+    values.put("tools", tools.isEmpty() ? null : tools);
+    values.put("add_generation_prompt", true);
+    values.putAll(templateArgs);
+    return (tools.isEmpty() ? plain : withTools).render(values, LIMITS);
+  }
+
+  private boolean rendersProbe(Object content) {
+    try {
+      var message = Map.of("role", "user", "content", content);
+      return render(List.of(message), List.of(), Map.of()).contains(PROBE);
+    } catch (JinjaException e) {
+      return false;
+    }
+  }
+
+  private static JinjaTemplate compile(String source) {
+    try {
+      return JinjaTemplate.compile(source);
+    } catch (JinjaException e) {
+      throw new IllegalArgumentException("the chat template is not usable: " + e.getMessage(), e);
+    }
+  }
+}

@@ -1,0 +1,163 @@
+package io.dynamo.frontend.preprocess;
+
+import io.dynamo.error.InvalidRequestException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The text side of a Hugging Face model folder. Safe for concurrent use. */
+public final class HuggingFaceText implements ModelText {
+  private static final String TOKENIZER = "tokenizer.json";
+  private static final String TOKENIZER_CONFIG = "tokenizer_config.json";
+  private static final String TEMPLATE = "chat_template.jinja";
+  private static final String TEMPLATE_JSON = "chat_template.json";
+  private static final List<String> FILES =
+      List.of(
+          TOKENIZER,
+          TOKENIZER_CONFIG,
+          TEMPLATE,
+          TEMPLATE_JSON,
+          EosTokens.GENERATION_CONFIG,
+          EosTokens.CONFIG,
+          EosTokens.SPECIAL_TOKENS_MAP);
+
+  private final TextEncoder encoder;
+  private final Vocabulary vocabulary;
+  private final @Nullable ChatTemplate template;
+  private final int[] eosTokenIds;
+
+  private HuggingFaceText(
+      TextEncoder encoder,
+      Vocabulary vocabulary,
+      @Nullable ChatTemplate template,
+      int[] eosTokenIds) {
+    this.encoder = encoder;
+    this.vocabulary = vocabulary;
+    this.template = template;
+    this.eosTokenIds = eosTokenIds;
+  }
+
+  /**
+   * Reads a model folder.
+   *
+   * @throws IllegalArgumentException when a file is not usable, naming it
+   * @throws UncheckedIOException when one cannot be read
+   * @throws IllegalStateException when the tokenizer library does not load on this machine
+   */
+  public static HuggingFaceText open(Path folder) {
+    var texts = new HashMap<String, String>();
+    for (var name : FILES) {
+      var file = folder.resolve(name);
+      if (Files.exists(file)) {
+        try {
+          texts.put(name, Files.readString(file));
+        } catch (IOException e) {
+          throw new UncheckedIOException("cannot read " + file, e);
+        }
+      }
+    }
+    return of(texts);
+  }
+
+  /**
+   * From the model's files.
+   *
+   * @param texts file name without folder to content; {@code tokenizer.json} must be there
+   * @throws IllegalArgumentException when a file is not usable, naming it
+   * @throws IllegalStateException when the tokenizer library does not load on this machine
+   */
+  public static HuggingFaceText of(Map<String, String> texts) {
+    var tokenizerText = texts.get(TOKENIZER);
+    if (tokenizerText == null) {
+      throw new IllegalArgumentException("the model has no " + TOKENIZER);
+    }
+    var parsed = new HashMap<String, Map<?, ?>>();
+    for (var name : FILES) {
+      var text = texts.get(name);
+      if (text != null && name.endsWith(".json")) {
+        parsed.put(name, JsonTree.ofFile(name, text) instanceof Map<?, ?> map ? map : Map.of());
+      }
+    }
+    var tokenizer = parsed.getOrDefault(TOKENIZER, Map.of());
+    var config = parsed.getOrDefault(TOKENIZER_CONFIG, Map.of());
+    var vocabulary = Vocabulary.of(tokenizer);
+    var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
+    var template = template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
+    return new HuggingFaceText(new TextEncoder(tokenizerText), vocabulary, template, eosTokenIds);
+  }
+
+  @Override
+  public String render(ChatPrompt prompt) {
+    if (template == null) {
+      throw new InvalidRequestException("the model has no chat template; use /v1/completions");
+    }
+    return template.render(prompt);
+  }
+
+  @Override
+  public int[] encode(String text) {
+    return encoder.encode(text);
+  }
+
+  @Override
+  public TokenTable tokens() {
+    return vocabulary;
+  }
+
+  @Override
+  public int[] eosTokenIds() {
+    return eosTokenIds;
+  }
+
+  @Override
+  public void close() {
+    encoder.close();
+  }
+
+  private static @Nullable ChatTemplate template(
+      @Nullable String jinja, @Nullable Map<?, ?> templateJson, Map<?, ?> config) {
+    Object source = jinja;
+    if (source == null) {
+      source =
+          templateJson == null ? config.get("chat_template") : templateJson.get("chat_template");
+    }
+    var special = new HashMap<String, String>();
+    for (var name : List.of("bos_token", "eos_token", "unk_token")) {
+      var token = EosTokens.content(config.get(name));
+      if (token != null) {
+        special.put(name, token);
+      }
+    }
+    return switch (source) {
+      case String text -> new ChatTemplate(text, text, special);
+      case List<?> named -> {
+        var plain = named(named, "default");
+        var tools = named(named, "tool_use");
+        if (plain == null && tools == null) {
+          throw new IllegalArgumentException(
+              TOKENIZER_CONFIG + " names chat templates, but none is 'default' or 'tool_use'");
+        }
+        var first = plain != null ? plain : String.valueOf(tools);
+        yield new ChatTemplate(first, tools != null ? tools : first, special);
+      }
+      case null -> null;
+      default -> throw new IllegalArgumentException("chat_template is neither text nor a list");
+    };
+  }
+
+  private static @Nullable String named(List<?> templates, String name) {
+    for (var entry : templates) {
+      if (entry instanceof Map<?, ?> map
+          && name.equals(map.get("name"))
+          && map.get("template") instanceof String template) {
+        return template;
+      }
+    }
+    return null;
+  }
+}

@@ -1,0 +1,105 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Attributes, items and slices. */
+final class Access {
+  private Access() {}
+
+  /** {@code value.name}: a method first, then an item of a dict, as Jinja does. */
+  static Object attribute(Object value, String name) {
+    return switch (value) {
+      case Undefined undefined -> throw new JinjaException(undefined.message());
+      case Loop loop -> loop.get(name);
+      case Namespace namespace -> orUndefined(namespace.values().get(name), value, name);
+      default -> {
+        var method = Methods.of(value, name);
+        yield method != null
+            ? method
+            : orUndefined(value instanceof Map<?, ?> map ? map.get(name) : null, value, name);
+      }
+    };
+  }
+
+  /** {@code value[key]}: an item first, then a method. */
+  static Object item(Object value, Object key) {
+    return switch (value) {
+      case Undefined undefined -> throw new JinjaException(undefined.message());
+      case Map<?, ?> map when map.containsKey(key) -> map.get(key);
+      case List<?> list when key instanceof Number number -> {
+        int index = index(number, list.size());
+        yield index < 0 ? missing(value, key) : list.get(index);
+      }
+      case String text when key instanceof Number number -> {
+        int index = index(number, (int) Values.length(text));
+        yield index < 0
+            ? missing(value, key)
+            : Character.toString(text.codePointAt(text.offsetByCodePoints(0, index)));
+      }
+      default -> key instanceof String name ? attribute(value, name) : missing(value, key);
+    };
+  }
+
+  /** {@code a.b.0} as filters take it, or one key. */
+  static Object path(Object value, Object path) {
+    if (!(path instanceof String text)) {
+      return item(value, path);
+    }
+    var found = value;
+    for (var part : text.split("\\.", -1)) {
+      boolean number = !part.isEmpty() && part.chars().allMatch(Character::isDigit);
+      found = item(found, number ? (Object) Long.valueOf(part) : part);
+    }
+    return found;
+  }
+
+  static Object slice(Object value, Object from, Object to, Object step) {
+    List<Object> items =
+        switch (value) {
+          case String text -> Values.characters(text);
+          case List<?> list -> new ArrayList<>(list);
+          case Undefined undefined -> throw new JinjaException(undefined.message());
+          default ->
+              throw new JinjaException("'" + Values.typeName(value) + "' object cannot be sliced");
+        };
+    int by = step == None.NONE ? 1 : Values.intArgument(step);
+    if (by == 0) {
+      throw new JinjaException("slice step cannot be zero");
+    }
+    int size = items.size();
+    int low = by > 0 ? 0 : -1;
+    int high = by > 0 ? size : size - 1;
+    int start = from == None.NONE ? (by > 0 ? low : high) : bound(from, size, low, high);
+    int end = to == None.NONE ? (by > 0 ? high : low) : bound(to, size, low, high);
+    var slice = new ArrayList<>();
+    for (long i = start; by > 0 ? i < end : i > end; i += by) {
+      slice.add(items.get((int) i));
+    }
+    return value instanceof String ? Methods.join("", slice) : slice;
+  }
+
+  private static int bound(Object value, int size, int low, int high) {
+    long index = Values.intArgument(value);
+    return Math.clamp(index < 0 ? index + size : index, low, high);
+  }
+
+  private static int index(Number number, int size) {
+    long index = number instanceof Long whole ? whole : Long.MAX_VALUE;
+    long absolute = index < 0 ? index + size : index;
+    return absolute >= 0 && absolute < size ? (int) absolute : -1;
+  }
+
+  private static Object orUndefined(@Nullable Object found, Object of, Object key) {
+    return found == null ? missing(of, key) : found;
+  }
+
+  private static Undefined missing(Object of, Object key) {
+    return new Undefined(
+        key instanceof String
+            ? "'%s object' has no attribute '%s'".formatted(Values.typeName(of), key)
+            : "%s object has no element %s".formatted(Values.typeName(of), Values.text(key)));
+  }
+}

@@ -1,0 +1,392 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import io.dynamo.frontend.preprocess.jinja.Expr.Arguments;
+import io.dynamo.frontend.preprocess.jinja.Token.Kind;
+import java.math.BigInteger;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Reads expressions, by Jinja's precedence. For one thread. */
+final class ExpressionParser {
+  private static final int MAX_DEPTH = 100;
+  private static final Set<String> COMPARISONS = Set.of("==", "!=", "<", "<=", ">", ">=");
+  private static final Set<String> KEYWORDS_AFTER_TEST =
+      Set.of("else", "or", "and", "is", "if", "not", "in");
+
+  private final List<Token> tokens;
+  private int at;
+  private int depth;
+
+  ExpressionParser(List<Token> tokens) {
+    this.tokens = tokens;
+  }
+
+  Token current() {
+    return tokens.get(at);
+  }
+
+  Token next() {
+    return tokens.get(at++);
+  }
+
+  boolean skipOperator(String operator) {
+    boolean there = current().isOperator(operator);
+    at += there ? 1 : 0;
+    return there;
+  }
+
+  boolean skipName(String name) {
+    boolean there = current().isName(name);
+    at += there ? 1 : 0;
+    return there;
+  }
+
+  void expectOperator(String operator) {
+    if (!skipOperator(operator)) {
+      throw error("expected '" + operator + "'");
+    }
+  }
+
+  void expectName(String name) {
+    if (!skipName(name)) {
+      throw error("expected '" + name + "'");
+    }
+  }
+
+  String name() {
+    if (current().kind() != Kind.NAME) {
+      throw error("expected a name");
+    }
+    return next().text();
+  }
+
+  JinjaException error(String message) {
+    var token = current();
+    var found = token.kind() == Kind.END ? "the end" : "'" + token.text() + "'";
+    return new JinjaException(message + ", found " + found + " (line " + token.line() + ")");
+  }
+
+  /** One expression, or several with commas as a list. */
+  Expr tuple() {
+    var first = expression();
+    if (!current().isOperator(",")) {
+      return first;
+    }
+    var items = new ArrayList<Expr>();
+    items.add(first);
+    while (skipOperator(",")) {
+      if (current().kind() == Kind.BLOCK_END || current().kind() == Kind.OUTPUT_END) {
+        break;
+      }
+      items.add(expression());
+    }
+    return new Expr.ListOf(items);
+  }
+
+  Expr expression() {
+    if (++depth > MAX_DEPTH) {
+      throw error("an expression is nested too deep");
+    }
+    var value = or();
+    while (skipName("if")) {
+      var test = or();
+      var otherwise = skipName("else") ? expression() : null;
+      value = new Expr.Conditional(test, value, otherwise);
+    }
+    depth--;
+    return value;
+  }
+
+  /** What {@code for x in …} iterates: no inline condition. */
+  Expr iterable() {
+    var first = or();
+    if (!current().isOperator(",")) {
+      return first;
+    }
+    var items = new ArrayList<>(List.of(first));
+    while (skipOperator(",")) {
+      items.add(or());
+    }
+    return new Expr.ListOf(items);
+  }
+
+  Expr or() {
+    var left = and();
+    while (skipName("or")) {
+      left = new Expr.Or(left, and());
+    }
+    return left;
+  }
+
+  private Expr and() {
+    var left = not();
+    while (skipName("and")) {
+      left = new Expr.And(left, not());
+    }
+    return left;
+  }
+
+  private Expr not() {
+    return skipName("not") ? new Expr.Not(not()) : compare();
+  }
+
+  private Expr compare() {
+    var first = sum();
+    var operators = new ArrayList<String>();
+    var operands = new ArrayList<Expr>();
+    while (true) {
+      var token = current();
+      if (token.kind() == Kind.OPERATOR && COMPARISONS.contains(token.text())) {
+        operators.add(next().text());
+      } else if (skipName("in")) {
+        operators.add("in");
+      } else if (token.isName("not") && tokens.get(at + 1).isName("in")) {
+        at += 2;
+        operators.add("not in");
+      } else {
+        return operators.isEmpty() ? first : new Expr.Compare(first, operators, operands);
+      }
+      operands.add(sum());
+    }
+  }
+
+  private Expr sum() {
+    var left = concatenation();
+    while (current().isOperator("+") || current().isOperator("-")) {
+      left = new Expr.Binary(next().text(), left, concatenation());
+    }
+    return left;
+  }
+
+  private Expr concatenation() {
+    var left = product();
+    while (skipOperator("~")) {
+      left = new Expr.Binary("~", left, product());
+    }
+    return left;
+  }
+
+  private Expr product() {
+    var left = power();
+    while (current().kind() == Kind.OPERATOR
+        && Set.of("*", "/", "//", "%").contains(current().text())) {
+      left = new Expr.Binary(next().text(), left, power());
+    }
+    return left;
+  }
+
+  private Expr power() {
+    var left = unary(true);
+    while (skipOperator("**")) {
+      left = new Expr.Binary("**", left, unary(true));
+    }
+    return left;
+  }
+
+  private Expr unary(boolean withFilters) {
+    if (++depth > MAX_DEPTH) {
+      throw error("an expression is nested too deep");
+    }
+    Expr value;
+    if (skipOperator("-")) {
+      value = new Expr.Negative(unary(false));
+    } else if (skipOperator("+")) {
+      value = new Expr.Positive(unary(false));
+    } else {
+      value = primary();
+    }
+    value = postfix(value);
+    depth--;
+    return withFilters ? filters(value) : value;
+  }
+
+  private Expr primary() {
+    var token = current();
+    switch (token.kind()) {
+      case NAME -> {
+        at++;
+        return switch (token.text()) {
+          case "true", "True" -> new Expr.Literal(true);
+          case "false", "False" -> new Expr.Literal(false);
+          case "none", "None" -> new Expr.Literal(None.NONE);
+          default -> new Expr.Name(token.text());
+        };
+      }
+      case STRING -> {
+        var text = new StringBuilder();
+        while (current().kind() == Kind.STRING) {
+          text.append(next().text());
+        }
+        return new Expr.Literal(text.toString());
+      }
+      case INTEGER -> {
+        at++;
+        return new Expr.Literal(Values.integer(new BigInteger(token.text())));
+      }
+      case FLOAT -> {
+        at++;
+        try {
+          return new Expr.Literal(Double.valueOf(token.text()));
+        } catch (NumberFormatException e) {
+          throw new JinjaException("no number: " + token.text() + " (line " + token.line() + ")");
+        }
+      }
+      default -> {
+        if (skipOperator("(")) {
+          return parenthesized();
+        }
+        if (skipOperator("[")) {
+          return new Expr.ListOf(items("]"));
+        }
+        if (skipOperator("{")) {
+          return dict();
+        }
+        throw error("expected an expression");
+      }
+    }
+  }
+
+  private Expr parenthesized() {
+    if (skipOperator(")")) {
+      return new Expr.ListOf(List.of());
+    }
+    var first = expression();
+    if (skipOperator(")")) {
+      return first;
+    }
+    expectOperator(",");
+    var items = new ArrayList<Expr>();
+    items.add(first);
+    items.addAll(items(")"));
+    return new Expr.ListOf(items);
+  }
+
+  private List<Expr> items(String closer) {
+    var items = new ArrayList<Expr>();
+    while (!skipOperator(closer)) {
+      items.add(expression());
+      if (!current().isOperator(closer)) {
+        expectOperator(",");
+      }
+    }
+    return items;
+  }
+
+  private Expr dict() {
+    var keys = new ArrayList<Expr>();
+    var values = new ArrayList<Expr>();
+    while (!skipOperator("}")) {
+      keys.add(expression());
+      expectOperator(":");
+      values.add(expression());
+      if (!current().isOperator("}")) {
+        expectOperator(",");
+      }
+    }
+    return new Expr.DictOf(keys, values);
+  }
+
+  private Expr postfix(Expr start) {
+    var value = start;
+    while (true) {
+      if (skipOperator(".")) {
+        value =
+            current().kind() == Kind.INTEGER
+                ? new Expr.Item(value, primary())
+                : new Expr.Attribute(value, name());
+      } else if (skipOperator("[")) {
+        value = subscript(value);
+      } else if (current().isOperator("(")) {
+        value = new Expr.Call(value, arguments());
+      } else {
+        return value;
+      }
+    }
+  }
+
+  private Expr subscript(Expr of) {
+    Expr from = current().isOperator(":") ? null : expression();
+    if (from != null && skipOperator("]")) {
+      return new Expr.Item(of, from);
+    }
+    expectOperator(":");
+    Expr to = sliceEnd();
+    Expr step = skipOperator(":") ? sliceEnd() : null;
+    expectOperator("]");
+    return new Expr.Slice(of, from, to, step);
+  }
+
+  private @Nullable Expr sliceEnd() {
+    return current().isOperator(":") || current().isOperator("]") ? null : expression();
+  }
+
+  /** The arguments of a call; the next token is the opening parenthesis. */
+  Arguments arguments() {
+    expectOperator("(");
+    var positional = new ArrayList<Expr>();
+    Map<String, Expr> named = new LinkedHashMap<>();
+    while (!skipOperator(")")) {
+      if (current().kind() == Kind.NAME && tokens.get(at + 1).isOperator("=")) {
+        var name = name();
+        at++;
+        named.put(name, expression());
+      } else {
+        positional.add(expression());
+      }
+      if (!current().isOperator(")")) {
+        expectOperator(",");
+      }
+    }
+    return new Arguments(positional, named);
+  }
+
+  private Expr filters(Expr start) {
+    var value = start;
+    while (true) {
+      if (skipOperator("|")) {
+        value = filter(value);
+      } else if (skipName("is")) {
+        value = test(value);
+      } else if (current().isOperator("(")) {
+        value = new Expr.Call(value, arguments());
+      } else {
+        return value;
+      }
+    }
+  }
+
+  /** A filter's name and arguments, applied to {@code of}. */
+  Expr.Filtered filter(Expr of) {
+    var name = name();
+    if (!Filters.isKnown(name)) {
+      throw new JinjaException("No filter named '" + name + "'.");
+    }
+    return new Expr.Filtered(of, name, current().isOperator("(") ? arguments() : Arguments.NONE);
+  }
+
+  private Expr test(Expr of) {
+    boolean negated = skipName("not");
+    var name = name();
+    if (!Tests.isKnown(name)) {
+      throw new JinjaException("No test named '" + name + "'.");
+    }
+    List<Expr> arguments = List.of();
+    var token = current();
+    if (token.isOperator("(")) {
+      arguments = arguments().positional();
+    } else if (token.kind() == Kind.STRING
+        || token.kind() == Kind.INTEGER
+        || token.kind() == Kind.FLOAT
+        || token.isOperator("[")
+        || token.isOperator("{")
+        || (token.kind() == Kind.NAME && !KEYWORDS_AFTER_TEST.contains(token.text()))) {
+      arguments = List.of(postfix(primary()));
+    }
+    var test = new Expr.Tested(of, name, arguments);
+    return negated ? new Expr.Not(test) : test;
+  }
+}

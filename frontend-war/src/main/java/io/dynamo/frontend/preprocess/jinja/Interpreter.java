@@ -1,0 +1,316 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Runs one rendering, on one thread. */
+final class Interpreter {
+  private static final int MAX_CALLS = 100;
+  private static final int STEPS_PER_LOOK_AT_CLOCK = 1024;
+
+  /** How a body ended. */
+  private enum Flow {
+    NEXT,
+    BREAK,
+    CONTINUE
+  }
+
+  private final JinjaTemplate.Limits limits;
+  private final Arithmetic arithmetic;
+  private final long startNanos = System.nanoTime();
+  private StringBuilder out = new StringBuilder();
+  private int steps;
+  private int calls;
+
+  Interpreter(JinjaTemplate.Limits limits) {
+    this.limits = limits;
+    this.arithmetic = new Arithmetic(limits.maxLength());
+  }
+
+  String render(List<Node> body, Scope scope) {
+    run(body, scope);
+    return out.toString();
+  }
+
+  private Flow run(List<Node> body, Scope scope) {
+    for (var node : body) {
+      var flow = run(node, scope);
+      if (flow != Flow.NEXT) {
+        return flow;
+      }
+    }
+    return Flow.NEXT;
+  }
+
+  private Flow run(Node node, Scope scope) {
+    step();
+    switch (node) {
+      case Node.Data(var text) -> write(text);
+      case Node.Output(var value) -> write(Values.text(value(value, scope)));
+      case Node.Assign(var targets, var value) -> bind(targets, value(value, scope), scope);
+      case Node.AssignAttribute(var name, var attribute, var value) -> {
+        if (!(scope.get(name) instanceof Namespace namespace)) {
+          throw new JinjaException("cannot assign attribute on non-namespace object");
+        }
+        namespace.values().put(attribute, value(value, scope));
+      }
+      case Node.Capture(var target, var body) -> scope.set(target, capture(body, scope));
+      case Node.FilterBlock(var filter, var arguments, var body) ->
+          write(
+              Values.text(
+                  Filters.apply(
+                      filter,
+                      capture(body, new Scope(scope)),
+                      values(arguments.positional(), scope),
+                      named(arguments.named(), scope))));
+      case Node.Macro macro -> scope.set(macro.name(), macro(macro, scope));
+      case Node.Scoped(var names, var values, var body) -> {
+        var inner = new Scope(scope);
+        for (int i = 0; i < names.size(); i++) {
+          inner.set(names.get(i), value(values.get(i), scope));
+        }
+        return run(body, inner);
+      }
+      case Node.If(var branches) -> {
+        for (var branch : branches) {
+          if (isTrue(branch.test(), scope)) {
+            return run(branch.body(), scope);
+          }
+        }
+      }
+      case Node.For loop -> run(loop, scope);
+      case Node.Break _ -> {
+        return Flow.BREAK;
+      }
+      case Node.Continue _ -> {
+        return Flow.CONTINUE;
+      }
+    }
+    return Flow.NEXT;
+  }
+
+  private void run(Node.For node, Scope scope) {
+    var items = Values.iterate(value(node.in(), scope));
+    if (node.condition() != null) {
+      var kept = new ArrayList<>();
+      for (var item : items) {
+        var inner = new Scope(scope);
+        bind(node.targets(), item, inner);
+        if (isTrue(node.condition(), inner)) {
+          kept.add(item);
+        }
+      }
+      items = kept;
+    }
+    if (items.isEmpty()) {
+      run(node.otherwise(), new Scope(scope));
+      return;
+    }
+    var loop = new Loop(items, scope.get("loop") instanceof Loop outer ? outer.depth0() + 1 : 0);
+    for (int i = 0; i < items.size(); i++) {
+      step();
+      var inner = new Scope(scope);
+      inner.set("loop", loop);
+      bind(node.targets(), loop.advance(), inner);
+      if (run(node.body(), inner) == Flow.BREAK) {
+        return;
+      }
+    }
+  }
+
+  private static void bind(List<String> targets, Object value, Scope scope) {
+    if (targets.size() == 1) {
+      scope.set(targets.getFirst(), value);
+      return;
+    }
+    var parts = Values.iterate(value);
+    if (parts.size() != targets.size()) {
+      throw new JinjaException(
+          parts.size() < targets.size()
+              ? "not enough values to unpack (expected %d, got %d)"
+                  .formatted(targets.size(), parts.size())
+              : "too many values to unpack (expected %d)".formatted(targets.size()));
+    }
+    for (int i = 0; i < targets.size(); i++) {
+      scope.set(targets.get(i), parts.get(i));
+    }
+  }
+
+  private String capture(List<Node> body, Scope scope) {
+    var outer = out;
+    out = new StringBuilder();
+    try {
+      run(body, scope);
+      return out.toString();
+    } finally {
+      out = outer;
+    }
+  }
+
+  private Function macro(Node.Macro macro, Scope scope) {
+    return (positional, named) -> {
+      var inner = new Scope(scope);
+      var parameters = macro.parameters();
+      if (positional.size() > parameters.size()) {
+        throw new JinjaException(
+            "macro '%s' takes not more than %d argument(s)"
+                .formatted(macro.name(), parameters.size()));
+      }
+      for (int i = 0; i < parameters.size(); i++) {
+        var parameter = parameters.get(i);
+        var given = i < positional.size() ? positional.get(i) : named.get(parameter);
+        var otherwise = macro.defaults().get(i);
+        inner.set(
+            parameter,
+            given != null
+                ? given
+                : otherwise != null
+                    ? value(otherwise, inner)
+                    : new Undefined("parameter '" + parameter + "' was not provided"));
+      }
+      return capture(macro.body(), inner);
+    };
+  }
+
+  private boolean isTrue(Expr expression, Scope scope) {
+    return Values.isTrue(value(expression, scope));
+  }
+
+  private Object value(Expr expression, Scope scope) {
+    step();
+    return switch (expression) {
+      case Expr.Literal(var value) -> value;
+      case Expr.Name(var name) -> scope.get(name);
+      case Expr.Attribute(var of, var name) -> Access.attribute(value(of, scope), name);
+      case Expr.Item(var of, var key) -> Access.item(value(of, scope), value(key, scope));
+      case Expr.Slice(var of, var from, var to, var step) ->
+          Access.slice(
+              value(of, scope), optional(from, scope), optional(to, scope), optional(step, scope));
+      case Expr.ListOf(var items) -> values(items, scope);
+      case Expr.DictOf(var keys, var values) -> {
+        var map = new LinkedHashMap<Object, Object>();
+        for (int i = 0; i < keys.size(); i++) {
+          map.put(value(keys.get(i), scope), value(values.get(i), scope));
+        }
+        yield map;
+      }
+      case Expr.Negative(var of) -> arithmetic.apply("*", -1L, number(value(of, scope)));
+      case Expr.Positive(var of) -> number(value(of, scope));
+      case Expr.Not(var of) -> !isTrue(of, scope);
+      case Expr.And(var left, var right) -> {
+        var first = value(left, scope);
+        yield Values.isTrue(first) ? value(right, scope) : first;
+      }
+      case Expr.Or(var left, var right) -> {
+        var first = value(left, scope);
+        yield Values.isTrue(first) ? first : value(right, scope);
+      }
+      case Expr.Binary(var operator, var left, var right) ->
+          arithmetic.apply(operator, value(left, scope), value(right, scope));
+      case Expr.Compare compare -> compare(compare, scope);
+      case Expr.Conditional(var test, var then, var otherwise) ->
+          isTrue(test, scope)
+              ? value(then, scope)
+              : otherwise != null
+                  ? value(otherwise, scope)
+                  : new Undefined("the inline if-expression has no else section");
+      case Expr.Call(var function, var arguments) ->
+          call(
+              value(function, scope),
+              values(arguments.positional(), scope),
+              named(arguments.named(), scope));
+      case Expr.Filtered(var of, var filter, var arguments) ->
+          Filters.apply(
+              filter,
+              value(of, scope),
+              values(arguments.positional(), scope),
+              named(arguments.named(), scope));
+      case Expr.Tested(var of, var test, var arguments) ->
+          Tests.apply(test, value(of, scope), values(arguments, scope));
+    };
+  }
+
+  private boolean compare(Expr.Compare compare, Scope scope) {
+    var left = value(compare.first(), scope);
+    for (int i = 0; i < compare.operators().size(); i++) {
+      var right = value(compare.operands().get(i), scope);
+      boolean holds =
+          switch (compare.operators().get(i)) {
+            case "==" -> Values.equal(left, right);
+            case "!=" -> !Values.equal(left, right);
+            case "<" -> Values.compare(left, right) < 0;
+            case "<=" -> Values.compare(left, right) <= 0;
+            case ">" -> Values.compare(left, right) > 0;
+            case ">=" -> Values.compare(left, right) >= 0;
+            case "in" -> Values.contains(right, left);
+            default -> !Values.contains(right, left);
+          };
+      if (!holds) {
+        return false;
+      }
+      left = right;
+    }
+    return true;
+  }
+
+  private Object call(Object function, List<Object> positional, Map<String, Object> named) {
+    if (!(function instanceof Function callable)) {
+      throw new JinjaException(
+          function instanceof Undefined undefined
+              ? undefined.message()
+              : "'" + Values.typeName(function) + "' object is not callable");
+    }
+    if (++calls > MAX_CALLS) {
+      throw new JinjaException("macros call each other too deep");
+    }
+    var result = callable.call(positional, named);
+    calls--;
+    return result;
+  }
+
+  private static Object number(Object value) {
+    if (value instanceof Undefined undefined) {
+      throw new JinjaException(undefined.message());
+    }
+    if (Values.number(value) == null) {
+      throw new JinjaException("bad operand type for unary: '" + Values.typeName(value) + "'");
+    }
+    return value;
+  }
+
+  private Object optional(@Nullable Expr expression, Scope scope) {
+    return expression == null ? None.NONE : value(expression, scope);
+  }
+
+  private List<Object> values(List<Expr> expressions, Scope scope) {
+    var values = new ArrayList<>(expressions.size());
+    for (var expression : expressions) {
+      values.add(value(expression, scope));
+    }
+    return values;
+  }
+
+  private Map<String, Object> named(Map<String, Expr> expressions, Scope scope) {
+    var values = new LinkedHashMap<String, Object>();
+    expressions.forEach((name, expression) -> values.put(name, value(expression, scope)));
+    return values;
+  }
+
+  private void write(String text) {
+    if (out.length() + (long) text.length() > limits.maxLength()) {
+      throw new JinjaException(
+          "the text of the template exceeds " + limits.maxLength() + " characters");
+    }
+    out.append(text);
+  }
+
+  private void step() {
+    if (++steps % STEPS_PER_LOOK_AT_CLOCK == 0
+        && System.nanoTime() - startNanos > limits.timeLimit().toNanos()) {
+      throw new JinjaException("the template runs longer than " + limits.timeLimit());
+    }
+  }
+}

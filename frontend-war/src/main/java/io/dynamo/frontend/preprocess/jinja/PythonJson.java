@@ -1,0 +1,117 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** {@code json.dumps(value, ensure_ascii=False)}: its separators, order and escapes. */
+final class PythonJson {
+  private final String itemSeparator;
+  private final String keySeparator;
+  private final String indent;
+  private final boolean sortKeys;
+  private final StringBuilder out = new StringBuilder();
+
+  /**
+   * @param indent spaces of a level, or the empty string for one line
+   */
+  PythonJson(String itemSeparator, String keySeparator, String indent, boolean sortKeys) {
+    this.itemSeparator = itemSeparator;
+    this.keySeparator = keySeparator;
+    this.indent = indent;
+    this.sortKeys = sortKeys;
+  }
+
+  String write(Object value) {
+    value(value, 1);
+    return out.toString();
+  }
+
+  private void value(Object value, int level) {
+    switch (value) {
+      case None _ -> out.append("null");
+      case Boolean bool -> out.append(bool);
+      case Double number -> out.append(number(number));
+      case Number number -> out.append(number);
+      case String text -> string(text);
+      case List<?> list -> list(list, level);
+      case Map<?, ?> map -> map(map, level);
+      default ->
+          throw new JinjaException(
+              "Object of type " + Values.typeName(value) + " is not JSON serializable");
+    }
+  }
+
+  private void list(List<?> list, int level) {
+    out.append('[');
+    for (int i = 0; i < list.size(); i++) {
+      separate(i, level);
+      value(list.get(i), level + 1);
+    }
+    close(list.isEmpty(), level, ']');
+  }
+
+  private void map(Map<?, ?> map, int level) {
+    Map<?, ?> ordered = sortKeys ? new TreeMap<>(map) : map;
+    out.append('{');
+    int i = 0;
+    for (var entry : ordered.entrySet()) {
+      separate(i++, level);
+      string(
+          entry.getKey() instanceof String key
+              ? key
+              : new PythonJson(",", ":", "", false).write(entry.getKey()));
+      out.append(keySeparator);
+      value(entry.getValue(), level + 1);
+    }
+    close(map.isEmpty(), level, '}');
+  }
+
+  private void separate(int index, int level) {
+    if (index > 0) {
+      out.append(itemSeparator);
+    }
+    if (!indent.isEmpty()) {
+      out.append('\n').append(indent.repeat(level));
+    }
+  }
+
+  private void close(boolean empty, int level, char closer) {
+    if (!empty && !indent.isEmpty()) {
+      out.append('\n').append(indent.repeat(level - 1));
+    }
+    out.append(closer);
+  }
+
+  private static String number(double value) {
+    return Double.isNaN(value)
+        ? "NaN"
+        : Double.isInfinite(value) ? (value > 0 ? "Infinity" : "-Infinity") : Text.number(value);
+  }
+
+  private void string(String text) {
+    out.append('"');
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      switch (c) {
+        case '"' -> out.append("\\\"");
+        case '\\' -> out.append("\\\\");
+        case '\n' -> out.append("\\n");
+        case '\r' -> out.append("\\r");
+        case '\t' -> out.append("\\t");
+        case '\b' -> out.append("\\b");
+        case '\f' -> out.append("\\f");
+        default -> {
+          if (c < 0x20) {
+            out.append("\\u00")
+                .append(Character.forDigit(c >> 4, 16))
+                .append(Character.forDigit(c & 15, 16));
+          } else {
+            out.append(c);
+          }
+        }
+      }
+    }
+    out.append('"');
+  }
+}

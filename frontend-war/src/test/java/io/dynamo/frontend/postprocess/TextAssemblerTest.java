@@ -1,0 +1,254 @@
+package io.dynamo.frontend.postprocess;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.StopConditions;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Random;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class TextAssemblerTest {
+  private static final int EOS = 256;
+
+  /** One token per byte, and an end-of-text token. */
+  private static final TokenTable BYTES =
+      new TokenTable() {
+        @Override
+        public int size() {
+          return 257;
+        }
+
+        @Override
+        public byte[] bytes(int id) {
+          return id == EOS ? "<eos>".getBytes(StandardCharsets.UTF_8) : new byte[] {(byte) id};
+        }
+
+        @Override
+        public boolean isSpecial(int id) {
+          return id == EOS;
+        }
+      };
+
+  private record Outcome(String text, @Nullable FinishReason finish, @Nullable String stop) {}
+
+  @Test
+  void holdsBackTheBeginningOfAStop() {
+    var assembler = assembler(stops("END"), false);
+
+    assertThat(assembler.accept(item("abE")).text()).isEqualTo("ab");
+    assertThat(assembler.accept(item("N")).text()).isEmpty();
+    assertThat(assembler.accept(item("o")).text()).isEqualTo("ENo");
+    assertThat(assembler.accept(item("EN")).text()).isEmpty();
+    var last = assembler.accept(item("D ignored"));
+    assertThat(last).isEqualTo(new TextDelta("", 1, FinishReason.STOP, "END"));
+    assertThat(assembler.workerMustStop()).isTrue();
+    assertThat(assembler.accept(item("more"))).isEqualTo(new TextDelta("", 0, null, null));
+    assertThat(assembler.finish().text()).isEmpty();
+    assertThat(assembler.generatedTokens()).isEqualTo(8);
+  }
+
+  @Test
+  void flushesWhatWasHeldBackAtTheEnd() {
+    var assembler = assembler(stops("END"), false);
+    assembler.accept(item("abEN"));
+
+    var last = assembler.accept(EngineOutput.finish(FinishReason.LENGTH, null));
+    assertThat(last).isEqualTo(new TextDelta("EN", 0, FinishReason.LENGTH, null));
+    assertThat(assembler.workerMustStop()).isFalse();
+  }
+
+  @Test
+  void flushesWhenTheWorkersStreamJustEnds() {
+    var assembler = assembler(stops("END"), false);
+    assembler.accept(item("abEN"));
+
+    assertThat(assembler.finish()).isEqualTo(new TextDelta("EN", 0, null, null));
+    assertThat(assembler.finish().text()).isEmpty();
+  }
+
+  @Test
+  void includesTheStopWhenAskedAndHoldsNothingBack() {
+    var assembler = assembler(stops("END"), true);
+
+    assertThat(assembler.accept(item("abEN")).text()).isEqualTo("abEN");
+    assertThat(assembler.accept(item("Dx")))
+        .isEqualTo(new TextDelta("D", 1, FinishReason.STOP, "END"));
+  }
+
+  @Test
+  void hidesTheEndOfTextAndTheStopId() {
+    var eos = assembler(stops(), false);
+    assertThat(eos.accept(EngineOutput.ofTokens('a', EOS, 'b')))
+        .isEqualTo(new TextDelta("a", 2, FinishReason.EOS, null));
+    assertThat(eos.matchedStopTokenId()).isEmpty();
+
+    var stopId =
+        assembler(new StopConditions(null, List.of(), List.of((int) 'x'), null, false), false);
+    assertThat(stopId.accept(item("axb")))
+        .isEqualTo(new TextDelta("a", 2, FinishReason.STOP, null));
+    assertThat(stopId.matchedStopTokenId()).hasValue('x');
+  }
+
+  @Test
+  void stopsNowhereBeforeTheLeastTokens() {
+    var conditions = new StopConditions(null, List.of("ab"), List.of((int) 'x'), 5, false);
+    var assembler = assembler(conditions, false);
+
+    assertThat(assembler.accept(item("abx")).text()).isEqualTo("abx");
+    assertThat(assembler.accept(EngineOutput.ofTokens(EOS)).finish()).isNull();
+    assertThat(assembler.accept(item("ab")))
+        .isEqualTo(new TextDelta("", 2, FinishReason.STOP, "ab"));
+  }
+
+  @Test
+  void ignoresEveryStopWhenToldTo() {
+    var conditions = new StopConditions(null, List.of("ab"), List.of((int) 'x'), null, true);
+    var assembler = assembler(conditions, false);
+
+    assertThat(assembler.accept(item("abx")).text()).isEqualTo("abx");
+    assertThat(assembler.accept(EngineOutput.ofTokens(EOS)).finish()).isNull();
+  }
+
+  @Test
+  void passesTextOfTheWorkerThrough() {
+    var assembler = assembler(stops("END"), false);
+    var output = new EngineOutput(new int[] {1, 2}, "the END", FinishReason.EOS, null, 0, null);
+
+    assertThat(assembler.accept(output))
+        .isEqualTo(new TextDelta("the END", 2, FinishReason.EOS, null));
+  }
+
+  @Test
+  void anIncompleteCharacterEndsAsOneReplacement() {
+    var assembler = assembler(stops(), false);
+
+    assertThat(assembler.accept(EngineOutput.ofTokens(0xF0, 0x9F, 0x99)).text()).isEmpty();
+    assertThat(assembler.accept(EngineOutput.finish(FinishReason.LENGTH, null)).text())
+        .isEqualTo("\uFFFD");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "aé漢🙂b",
+        "🏴󠁧󠁢󠁥󠁮󠁧󠁿👩‍👩‍👧",
+        "\u0000\u07ff\u0800\uffff\ud800\udc00\udbff\udfff"
+      })
+  void everySplitPointGivesTheSameWholeCharacters(String sample) {
+    var bytes = sample.getBytes(StandardCharsets.UTF_8);
+    for (int cut = 0; cut <= bytes.length; cut++) {
+      var detokenizer = new IncrementalDetokenizer(BYTES, true);
+      var text = new StringBuilder();
+      for (int i = 0; i < cut; i++) {
+        detokenizer.append(bytes[i] & 0xFF, text);
+      }
+      assertThat(sample).startsWith(text.toString());
+      assertThat(text.toString()).doesNotContain("\uFFFD");
+      for (int i = cut; i < bytes.length; i++) {
+        detokenizer.append(bytes[i] & 0xFF, text);
+      }
+      detokenizer.finish(text);
+      assertThat(text.toString()).isEqualTo(sample);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8})
+  void brokenBytesComeOutAsTheJdkReplacesThem(long seed) {
+    var random = new Random(seed);
+    int[] interesting = {
+      'a', 0x80, 0xBF, 0xC0, 0xC3, 0xE0, 0xA0, 0xED, 0x9F, 0xEF, 0xF0, 0x90, 0xF4, 0x8F, 0xF5, 0xFF
+    };
+    for (int round = 0; round < 2000; round++) {
+      var bytes = new byte[1 + random.nextInt(12)];
+      var detokenizer = new IncrementalDetokenizer(BYTES, true);
+      var text = new StringBuilder();
+      for (int i = 0; i < bytes.length; i++) {
+        bytes[i] = (byte) interesting[random.nextInt(interesting.length)];
+        detokenizer.append(bytes[i] & 0xFF, text);
+      }
+      detokenizer.finish(text);
+      assertThat(text.toString()).isEqualTo(new String(bytes, StandardCharsets.UTF_8));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8})
+  void howTheTextIsCutNeverMatters(long seed) {
+    var random = new Random(seed);
+    for (int round = 0; round < 400; round++) {
+      var sample = word(random, 4 + random.nextInt(14));
+      var conditions =
+          stops(word(random, 1 + random.nextInt(4)), word(random, 1 + random.nextInt(4)));
+      boolean include = random.nextBoolean();
+      var whole = run(conditions, include, sample, sample.length());
+
+      assertThat(whole).isEqualTo(oracle(conditions.stop(), include, sample));
+      for (int size = 1; size < sample.length(); size++) {
+        assertThat(run(conditions, include, sample, size))
+            .as("%s of %s cut every %d", conditions.stop(), sample, size)
+            .isEqualTo(whole);
+      }
+    }
+  }
+
+  private static Outcome run(StopConditions conditions, boolean include, String sample, int size) {
+    var assembler = assembler(conditions, include);
+    var text = new StringBuilder();
+    FinishReason finish = null;
+    String stop = null;
+    for (int at = 0; at < sample.length() && finish == null; at += size) {
+      var delta =
+          assembler.accept(item(sample.substring(at, Math.min(sample.length(), at + size))));
+      text.append(delta.text());
+      finish = delta.finish();
+      stop = delta.matchedStop();
+    }
+    text.append(assembler.finish().text());
+    return new Outcome(text.toString(), finish, stop);
+  }
+
+  /** The first prefix that ends with a stop, cut at the longest such stop. */
+  private static Outcome oracle(List<String> stops, boolean include, String sample) {
+    for (int end = 1; end <= sample.length(); end++) {
+      String found = null;
+      for (var stop : stops) {
+        if (sample.substring(0, end).endsWith(stop)
+            && (found == null || stop.length() > found.length())) {
+          found = stop;
+        }
+      }
+      if (found != null) {
+        var text = sample.substring(0, include ? end : end - found.length());
+        return new Outcome(text, FinishReason.STOP, found);
+      }
+    }
+    return new Outcome(sample, null, null);
+  }
+
+  private static String word(Random random, int length) {
+    return random
+        .ints(length, 'a', 'c')
+        .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+        .toString();
+  }
+
+  private static TextAssembler assembler(StopConditions conditions, boolean include) {
+    return new TextAssembler(BYTES, conditions, new int[] {EOS}, include, true);
+  }
+
+  private static StopConditions stops(String... stops) {
+    return new StopConditions(null, List.of(stops), List.of(), null, false);
+  }
+
+  private static EngineOutput item(String ascii) {
+    return EngineOutput.ofTokens(ascii.chars().toArray());
+  }
+}

@@ -1,0 +1,131 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The oracle is jinja2 itself: {@code src/test/python/render_templates.py} wrote the outputs. */
+class JinjaTemplateTest {
+  private static final Clock NOON =
+      Clock.fixed(Instant.parse("2026-03-05T12:07:09Z"), ZoneOffset.UTC);
+  private static final JinjaTemplate.Limits LIMITS =
+      new JinjaTemplate.Limits(NOON, 1 << 20, Duration.ofSeconds(20));
+
+  record Rendered(String template, Map<String, Object> row) {
+    @Override
+    public String toString() {
+      return template + ", " + row.get("conversation");
+    }
+  }
+
+  static Stream<Rendered> renderedByJinja2() throws IOException {
+    try (var in = resource("/rendered.json")) {
+      return new ObjectMapper()
+          .readValue(in, new TypeReference<List<Map<String, Object>>>() {}).stream()
+              .map(row -> new Rendered((String) row.get("template"), row));
+    }
+  }
+
+  @ParameterizedTest
+  @MethodSource("renderedByJinja2")
+  @SuppressWarnings("unchecked")
+  void rendersWhatJinja2Renders(Rendered rendered) throws IOException {
+    var template = JinjaTemplate.compile(source(rendered.template()));
+    var values = (Map<String, Object>) rendered.row().get("values");
+    if (rendered.row().get("error") instanceof String error) {
+      assertThatThrownBy(() -> template.render(values, LIMITS))
+          .isInstanceOf(JinjaException.class)
+          .hasMessage(error);
+    } else {
+      assertThat(template.render(values, LIMITS)).isEqualTo(rendered.row().get("text"));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}",
+        "{% for i in range(100000) %}{{ 'xxxxxxxxxxxxxxxxxxxxxxxx' }}{% endfor %}",
+        "{{ 'x' * 100000000 }}",
+        "{{ 9 ** 9 ** 9 }}",
+        "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
+        "{{ range(100001) }}",
+        "{{ ''.getClass() }}",
+        "{{ messages.append(1) }}",
+        "{{ missing.name }}",
+        "{{ raise_exception('no') }}"
+      })
+  void refusesToRunAway(String source) {
+    var template = JinjaTemplate.compile(source);
+    var limits = new JinjaTemplate.Limits(NOON, 1 << 16, Duration.ofMillis(200));
+
+    assertThatThrownBy(() -> template.render(Map.of("messages", List.of()), limits))
+        .isInstanceOf(JinjaException.class);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{% if x %}",
+        "{{ x",
+        "{% nope %}",
+        "{{ x|nope }}",
+        "{{ x is nope }}",
+        "{{ (1 }}",
+        "{% break %}",
+        "{{ 'a }}",
+        "{% endif %}",
+        "{% include 'x' %}",
+        "{# x"
+      })
+  void refusesBrokenTemplates(String source) {
+    assertThatThrownBy(() -> JinjaTemplate.compile(source)).isInstanceOf(JinjaException.class);
+  }
+
+  @Test
+  void spellsTheDateLikeStrftime() {
+    var template = JinjaTemplate.compile("{{ strftime_now('%d %b %Y %-d %H:%M:%S %A %%') }}");
+
+    assertThat(template.render(Map.of(), LIMITS)).isEqualTo("05 Mar 2026 5 12:07:09 Thursday %");
+  }
+
+  @Test
+  void leavesOutGenerationMarks() {
+    var template = JinjaTemplate.compile("a{% generation %}b{% endgeneration %}c");
+
+    assertThat(template.render(Map.of(), LIMITS)).isEqualTo("abc");
+  }
+
+  private static String source(String template) throws IOException {
+    if (template.equals("tiny")) {
+      return Files.readString(
+          Path.of("../server-config/src/main/liberty/config/models/tiny/chat_template.jinja"));
+    }
+    try (var in = resource("/templates/" + template + ".jinja")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+    }
+  }
+
+  private static InputStream resource(String name) {
+    return Objects.requireNonNull(JinjaTemplateTest.class.getResourceAsStream(name), name);
+  }
+}
