@@ -1,0 +1,58 @@
+#include "probe.h"
+
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <initializer_list>
+#include <mutex>
+
+#include "crc32c.h"
+
+namespace dynamo {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (unsigned char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += static_cast<char>(c);
+    } else if (c < 0x20 || c > 0x7e) {
+      char escaped[8];
+      std::snprintf(escaped, sizeof escaped, "\\u%04x", c > 0x7e ? 0xfffdu : c);
+      out += escaped;
+    } else {
+      out += static_cast<char>(c);
+    }
+  }
+  return out + '"';
+}
+
+/// Opens the first of `names` that is there. Nothing is closed again: these libraries start threads and
+/// register handlers, and do not survive being unmapped.
+std::string libraryJson(const char* capability, std::initializer_list<const char*> names) {
+  std::string reason;
+  for (const char* name : names) {
+    if (dlopen(name, RTLD_LAZY | RTLD_LOCAL) != nullptr) {
+      return "{\"for\":" + quoted(capability) + ",\"name\":" + quoted(name) + ",\"present\":true}";
+    }
+    const char* said = dlerror();
+    reason += (reason.empty() ? "" : "; ") + std::string(said == nullptr ? "unknown" : said);
+  }
+  return "{\"for\":" + quoted(capability) + ",\"name\":" + quoted(*names.begin()) +
+         ",\"present\":false,\"reason\":" + quoted(reason) + "}";
+}
+
+}  // namespace
+
+std::string probeJson() {
+  // UCX installs signal handlers when it is mapped, and the JVM needs its own SIGSEGV handler.
+  static std::once_flag ucxLeavesSignalsAlone;
+  std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
+  return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"libraries\":[" + libraryJson("cuda", {"libcuda.so.1"}) +
+         "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
+         libraryJson("nixl", {"libnixl_capi.so", "libnixl_capi.so.0", "libnixl.so"}) + "]}";
+}
+
+}  // namespace dynamo

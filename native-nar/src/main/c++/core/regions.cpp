@@ -1,0 +1,160 @@
+#include "regions.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace dynamo {
+namespace {
+
+constexpr uint64_t kHugePage = uint64_t{2} << 20;
+
+uint32_t epochOf(uint64_t word) { return static_cast<uint32_t>(word >> 32); }
+
+uint64_t physicalBytes() {
+  static const uint64_t bytes =
+      static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
+/// Every page is touched here: what the machine cannot back fails now and not at the first block.
+std::byte* allocateZeroed(uint64_t bytes) {
+  bool huge = bytes >= kHugePage;
+  void* base = nullptr;
+  if (posix_memalign(&base, huge ? kHugePage : RegionTable::kAlignment, bytes) != 0) return nullptr;
+  if (huge) madvise(base, bytes, MADV_HUGEPAGE);  // fewer TLB misses where allowed; only advice
+  std::memset(base, 0, bytes);
+  return static_cast<std::byte*>(base);
+}
+
+}  // namespace
+
+RegionTable::Pin::~Pin() {
+  if (slot_ == nullptr) return;
+  uint64_t before = slot_->word.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & (kLive | kUsers)) == 1) table_->reclaim(slot_);
+}
+
+std::byte* RegionTable::Pin::at(uint64_t offset, uint64_t length) const {
+  if (offset > slot_->size || length > slot_->size - offset) return nullptr;
+  return slot_->base + offset;
+}
+
+uint64_t RegionTable::Pin::size() const { return slot_->size; }
+
+RegionTable::~RegionTable() {
+  releaseAll();
+  for (auto& chunk : chunks_) delete[] chunk.load(std::memory_order_relaxed);
+}
+
+Status RegionTable::allocate(uint64_t bytes, uint64_t* handle) {
+  if (bytes == 0) return Status::kInvalid;
+  // Reserved before it is touched: an overcommitting kernel would grant it and kill the process later.
+  uint64_t held = heldBytes_.load(std::memory_order_relaxed);
+  do {
+    if (bytes > physicalBytes() || held > physicalBytes() - bytes) return Status::kNoMemory;
+  } while (!heldBytes_.compare_exchange_weak(held, held + bytes, std::memory_order_relaxed));
+
+  Slot* slot = takeSlot();
+  std::byte* base = slot == nullptr ? nullptr : allocateZeroed(bytes);
+  if (base == nullptr) {
+    heldBytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    if (slot != nullptr) {
+      std::lock_guard<std::mutex> lock(mutex_);
+      slot->nextFree = firstFree_;
+      firstFree_ = slot->index;
+    }
+    return Status::kNoMemory;
+  }
+  slot->base = base;
+  slot->size = bytes;
+  uint32_t epoch = epochOf(slot->word.load(std::memory_order_relaxed));
+  *handle = uint64_t{slot->index} << 40 | uint64_t{epoch} << 8 | kHostMemoryKind;
+  slot->word.store(uint64_t{epoch} << 32 | kLive, std::memory_order_release);
+  return Status::kOk;
+}
+
+Status RegionTable::release(uint64_t handle) {
+  Slot* slot = find(handle);
+  return slot != nullptr && retire(slot, static_cast<uint32_t>(handle >> 8)) ? Status::kOk : Status::kStale;
+}
+
+Status RegionTable::pin(uint64_t handle, Pin* pin) {
+  Slot* slot = find(handle);
+  if (slot == nullptr || pin->slot_ != nullptr) return slot == nullptr ? Status::kStale : Status::kInvalid;
+  uint32_t epoch = static_cast<uint32_t>(handle >> 8);
+  uint64_t word = slot->word.load(std::memory_order_relaxed);
+  do {
+    if (epochOf(word) != epoch || (word & kLive) == 0) return Status::kStale;
+    if ((word & kUsers) == kUsers) return Status::kBusy;
+  } while (!slot->word.compare_exchange_weak(word, word + 1, std::memory_order_acquire,
+                                             std::memory_order_relaxed));
+  pin->table_ = this;
+  pin->slot_ = slot;
+  return Status::kOk;
+}
+
+void RegionTable::releaseAll() {
+  for (auto& entry : chunks_) {
+    Slot* chunk = entry.load(std::memory_order_acquire);
+    for (uint32_t i = 0; chunk != nullptr && i < kChunkSlots; i++) {
+      retire(&chunk[i], epochOf(chunk[i].word.load(std::memory_order_relaxed)));
+    }
+  }
+}
+
+RegionTable::Slot* RegionTable::find(uint64_t handle) const {
+  uint64_t index = handle >> 40;
+  if ((handle & 0xff) != kHostMemoryKind || index >= kNoSlot) return nullptr;
+  Slot* chunk = chunks_[index / kChunkSlots].load(std::memory_order_acquire);
+  return chunk == nullptr ? nullptr : &chunk[index % kChunkSlots];
+}
+
+RegionTable::Slot* RegionTable::takeSlot() {
+  std::lock_guard<std::mutex> lock(mutex_);
+  uint32_t index = firstFree_ != kNoSlot ? firstFree_ : used_;
+  if (index == kNoSlot) return nullptr;
+  auto& entry = chunks_[index / kChunkSlots];
+  Slot* chunk = entry.load(std::memory_order_relaxed);
+  if (chunk == nullptr) {
+    chunk = new (std::nothrow) Slot[kChunkSlots];
+    if (chunk == nullptr) return nullptr;
+    entry.store(chunk, std::memory_order_release);
+  }
+  Slot* slot = &chunk[index % kChunkSlots];
+  if (index == used_) {
+    slot->index = index;
+    used_++;
+  } else {
+    firstFree_ = slot->nextFree;
+  }
+  return slot;
+}
+
+bool RegionTable::retire(Slot* slot, uint32_t epoch) {
+  uint64_t word = slot->word.load(std::memory_order_relaxed);
+  do {
+    if (epochOf(word) != epoch || (word & kLive) == 0) return false;
+  } while (!slot->word.compare_exchange_weak(word, word & ~kLive, std::memory_order_acq_rel,
+                                             std::memory_order_relaxed));
+  if ((word & kUsers) == 0) reclaim(slot);
+  return true;
+}
+
+void RegionTable::reclaim(Slot* slot) {
+  std::free(slot->base);
+  heldBytes_.fetch_sub(slot->size, std::memory_order_relaxed);
+  slot->base = nullptr;
+  slot->size = 0;
+  uint32_t next = epochOf(slot->word.load(std::memory_order_relaxed)) + 1;
+  std::lock_guard<std::mutex> lock(mutex_);
+  slot->word.store(uint64_t{next} << 32, std::memory_order_release);
+  if (next == 0) return;  // all epochs are used: an old handle could come true again
+  slot->nextFree = firstFree_;
+  firstFree_ = slot->index;
+}
+
+}  // namespace dynamo

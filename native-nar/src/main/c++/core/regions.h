@@ -1,0 +1,91 @@
+#ifndef DYNAMO_CORE_REGIONS_H_
+#define DYNAMO_CORE_REGIONS_H_
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+
+#include "status.h"
+
+namespace dynamo {
+
+/// Host memory addressed by handles. A handle is slot (24 bits) | epoch (32 bits) | kind (8 bits), never a
+/// pointer: one that is stale or made up is told apart before any memory is touched.
+///
+/// Safe for concurrent use. An operation pins its regions while it runs. Releasing a region makes its handle
+/// stale at once and never waits: the bytes are freed by whoever is last, the release or the last pin. A slot
+/// is reused only after its epoch moved, and retired when the epochs are used up.
+class RegionTable {
+ private:
+  struct Slot;
+
+ public:
+  static constexpr size_t kAlignment = 64;
+
+  /// The right to touch a region's bytes; they live at least as long as it does.
+  class Pin {
+   public:
+    Pin() = default;
+    ~Pin();
+    Pin(const Pin&) = delete;
+    Pin& operator=(const Pin&) = delete;
+
+    /// The address of a range, or null when it leaves the region.
+    std::byte* at(uint64_t offset, uint64_t length) const;
+    uint64_t size() const;
+
+   private:
+    friend class RegionTable;
+    RegionTable* table_ = nullptr;
+    Slot* slot_ = nullptr;
+  };
+
+  RegionTable() = default;
+  ~RegionTable();
+  RegionTable(const RegionTable&) = delete;
+  RegionTable& operator=(const RegionTable&) = delete;
+
+  /// Zeroed bytes, aligned to a cache line, to a huge page from 2 MiB on.
+  Status allocate(uint64_t bytes, uint64_t* handle);
+  Status release(uint64_t handle);
+  /// Pins a region. `pin` must be empty.
+  Status pin(uint64_t handle, Pin* pin);
+  /// Releases every region that is live.
+  void releaseAll();
+  /// Bytes that are not freed yet, released regions with operations on them included.
+  uint64_t heldBytes() const { return heldBytes_.load(std::memory_order_relaxed); }
+
+ private:
+  // One word decides everything: epoch (32 bits) | live (1 bit) | users (31 bits).
+  static constexpr uint64_t kLive = uint64_t{1} << 31;
+  static constexpr uint64_t kUsers = kLive - 1;
+  static constexpr uint32_t kChunkSlots = 256;
+  static constexpr uint32_t kChunks = 4096;
+  static constexpr uint32_t kNoSlot = kChunkSlots * kChunks;
+  static constexpr uint64_t kHostMemoryKind = 1;
+
+  struct alignas(64) Slot {
+    std::atomic<uint64_t> word{uint64_t{1} << 32};
+    std::byte* base = nullptr;  // written before the word turns live, read only by pins and the last user
+    uint64_t size = 0;
+    uint32_t index = 0;
+    uint32_t nextFree = kNoSlot;
+  };
+
+  Slot* find(uint64_t handle) const;
+  Slot* takeSlot();
+  bool retire(Slot* slot, uint32_t epoch);
+  void reclaim(Slot* slot);
+
+  std::array<std::atomic<Slot*>, kChunks> chunks_{};
+  std::atomic<uint64_t> heldBytes_{0};
+  std::mutex mutex_;              // guards the three below
+  uint32_t firstFree_ = kNoSlot;  // a list through the slots, so that freeing never allocates
+  uint32_t used_ = 0;
+};
+
+}  // namespace dynamo
+
+#endif  // DYNAMO_CORE_REGIONS_H_

@@ -1,0 +1,71 @@
+package io.dynamo.natives;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings a library from a resource into the process, through a file of its own: a JVM refuses one
+ * path in two class loaders. A folder that cannot be written or is mounted noexec is passed over.
+ */
+final class LibraryFile {
+  /** Where the library's bytes come from. */
+  interface Source {
+    /** Opens the library, or null when there is none. */
+    @Nullable InputStream open() throws IOException;
+  }
+
+  /**
+   * How it went.
+   *
+   * @param directory the folder that it was loaded from, or null when it was not loaded
+   * @param refusals why each folder before that was passed over, or why there was nothing to load
+   */
+  record Outcome(@Nullable Path directory, List<String> refusals) {
+    Outcome {
+      refusals = List.copyOf(refusals);
+    }
+  }
+
+  private LibraryFile() {}
+
+  /**
+   * Tries the folders in order.
+   *
+   * @param load hands a file to the JVM
+   */
+  static Outcome load(String name, Source source, List<String> directories, Consumer<Path> load) {
+    var refusals = new ArrayList<String>();
+    for (var directory : directories) {
+      try (var in = source.open()) {
+        if (in == null) {
+          return new Outcome(null, List.of("there is no " + name + " for this platform"));
+        }
+        var folder = Path.of(directory).toAbsolutePath();
+        loadFrom(folder, in, load);
+        return new Outcome(folder, refusals);
+      } catch (IOException | UnsatisfiedLinkError | InvalidPathException e) {
+        refusals.add(directory + ": " + e);
+      }
+    }
+    return new Outcome(null, refusals);
+  }
+
+  private static void loadFrom(Path directory, InputStream in, Consumer<Path> load)
+      throws IOException {
+    var copy = Files.createTempFile(directory, "dynamo", ".so");
+    try {
+      Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+      load.accept(copy);
+    } finally {
+      Files.deleteIfExists(copy); // what is mapped stays mapped
+    }
+  }
+}

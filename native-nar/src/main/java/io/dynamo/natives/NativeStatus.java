@@ -1,0 +1,41 @@
+package io.dynamo.natives;
+
+/**
+ * What a call of {@link NativeTransfer} came to. Its numbers are those of {@code core/status.h}.
+ */
+public enum NativeStatus {
+  OK(0),
+  /** An argument that can never be right. */
+  INVALID(-2),
+  /** A range that leaves its region. */
+  RANGE(-3),
+  /** A handle whose region was released. */
+  STALE(-4),
+  /** A failure that nobody foresaw. */
+  BACKEND(-6),
+  /** The kernel refused. */
+  IO(-7),
+  /** The machine has not so many bytes. */
+  NO_MEMORY(-10),
+  /** Too many operations at once. */
+  BUSY(-11);
+
+  private final int code;
+
+  NativeStatus(int code) {
+    this.code = code;
+  }
+
+  /** The status of a result; every result from 0 up is {@link #OK}. */
+  public static NativeStatus of(long result) {
+    if (result >= 0) {
+      return OK;
+    }
+    for (var status : values()) {
+      if (status.code == result) {
+        return status;
+      }
+    }
+    return BACKEND;
+  }
+}

@@ -1,0 +1,72 @@
+package io.dynamo.natives;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The functions of the native library, as they are: callers ask {@link NativeLibrary#isAvailable()}
+ * first, else they get an {@link UnsatisfiedLinkError}. Safe for concurrent use; none of them
+ * waits.
+ *
+ * <p>A region is named by a handle that carries an epoch, never by an address: after {@link
+ * #release} it is {@link NativeStatus#STALE} for ever, and bytes are freed only when the last
+ * operation on them has ended. Every offset and length is taken as unsigned and checked. Results
+ * below zero are {@linkplain NativeStatus status codes}.
+ */
+public final class NativeTransfer {
+  /** How many ints {@link #closedPeers} writes per peer: its port, then its address in four. */
+  public static final int PEER_INTS = 5;
+
+  static {
+    NativeLibrary.ensureLoaded();
+  }
+
+  private NativeTransfer() {}
+
+  /** A handle of zeroed bytes, aligned to 64 at least, or a status. */
+  public static native long allocate(long byteSize);
+
+  /** Makes a handle stale. */
+  public static native int release(long handle);
+
+  /** The bytes of all regions that are not freed yet. */
+  public static native long heldBytes();
+
+  /**
+   * Copies from a direct buffer, whose memory must stay valid meanwhile.
+   *
+   * @param position where in the buffer, whatever its own position
+   */
+  public static native int write(
+      long handle, long offset, ByteBuffer from, int position, int length);
+
+  /** Copies into a direct buffer, whose memory must be writable and stay valid meanwhile. */
+  public static native int read(
+      long handle, long offset, ByteBuffer into, int position, int length);
+
+  public static native int writeArray(
+      long handle, long offset, byte[] from, int position, int length);
+
+  public static native int readArray(
+      long handle, long offset, byte[] into, int position, int length);
+
+  /**
+   * Copies all ranges or none.
+   *
+   * @param triples source offset, target offset and length of each range
+   */
+  public static native int copy(long source, long target, long[] triples);
+
+  /** The CRC-32C of a range in the lower 32 bits, or a status. */
+  public static native long crc32c(long handle, long offset, long length);
+
+  /** What the machine has, as a JSON object; null when memory ran out. */
+  static native @Nullable String probe();
+
+  /**
+   * Writes the peers of connections at a local port that have closed their side.
+   *
+   * @return how many, at most what {@code out} has room for, or a negated errno
+   */
+  static native int closedPeers(int localPort, int[] out);
+}

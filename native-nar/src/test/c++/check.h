@@ -1,0 +1,22 @@
+#ifndef DYNAMO_TEST_CHECK_H_
+#define DYNAMO_TEST_CHECK_H_
+
+#include <cstdio>
+#include <cstdlib>
+
+/// Ends the process with the place and the text of a condition that does not hold.
+#define CHECK(condition)                                                           \
+  do {                                                                             \
+    if (!(condition)) {                                                            \
+      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+      std::exit(1);                                                                \
+    }                                                                              \
+  } while (false)
+
+void regionTests();
+void copyTests();
+void crc32cTests();
+void closedPeersTests();
+void probeTests();
+
+#endif  // DYNAMO_TEST_CHECK_H_

@@ -1,0 +1,15 @@
+#include "../../main/c++/core/probe.h"
+
+#include <cstdlib>
+#include <cstring>
+
+#include "check.h"
+
+void probeTests() {
+  std::string json = dynamo::probeJson();
+  for (const char* part : {"\"crc32c\":\"", "\"for\":\"cuda\"", "\"for\":\"ucx\"", "\"for\":\"nixl\""}) {
+    CHECK(json.find(part) != std::string::npos);
+  }
+  const char* signals = std::getenv("UCX_ERROR_SIGNALS");
+  CHECK(signals != nullptr && std::strlen(signals) == 0);
+}
