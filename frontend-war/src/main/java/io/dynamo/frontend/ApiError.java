@@ -1,0 +1,150 @@
+package io.dynamo.frontend;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.sse.ByteText;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a client is told when it does not get what it asked for. Written in both dialects at once:
+ * OpenAI's nested {@code error} object and Dynamo's flat keys beside it.
+ *
+ * @param status HTTP status; 499 when the client gave up, 529 when workers have no room
+ * @param code OpenAI's machine-readable code, {@code model_not_found} for example
+ * @param param the request field at fault
+ * @param retryAfterSeconds sent as {@code Retry-After}
+ */
+public record ApiError(
+    int status,
+    String message,
+    @Nullable String code,
+    @Nullable String param,
+    @Nullable Integer retryAfterSeconds) {
+  private static final int RETRY_SECONDS = 1;
+
+  public static ApiError of(int status, String message) {
+    return new ApiError(status, message, null, null, null);
+  }
+
+  /** A refusal that may pass: 503 and {@code Retry-After}. */
+  public static ApiError unavailable(String message, @Nullable String code) {
+    return new ApiError(503, message, code, null, RETRY_SECONDS);
+  }
+
+  public static ApiError modelNotFound(String model) {
+    return new ApiError(404, "Model not found: `" + model + "`", "model_not_found", "model", null);
+  }
+
+  public static ApiError routeNotFound(String method, String path) {
+    return of(404, "Route not found: " + method + " " + path);
+  }
+
+  /** Texts of the client's own faults are shown; those of ours stay in the log. */
+  public static ApiError of(Throwable failure) {
+    return switch (failure) {
+      case ApiException known -> known.error();
+      case DynamoException known -> of(known);
+      default -> of(500, fixedText(500));
+    };
+  }
+
+  private static ApiError of(DynamoException failure) {
+    int status = failure.code().httpStatus();
+    boolean theirs = status >= 400 && status < 499;
+    return new ApiError(
+        status,
+        theirs
+            ? Objects.requireNonNullElse(failure.getMessage(), reason(status))
+            : fixedText(status),
+        null,
+        null,
+        status == 503 || status == 529 ? RETRY_SECONDS : null);
+  }
+
+  private static String fixedText(int status) {
+    return switch (status) {
+      case 499 -> "Request cancelled";
+      case 503 -> "Service temporarily unavailable";
+      case 504 -> "Request deadline exceeded";
+      case 529 -> "Service temporarily overloaded";
+      default -> "Internal server error";
+    };
+  }
+
+  /** OpenAI's type; also that of an error frame. */
+  public String type() {
+    return switch (status) {
+      case 401 -> "authentication_error";
+      case 403 -> "permission_error";
+      case 429 -> "rate_limit_error";
+      case 499 -> "request_cancelled";
+      case 501 -> "not_implemented_error";
+      case 503, 529 -> "service_unavailable";
+      case 504 -> "timeout_error";
+      default -> status < 500 ? "invalid_request_error" : "internal_server_error";
+    };
+  }
+
+  /** Dynamo's flat type: the reason phrase. */
+  public static String reason(int status) {
+    return switch (status) {
+      case 400 -> "Bad Request";
+      case 401 -> "Unauthorized";
+      case 403 -> "Forbidden";
+      case 404 -> "Not Found";
+      case 405 -> "Method Not Allowed";
+      case 406 -> "Not Acceptable";
+      case 408 -> "Request Timeout";
+      case 409 -> "Conflict";
+      case 413 -> "Payload Too Large";
+      case 415 -> "Unsupported Media Type";
+      case 429 -> "Too Many Requests";
+      case 431 -> "Request Header Fields Too Large";
+      case 499 -> "Client Closed Request";
+      case 500 -> "Internal Server Error";
+      case 501 -> "Not Implemented";
+      case 503 -> "Service Unavailable";
+      case 504 -> "Gateway Timeout";
+      case 529 -> "Overloaded";
+      default -> "UnknownError";
+    };
+  }
+
+  /** The class that counters know it by, Dynamo's {@code error_type}. */
+  public String errorType() {
+    return switch (status) {
+      case 404 -> "not_found";
+      case 429, 529 -> "overload";
+      case 499 -> "cancelled";
+      case 501 -> "not_implemented";
+      case 503 -> "overloaded".equals(code) ? "overload" : "unavailable";
+      case 504 -> "response_timeout";
+      default -> status < 500 ? "validation" : "internal";
+    };
+  }
+
+  /** The body of an answer, as UTF-8 JSON. */
+  public byte[] body() {
+    var json = new ByteText(256 + message.length());
+    json.ascii("{\"error\":{\"message\":").quoted(message).ascii(",\"type\":").quoted(type());
+    optional(json.ascii(",\"code\":"), code);
+    optional(json.ascii(",\"param\":"), param);
+    json.ascii("},\"message\":").quoted(message).ascii(",\"type\":").quoted(reason(status));
+    return json.ascii(",\"code\":").number(status).ascii("}").toByteArray();
+  }
+
+  /** The frame that ends a stream which broke after its status line, Dynamo's shape. */
+  public void appendFrame(ByteText frames) {
+    frames.ascii("data: {\"error\":{\"message\":").quoted(message);
+    frames.ascii(",\"type\":").quoted(type());
+    frames.ascii(",\"code\":").number(status).ascii("}}\n\n");
+  }
+
+  private static void optional(ByteText json, @Nullable String value) {
+    if (value == null) {
+      json.ascii("null");
+    } else {
+      json.quoted(value);
+    }
+  }
+}

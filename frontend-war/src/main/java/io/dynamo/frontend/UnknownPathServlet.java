@@ -1,0 +1,21 @@
+package io.dynamo.frontend;
+
+import jakarta.servlet.annotation.WebServlet;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+
+/**
+ * Answers what nothing else is mapped to. Other modules of the server keep their paths ({@code
+ * /metrics}, {@code /health}, {@code /openapi}, {@code /worker}): a longer context root wins.
+ */
+@WebServlet(urlPatterns = "/", asyncSupported = true)
+public class UnknownPathServlet extends HttpServlet {
+  @Override
+  protected void service(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    EdgeFilter.answer(
+        response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
+  }
+}

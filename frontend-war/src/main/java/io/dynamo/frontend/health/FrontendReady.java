@@ -1,0 +1,38 @@
+package io.dynamo.frontend.health;
+
+import io.dynamo.config.Role;
+import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Readiness;
+
+/**
+ * Ready when requests are let in and a live worker serves a model; always ready on a server that
+ * does not play the role.
+ */
+@Readiness
+@ApplicationScoped
+public class FrontendReady implements HealthCheck {
+  @Inject private DynamoRuntime runtime;
+  @Inject private ModelCatalog catalog;
+  @Inject private Admission admission;
+
+  @Override
+  public HealthCheckResponse call() {
+    var response = HealthCheckResponse.named("frontend");
+    if (!runtime.settings().server().roles().contains(Role.FRONTEND)) {
+      return response.withData("role", "not played").up().build();
+    }
+    int models = catalog.models().size();
+    return response
+        .withData("models", models)
+        .withData("requests", admission.admitted())
+        .withData("memory", runtime.memory().kind())
+        .status(admission.isOpen() && models > 0)
+        .build();
+  }
+}

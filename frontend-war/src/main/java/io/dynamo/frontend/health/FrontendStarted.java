@@ -1,0 +1,24 @@
+package io.dynamo.frontend.health;
+
+import io.dynamo.config.Role;
+import io.dynamo.frontend.admission.Admission;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Startup;
+
+/** Started once the role has been, whatever models there are; a server without the role is. */
+@Startup
+@ApplicationScoped
+public class FrontendStarted implements HealthCheck {
+  @Inject private DynamoRuntime runtime;
+  @Inject private Admission admission;
+
+  @Override
+  public HealthCheckResponse call() {
+    boolean played = runtime.settings().server().roles().contains(Role.FRONTEND);
+    return HealthCheckResponse.named("frontend").status(!played || admission.wasOpened()).build();
+  }
+}

@@ -1,0 +1,80 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.ApiException;
+import java.nio.charset.StandardCharsets;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.UUID;
+import java.util.regex.Pattern;
+
+/** What request headers say about a request's identity and metadata. */
+final class CallHeaders {
+  private static final String METADATA = "x-dynamo-meta-";
+  private static final int MAX_METADATA = 64;
+  private static final int MAX_METADATA_BYTES = 65_536;
+  private static final List<String> FORWARDED =
+      List.of("traceparent", "tracestate", "x-request-id");
+
+  private static final Pattern UUID_TEXT =
+      Pattern.compile("[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}");
+
+  private CallHeaders() {}
+
+  /** The caller's UUID, or a random one. */
+  static String requestId(Map<String, String> headers) {
+    for (var name : List.of("x-dynamo-request-id", "request-id")) {
+      var given = headers.getOrDefault(name, "");
+      if (UUID_TEXT.matcher(given).matches()) {
+        return given.toLowerCase(Locale.ROOT);
+      }
+    }
+    return UUID.randomUUID().toString();
+  }
+
+  /**
+   * The caller's own pairs, without credentials.
+   *
+   * @throws ApiException with 431 when there are too many
+   */
+  static Map<String, String> metadata(Map<String, String> headers) {
+    var pairs = new HashMap<String, String>();
+    int bytes = 0;
+    for (var header : headers.entrySet()) {
+      if (!header.getKey().startsWith(METADATA)) {
+        continue;
+      }
+      var key = header.getKey().substring(METADATA.length());
+      var value = header.getValue();
+      if (key.equals("authorization") || value.toLowerCase(Locale.ROOT).startsWith("bearer ")) {
+        continue;
+      }
+      pairs.put(key, value);
+      bytes +=
+          key.getBytes(StandardCharsets.UTF_8).length
+              + value.getBytes(StandardCharsets.UTF_8).length;
+    }
+    if (pairs.size() > MAX_METADATA) {
+      throw new ApiException(
+          431, "metadata headers exceed the limit of " + MAX_METADATA + " entries");
+    }
+    if (bytes > MAX_METADATA_BYTES) {
+      throw new ApiException(
+          431, "metadata headers exceed the limit of " + MAX_METADATA_BYTES + " bytes");
+    }
+    return pairs;
+  }
+
+  /** Trace context and external ids. */
+  static Map<String, String> forwarded(Map<String, String> headers) {
+    var kept = new HashMap<String, String>();
+    for (var name : FORWARDED) {
+      var value = headers.get(name);
+      if (value != null) {
+        kept.put(name, value);
+      }
+    }
+    return kept;
+  }
+}

@@ -1,0 +1,26 @@
+package io.dynamo.frontend.openai;
+
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request as HTTP brought it.
+ *
+ * @param contentBytes {@code Content-Length}, negative when unknown
+ * @param headers by lower-case name; the first value of each
+ * @param remote the client's end of the TCP connection
+ * @param body read once, by the thread that serves the request
+ */
+public record ChatCall(
+    @Nullable String contentType,
+    long contentBytes,
+    Map<String, String> headers,
+    int localPort,
+    InetSocketAddress remote,
+    InputStream body) {
+  public ChatCall {
+    headers = Map.copyOf(headers);
+  }
+}

@@ -1,0 +1,144 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One message of a conversation.
+ *
+ * @param content text; of parts, joined by newlines; empty for an assistant that only called tools
+ * @param toolCalls as a template wants them: arguments are a map, not JSON in a string
+ */
+public record ChatMessage(
+    String role,
+    String content,
+    @Nullable String name,
+    @Nullable String toolCallId,
+    @Nullable String reasoning,
+    List<Map<String, Object>> toolCalls) {
+  private static final Set<String> ROLES =
+      Set.of("system", "developer", "user", "assistant", "tool");
+
+  public ChatMessage {
+    toolCalls = List.copyOf(toolCalls);
+  }
+
+  /** The message as a chat template sees it. */
+  public Map<String, Object> forTemplate() {
+    var map = new LinkedHashMap<String, Object>();
+    map.put("role", role);
+    map.put("content", content);
+    if (name != null) {
+      map.put("name", name);
+    }
+    if (toolCallId != null) {
+      map.put("tool_call_id", toolCallId);
+    }
+    if (reasoning != null) {
+      map.put("reasoning_content", reasoning);
+    }
+    if (!toolCalls.isEmpty()) {
+      map.put("tool_calls", toolCalls);
+    }
+    return map;
+  }
+
+  /**
+   * Reads a message; its keys that are not known are ignored.
+   *
+   * @param faults gets what is wrong with tool calls, for they are judged after the body's shape
+   */
+  static ChatMessage read(JsonNode node, String path, List<String> faults) {
+    var fields = Fields.of(node, path);
+    var role = fields.requireString("role");
+    if (!ROLES.contains(role)) {
+      throw JsonBody.shape(
+          "%s.role: unknown variant `%s`, expected one of `developer`, `system`, `user`, `assistant`, `tool`"
+              .formatted(path, role));
+    }
+    boolean assistant = role.equals("assistant");
+    var content = assistant ? fields.get("content") : fields.require("content");
+    return new ChatMessage(
+        role,
+        content == null ? "" : text(content, fields.path("content")),
+        fields.string("name"),
+        role.equals("tool") ? fields.requireString("tool_call_id") : null,
+        assistant ? reasoning(fields) : null,
+        assistant ? toolCalls(fields, faults) : List.of());
+  }
+
+  private static @Nullable String reasoning(Fields fields) {
+    var text = fields.get("reasoning_content");
+    return text == null ? null : text(text, fields.path("reasoning_content"));
+  }
+
+  private static String text(JsonNode content, String path) {
+    if (content.isTextual()) {
+      return content.textValue();
+    }
+    if (!content.isArray()) {
+      throw Fields.wrong(path, content, "a string or a list of text parts");
+    }
+    var text = new StringBuilder();
+    for (int i = 0; i < content.size(); i++) {
+      var at = path + "[" + i + "]";
+      var part = Fields.of(content.get(i), at);
+      var type = part.requireString("type");
+      if (!type.equals("text")) {
+        throw JsonBody.shape(at + ".type: unknown variant `" + type + "`, expected `text`");
+      }
+      text.append(i == 0 ? "" : "\n").append(part.requireString("text"));
+    }
+    return text.toString();
+  }
+
+  private static List<Map<String, Object>> toolCalls(Fields message, List<String> faults) {
+    var calls = message.get("tool_calls");
+    if (calls == null) {
+      return List.of();
+    }
+    if (!calls.isArray()) {
+      throw Fields.wrong(message.path("tool_calls"), calls, "a sequence");
+    }
+    var read = new ArrayList<Map<String, Object>>();
+    for (int i = 0; i < calls.size(); i++) {
+      var call = Fields.of(calls.get(i), message.path("tool_calls[" + i + "]"));
+      var function = Fields.of(call.require("function"), call.path("function"));
+      var arguments =
+          arguments(function.requireString("arguments"), function.path("arguments"), faults);
+      var id = call.requireString("id");
+      read.add(
+          Map.of(
+              "id",
+              id,
+              "type",
+              "function",
+              "function",
+              Map.of("name", function.requireString("name"), "arguments", arguments)));
+    }
+    return read;
+  }
+
+  private static Map<String, Object> arguments(String json, String path, List<String> faults) {
+    if (json.isBlank()) {
+      return Map.of();
+    }
+    var fault = "`" + path + "` must be a valid JSON object string";
+    try {
+      var parsed = JsonBody.MAPPER.readTree(json);
+      if (parsed.isObject()) {
+        return Fields.plainMap(parsed);
+      }
+      faults.add(fault);
+    } catch (JsonProcessingException e) {
+      faults.add(fault + ": " + e.getOriginalMessage());
+    }
+    return Map.of();
+  }
+}

@@ -1,0 +1,165 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.ApiException;
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Typed access to one JSON object. A value of the wrong type is refused with its path, what it is,
+ * and what was expected; null counts as absent.
+ *
+ * @param path of the object, empty at the top, else ending in a dot
+ */
+record Fields(JsonNode object, String path) {
+  private static final int SHOWN = 64; // characters of a refused string that are repeated
+
+  /** The object at {@code name}, or a refusal. */
+  static Fields of(JsonNode node, String path) {
+    if (!node.isObject()) {
+      throw wrong(path, node, "a map");
+    }
+    return new Fields(node, path.isEmpty() ? "" : path + ".");
+  }
+
+  String path(String name) {
+    return path + name;
+  }
+
+  @Nullable JsonNode get(String name) {
+    var value = object.get(name);
+    return value == null || value.isNull() ? null : value;
+  }
+
+  JsonNode require(String name) {
+    var value = object.get(name);
+    if (value == null) {
+      throw JsonBody.shape(
+          "missing field `" + name + "`" + (path.isEmpty() ? "" : " in " + parent()));
+    }
+    return value;
+  }
+
+  private String parent() {
+    return path.substring(0, path.length() - 1);
+  }
+
+  String requireString(String name) {
+    var value = require(name);
+    if (!value.isTextual()) {
+      throw wrong(path(name), value, "a string");
+    }
+    return value.textValue();
+  }
+
+  @Nullable String string(String name) {
+    return get(name) == null ? null : requireString(name);
+  }
+
+  boolean bool(String name) {
+    var value = get(name);
+    if (value != null && !value.isBoolean()) {
+      throw wrong(path(name), value, "a boolean");
+    }
+    return value != null && value.booleanValue();
+  }
+
+  @Nullable Boolean optionalBool(String name) {
+    return get(name) == null ? null : (Boolean) bool(name);
+  }
+
+  /** A whole number within the given bounds of its type. */
+  @Nullable Long whole(String name, long min, long max) {
+    var value = get(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isIntegralNumber()
+        || !value.canConvertToLong()
+        || value.longValue() < min
+        || value.longValue() > max) {
+      throw wrong(path(name), value, "a whole number from " + min + " to " + max);
+    }
+    return value.longValue();
+  }
+
+  @Nullable BigDecimal decimal(String name) {
+    var value = get(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isNumber()) {
+      throw wrong(path(name), value, "a number");
+    }
+    return value.decimalValue();
+  }
+
+  /** A map with values as JSON has them; empty when absent. */
+  Map<String, Object> map(String name) {
+    var value = get(name);
+    if (value == null) {
+      return Map.of();
+    }
+    if (!value.isObject()) {
+      throw wrong(path(name), value, "a map");
+    }
+    return plainMap(value);
+  }
+
+  /** Refuses {@code value}. */
+  static ApiException wrong(String path, JsonNode value, String expected) {
+    return JsonBody.shape(
+        (path.isEmpty() ? "" : path + ": ") + "invalid " + shown(value) + ", expected " + expected);
+  }
+
+  private static String shown(JsonNode value) {
+    return switch (value.getNodeType()) {
+      case STRING -> {
+        var text = value.textValue();
+        yield "type: string \""
+            + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text)
+            + "\"";
+      }
+      case NUMBER ->
+          (value.isIntegralNumber() ? "value: integer `" : "value: number `")
+              + value.asText()
+              + "`";
+      case BOOLEAN -> "type: boolean `" + value.asText() + "`";
+      case NULL -> "type: null";
+      case ARRAY -> "type: sequence";
+      case OBJECT -> "type: map";
+      case BINARY, MISSING, POJO -> "type";
+    };
+  }
+
+  /** A tree as plain maps, lists, strings, numbers, booleans and nulls. */
+  static Map<String, Object> plainMap(JsonNode object) {
+    var map = new LinkedHashMap<String, Object>();
+    for (var entry : object.properties()) {
+      map.put(entry.getKey(), plain(entry.getValue()));
+    }
+    return map;
+  }
+
+  @SuppressWarnings("NullAway") // JSON's null inside a map or list, as templates expect it
+  private static Object plain(JsonNode node) {
+    return switch (node.getNodeType()) {
+      case OBJECT -> plainMap(node);
+      case ARRAY -> {
+        List<Object> list = new ArrayList<>(node.size());
+        for (var element : node) {
+          list.add(plain(element));
+        }
+        yield list;
+      }
+      case STRING -> node.textValue();
+      case BOOLEAN -> node.booleanValue();
+      case NUMBER -> node.numberValue();
+      case NULL, MISSING, BINARY, POJO -> null;
+    };
+  }
+}

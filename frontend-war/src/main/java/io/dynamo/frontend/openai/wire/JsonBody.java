@@ -1,0 +1,184 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.exc.StreamConstraintsException;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.dynamo.frontend.ApiException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request's JSON: bounded, strict in its structure and lenient in its strings. Raw control
+ * characters in a string are taken as they are, broken UTF-8 becomes U+FFFD; a key given twice, a
+ * byte-order mark, a number out of range, half a surrogate pair, and anything after the value are
+ * refused.
+ */
+public final class JsonBody {
+  private static final int MAX_DEPTH = 128;
+  private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
+
+  /** Reads trees; also what small answers are written with. */
+  static final JsonMapper MAPPER = mapper();
+
+  private JsonBody() {}
+
+  @SuppressWarnings("deprecation") // the factory's own builder knows the constraints
+  private static JsonMapper mapper() {
+    var mapper =
+        JsonMapper.builder()
+            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+            .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
+            .build();
+    mapper
+        .getFactory()
+        .setStreamReadConstraints(
+            StreamReadConstraints.builder()
+                .maxNestingDepth(MAX_DEPTH)
+                .maxStringLength(Integer.MAX_VALUE)
+                .maxNumberLength(400)
+                .build());
+    return mapper;
+  }
+
+  /**
+   * Refuses what is not JSON by its content type: 415.
+   *
+   * @param contentType {@code application/json} or {@code application/*+json}; parameters are
+   *     ignored
+   */
+  public static void checkContentType(@Nullable String contentType) {
+    var type = contentType == null ? "" : contentType;
+    int parameters = type.indexOf(';');
+    type = (parameters < 0 ? type : type.substring(0, parameters)).strip().toLowerCase(Locale.ROOT);
+    if (!type.equals("application/json")
+        && !(type.startsWith("application/") && type.endsWith("+json"))) {
+      throw new ApiException(415, "Expected request with Content-Type application/json");
+    }
+  }
+
+  /**
+   * Reads a whole body.
+   *
+   * @param declaredBytes {@code Content-Length}, negative when unknown
+   * @param limitBytes {@code dynamo.frontend.body-limit}
+   * @throws ApiException with 413 when the body is longer
+   */
+  public static byte[] read(InputStream in, long declaredBytes, int limitBytes) {
+    if (declaredBytes > limitBytes) {
+      throw new ApiException(
+          413,
+          "Request body of %d bytes exceeds the limit of %d bytes set by dynamo.frontend.body-limit"
+              .formatted(declaredBytes, limitBytes));
+    }
+    try {
+      var body = in.readNBytes(limitBytes);
+      if (body.length == limitBytes && in.read() >= 0) {
+        throw new ApiException(
+            413,
+            ("Request body of more than %d bytes exceeds the limit of %d bytes set by"
+                    + " dynamo.frontend.body-limit")
+                .formatted(limitBytes, limitBytes));
+      }
+      return body;
+    } catch (IOException e) {
+      throw new UncheckedIOException("the request's body could not be read", e);
+    }
+  }
+
+  /**
+   * Parses a body.
+   *
+   * @throws ApiException with 400 and the place of the fault
+   */
+  public static JsonNode parse(byte[] body) {
+    var text = new String(body, StandardCharsets.UTF_8); // malformed input becomes U+FFFD
+    JsonNode root;
+    try (JsonParser parser = MAPPER.createParser(text)) {
+      root = MAPPER.readTree(parser);
+      if (root == null || root.isMissingNode()) {
+        throw shape("EOF while parsing a value at line 1 column 0");
+      }
+      if (parser.nextToken() != null) {
+        throw shape("trailing characters" + at(parser));
+      }
+    } catch (StreamConstraintsException e) {
+      throw shape("recursion or length limit exceeded, at most " + MAX_DEPTH + " levels" + at(e));
+    } catch (JsonProcessingException e) {
+      throw shape(firstLine(e.getOriginalMessage()) + at(e));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e); // a string does not fail to be read
+    }
+    boolean mayHoldSurrogates = text.contains("\\u");
+    checkTree(root, mayHoldSurrogates);
+    return root;
+  }
+
+  /** What to throw when the body's shape is wrong: 400. */
+  static ApiException shape(String reason) {
+    return new ApiException(400, SHAPE + reason);
+  }
+
+  private static void checkTree(JsonNode node, boolean strings) {
+    if (node.isTextual()) {
+      if (strings) {
+        checkSurrogates(node.textValue());
+      }
+    } else if (node.isFloatingPointNumber()) {
+      if (Double.isInfinite(node.doubleValue())) {
+        throw shape("number out of range");
+      }
+    } else if (node.isObject()) {
+      for (var entry : node.properties()) {
+        if (strings) {
+          checkSurrogates(entry.getKey());
+        }
+        checkTree(entry.getValue(), strings);
+      }
+    } else if (node.isArray()) {
+      for (var element : node) {
+        checkTree(element, strings);
+      }
+    }
+  }
+
+  private static void checkSurrogates(String text) {
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (Character.isHighSurrogate(c)
+          && i + 1 < text.length()
+          && Character.isLowSurrogate(text.charAt(i + 1))) {
+        i++;
+      } else if (Character.isSurrogate(c)) {
+        throw shape("lone surrogate \\u%04x in a string".formatted((int) c));
+      }
+    }
+  }
+
+  private static String firstLine(@Nullable String text) {
+    return text == null ? "not JSON" : text.lines().findFirst().orElse("not JSON");
+  }
+
+  private static String at(JsonProcessingException e) {
+    var where = e.getLocation();
+    return where == null
+        ? ""
+        : " at line %d column %d".formatted(where.getLineNr(), where.getColumnNr());
+  }
+
+  private static String at(JsonParser parser) {
+    var where = parser.currentLocation();
+    return " at line %d column %d".formatted(where.getLineNr(), where.getColumnNr());
+  }
+}

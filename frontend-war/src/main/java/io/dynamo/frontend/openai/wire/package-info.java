@@ -1,0 +1,9 @@
+/**
+ * The OpenAI API as it is on the wire: requests read and checked, answers written. Start at {@link
+ * io.dynamo.frontend.openai.wire.ChatRequestReader}. Texts of refusals are Dynamo's where it has
+ * one. Knows nothing of HTTP or of workers.
+ */
+@NullMarked
+package io.dynamo.frontend.openai.wire;
+
+import org.jspecify.annotations.NullMarked;

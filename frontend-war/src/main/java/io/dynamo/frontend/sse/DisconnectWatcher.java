@@ -1,0 +1,141 @@
+package io.dynamo.frontend.sse;
+
+import io.dynamo.concurrent.Cancellation;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Gives up requests whose client hung up or stopped reading, also while nothing is written to them.
+ * One loop for the whole server, on a thread of {@code blocking}; it runs only while requests are
+ * in flight. The methods are safe for concurrent use.
+ *
+ * <p>Without {@link HungUpPeers}, only stalls are found here; a client that hung up is then found
+ * by the heartbeat, or when it is written to.
+ */
+public final class DisconnectWatcher implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(DisconnectWatcher.class.getName());
+
+  private final @Nullable HungUpPeers hungUp;
+  private final long pollNanos;
+  private final long stallNanos;
+  private final Executor blocking;
+  private final Set<ClientConnection> inFlight = ConcurrentHashMap.newKeySet();
+  private final Object lock = new Object();
+  private boolean running; // guarded by lock
+  private boolean closed; // guarded by lock
+  private boolean blind; // loop only: the last scan told nothing
+
+  /**
+   * @param hungUp null when this machine cannot tell
+   * @param writeStall how long one write may take
+   */
+  public DisconnectWatcher(
+      @Nullable HungUpPeers hungUp, Duration poll, Duration writeStall, Executor blocking) {
+    this.hungUp = hungUp;
+    this.pollNanos = poll.toNanos();
+    this.stallNanos = writeStall.toNanos();
+    this.blocking = blocking;
+    if (hungUp == null) {
+      LOG.log(
+          Level.WARNING,
+          "without the native library, clients that hang up are found by heartbeats only");
+    }
+  }
+
+  /**
+   * Watches over one request until the registration is closed; after that it is never given up
+   * here, whatever becomes of its connection.
+   */
+  public Cancellation.Registration watch(ClientConnection connection) {
+    inFlight.add(connection);
+    synchronized (lock) {
+      if (!running && !closed) {
+        running = true;
+        blocking.execute(this::loop);
+      }
+    }
+    return () -> {
+      connection.end();
+      inFlight.remove(connection);
+    };
+  }
+
+  private void loop() {
+    while (true) {
+      synchronized (lock) {
+        try {
+          var millis = pollNanos / 1_000_000;
+          lock.wait(millis, (int) (pollNanos % 1_000_000));
+        } catch (InterruptedException e) {
+          closed = true;
+          Thread.currentThread().interrupt();
+        }
+        if (closed || inFlight.isEmpty()) {
+          running = false;
+          return;
+        }
+      }
+      look();
+    }
+  }
+
+  /** One look at all that is in flight. */
+  void look() {
+    long begun = System.nanoTime();
+    var locals = new HashSet<Integer>();
+    for (var connection : inFlight) {
+      if (connection.writingNanos(begun) > stallNanos) {
+        connection.lose(ClientConnection.Loss.STALLED);
+      } else {
+        locals.add(connection.localPort());
+      }
+    }
+    if (hungUp != null) {
+      for (int local : locals) {
+        look(hungUp, local, begun);
+      }
+    }
+  }
+
+  private void look(HungUpPeers kernel, int local, long begun) {
+    var gone = kernel.scan(local);
+    if (gone == null) {
+      if (!blind) {
+        blind = true;
+        LOG.log(
+            Level.WARNING,
+            "the kernel does not tell of closed connections; clients that hang up are found by"
+                + " heartbeats only");
+      }
+      return;
+    }
+    if (blind) {
+      blind = false;
+      LOG.log(Level.INFO, "the kernel tells of closed connections");
+    }
+    if (gone.isEmpty()) {
+      return;
+    }
+    for (var connection : inFlight) {
+      if (connection.localPort() == local
+          && connection.since() - begun < 0 // a younger one may have inherited the port
+          && gone.contains(connection.remote())) {
+        connection.lose(ClientConnection.Loss.HUNG_UP);
+      }
+    }
+  }
+
+  /** Stops the loop. Idempotent. */
+  @Override
+  public void close() {
+    synchronized (lock) {
+      closed = true;
+      lock.notifyAll();
+    }
+  }
+}

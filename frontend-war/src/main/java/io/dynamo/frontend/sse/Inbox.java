@@ -1,0 +1,169 @@
+package io.dynamo.frontend.sse;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import java.util.Objects;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a stream's producer leaves items for the thread that consumes them. The publisher's thread
+ * never blocks here; the consumer parks. At most {@code capacity} items are held, because no more
+ * are asked for: demand goes upstream as the consumer takes.
+ */
+public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
+  private final int capacity;
+  private final ArrayBlockingQueue<T> items;
+  private volatile Flow.@Nullable Subscription subscription;
+  private volatile @Nullable DynamoException failure; // written before done
+  private volatile boolean done;
+  private volatile boolean cancelled;
+  private volatile @Nullable Thread waiting; // the consumer, while it is parked
+  private int taken; // since demand was last renewed; consumer only
+
+  /**
+   * @param capacity items held at most, at least 2
+   */
+  public Inbox(int capacity) {
+    if (capacity < 2) {
+      throw new IllegalArgumentException("an inbox of " + capacity + " items is below 2");
+    }
+    this.capacity = capacity;
+    this.items = new ArrayBlockingQueue<>(capacity);
+  }
+
+  @Override
+  public void onSubscribe(Flow.Subscription next) {
+    Objects.requireNonNull(next);
+    if (subscription != null || cancelled || done) {
+      next.cancel();
+      return;
+    }
+    subscription = next;
+    if (cancelled || done) {
+      next.cancel(); // given up between the check and the assignment
+      return;
+    }
+    next.request(capacity);
+  }
+
+  @Override
+  public void onNext(T item) {
+    if (done || cancelled) {
+      return;
+    }
+    if (!items.offer(item)) {
+      abort(
+          new EngineFailedException(
+              ErrorCode.UNKNOWN,
+              "a publisher sent more than the " + capacity + " asked for",
+              null));
+      return;
+    }
+    wake();
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    end(
+        cause instanceof DynamoException known
+            ? known
+            : new EngineFailedException(ErrorCode.UNKNOWN, "the stream failed", cause));
+  }
+
+  @Override
+  public void onComplete() {
+    end(null);
+  }
+
+  private void end(@Nullable DynamoException cause) {
+    synchronized (this) {
+      if (done) {
+        return;
+      }
+      failure = cause;
+      done = true;
+    }
+    wake();
+  }
+
+  /** Ends the stream now with {@code cause} and tells the producer. Safe from any thread. */
+  public void abort(DynamoException cause) {
+    end(cause);
+    cancelUpstream();
+  }
+
+  private void wake() {
+    var consumer = waiting;
+    if (consumer != null) {
+      LockSupport.unpark(consumer);
+    }
+  }
+
+  @Override
+  public @Nullable T poll() {
+    boolean last = done; // read before the queue: what was offered before the end is then seen
+    var item = items.poll();
+    if (item == null) {
+      var cause = failure;
+      if (last && cause != null) {
+        throw cause;
+      }
+      return null;
+    }
+    if (++taken >= capacity / 2) {
+      var upstream = subscription;
+      int more = taken;
+      taken = 0;
+      if (upstream != null && !done) {
+        upstream.request(more);
+      }
+    }
+    return item;
+  }
+
+  @Override
+  public boolean ended() {
+    return done && failure == null && items.isEmpty();
+  }
+
+  @Override
+  public boolean await(long nanos) throws InterruptedException {
+    if (!items.isEmpty() || done) {
+      return true;
+    }
+    long until = System.nanoTime() + nanos;
+    waiting = Thread.currentThread();
+    try {
+      while (items.isEmpty() && !done) {
+        long left = until - System.nanoTime();
+        if (left <= 0) {
+          return false;
+        }
+        LockSupport.parkNanos(this, left);
+        if (Thread.interrupted()) {
+          throw new InterruptedException();
+        }
+      }
+      return true;
+    } finally {
+      waiting = null;
+    }
+  }
+
+  @Override
+  public void cancel() {
+    cancelled = true;
+    cancelUpstream();
+  }
+
+  private void cancelUpstream() {
+    var upstream = subscription;
+    if (upstream != null) {
+      upstream.cancel();
+    }
+  }
+}

@@ -1,0 +1,96 @@
+package io.dynamo.frontend.sse;
+
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DynamoException;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes one stream on the thread that calls {@link #writeTo}, which must be its own: every write
+ * to a slow client blocks. Whatever is ready leaves in one write and one flush; nothing is flushed
+ * before the first frame, so that headers and first token share a packet. Until the first frame, a
+ * comment leaves at every heartbeat: writing is how a client that is gone is found.
+ */
+public final class SseWriter<T> {
+  private static final byte[] HEARTBEAT = ": \n\n".getBytes(StandardCharsets.US_ASCII);
+  private static final int WRITE_BYTES = 32 * 1024; // one write, when more than that is ready
+
+  private final Source<T> source;
+  private final FrameEncoder<T> encoder;
+  private final long heartbeatNanos;
+  private final ClientConnection client;
+
+  public SseWriter(
+      Source<T> source, FrameEncoder<T> encoder, Duration heartbeat, ClientConnection client) {
+    this.source = source;
+    this.encoder = encoder;
+    this.heartbeatNanos = heartbeat.toNanos();
+    this.client = client;
+  }
+
+  /**
+   * Writes until the end.
+   *
+   * @return why the stream did not come to its regular end, after the client was told; null if it
+   *     did
+   * @throws IOException when the client could not be written to; the source is cancelled then
+   */
+  public @Nullable DynamoException writeTo(OutputStream out) throws IOException {
+    var frames = new ByteText(1024);
+    boolean framed = false;
+    try {
+      while (true) {
+        frames.clear();
+        DynamoException failure = null;
+        boolean ended = false;
+        try {
+          for (T item; frames.size() < WRITE_BYTES && (item = source.poll()) != null; ) {
+            encoder.item(item, frames);
+          }
+          ended = source.ended();
+        } catch (DynamoException broken) {
+          failure = broken;
+        }
+        if (failure instanceof CancelledException) {
+          return failure; // nobody is there to be told
+        }
+        if (failure != null) {
+          encoder.failure(failure, frames);
+        } else if (ended) {
+          encoder.end(frames);
+        }
+        if (frames.size() > 0) {
+          framed = true;
+          write(frames, out);
+        }
+        if (failure != null || ended) {
+          return failure;
+        }
+        if (!source.await(framed ? Long.MAX_VALUE / 4 : heartbeatNanos) && !framed) {
+          frames.clear();
+          write(frames.append(HEARTBEAT), out);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      source.cancel();
+      return new CancelledException("the writer was interrupted");
+    } catch (IOException | RuntimeException | Error e) {
+      source.cancel();
+      throw e;
+    }
+  }
+
+  private void write(ByteText frames, OutputStream out) throws IOException {
+    client.writing();
+    try {
+      frames.writeTo(out);
+      out.flush();
+    } finally {
+      client.written();
+    }
+  }
+}
