@@ -72,8 +72,7 @@ class HuggingFaceTextTest {
     var prompt = (String) request.get("prompt");
     if (prompt == null) {
       var args = new HashMap<>(request);
-      var messages =
-          (List<Map<String, Object>>) Objects.requireNonNull(args.remove("messages"));
+      var messages = (List<Map<String, Object>>) Objects.requireNonNull(args.remove("messages"));
       var tools = (List<Map<String, Object>>) args.remove("tools");
       prompt = text.render(new ChatPrompt(messages, tools == null ? List.of() : tools, args));
     }
