@@ -182,7 +182,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   private Outcome remove(WorkerRank rank, List<SequenceHash> names) {
     var state = states.get(rank);
     if (state == null) {
-      return Outcome.BLOCK_NOT_FOUND;
+      return names.isEmpty() ? Outcome.OK : Outcome.BLOCK_NOT_FOUND;
     }
     var outcome = Outcome.OK;
     for (var name : names) {

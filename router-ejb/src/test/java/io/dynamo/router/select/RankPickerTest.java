@@ -14,7 +14,10 @@ class RankPickerTest {
     var picker = new RankPicker(temperature, new Random(1)::nextDouble);
     var shares = new double[costs.length];
     for (int i = 0; i < DRAWS; i++) {
-      shares[picker.pick(costs, loads)] += 1.0 / DRAWS;
+      shares[picker.pick(costs, loads)]++;
+    }
+    for (int i = 0; i < shares.length; i++) {
+      shares[i] /= DRAWS;
     }
     return shares;
   }
