@@ -4,26 +4,41 @@ import java.nio.ByteBuffer;
 
 /**
  * Allocates regions of host memory and works on them. Safe for concurrent use; every offset is
- * checked.
+ * checked. Implementations differ in speed only: they pass one suite of tests.
+ *
+ * <p>All methods: a range that leaves its region throws {@link IndexOutOfBoundsException}; a closed
+ * region or memory throws {@link IllegalStateException}; in both cases no byte was moved.
  */
 public interface HostMemory extends AutoCloseable {
   /**
    * A run of bytes that blocks live in. Use after {@link #close()} throws {@link
-   * IllegalStateException}, never touches memory.
+   * IllegalStateException}, never touches memory. Operations of several threads are not ordered
+   * among themselves: who overlaps in bytes must order them.
    */
   interface Region extends AutoCloseable {
     long byteSize();
 
-    /** Writes all of {@code from} at {@code offset}. */
+    /**
+     * Writes all that remains of {@code from} at {@code offset}, and moves its position to its
+     * limit. The memory of {@code from} must stay valid meanwhile.
+     */
     void write(long offset, ByteBuffer from);
 
-    /** Fills all of {@code into} from {@code offset}. */
+    /**
+     * Fills all that remains of {@code into} from {@code offset}, and moves its position to its
+     * limit. The memory of {@code into} must stay valid meanwhile.
+     *
+     * @throws java.nio.ReadOnlyBufferException if {@code into} is
+     */
     void read(long offset, ByteBuffer into);
 
     /** CRC-32C (Castagnoli) of a range. */
     int crc32c(long offset, long length);
 
-    /** Frees the bytes. Idempotent. */
+    /**
+     * Ends the region: whoever comes now is too late. Never waits; the bytes are freed when the
+     * operations that run on them have ended. Idempotent.
+     */
     @Override
     void close();
   }
@@ -31,16 +46,25 @@ public interface HostMemory extends AutoCloseable {
   /** {@code native} or {@code java}: which implementation this is. */
   String kind();
 
-  /** Zeroed bytes, aligned to a cache line at least. */
+  /**
+   * Zeroed bytes, aligned to 64 at least.
+   *
+   * @throws IllegalArgumentException if {@code byteSize} is not positive
+   * @throws HostMemoryExhaustedException if the machine has not so many
+   */
   Region allocate(long byteSize);
 
   /**
-   * Copies every piece of {@code batch} from {@code source} to {@code target} in one call; either
-   * all ranges are valid or none is copied.
+   * Copies every range of {@code batch} from {@code source} to {@code target}; either all ranges
+   * are valid or none is copied.
+   *
+   * @throws IllegalArgumentException if the outcome would depend on the order: two targets overlap,
+   *     or a target overlaps a source and both are of one region; or if a region belongs to another
+   *     memory
    */
   void copy(Region source, Region target, CopyBatch batch);
 
-  /** Frees every region that is still open. Idempotent. */
+  /** Closes every region that is still open. Idempotent. */
   @Override
   void close();
 }

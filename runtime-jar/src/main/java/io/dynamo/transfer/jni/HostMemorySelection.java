@@ -1,0 +1,30 @@
+package io.dynamo.transfer.jni;
+
+import io.dynamo.natives.NativeLibrary;
+import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.JavaHostMemory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The best host memory that this machine has.
+ *
+ * @param memory belongs to the caller, who closes it
+ * @param whyNotNative why it is plain Java, or null when it is native
+ */
+public record HostMemorySelection(HostMemory memory, @Nullable String whyNotNative) {
+  private static final System.Logger LOG = System.getLogger(HostMemorySelection.class.getName());
+
+  /** Opens native memory, or plain Java's with a warning that says why. */
+  public static HostMemorySelection open() {
+    return choose(NativeLibrary.isAvailable(), NativeLibrary.cause());
+  }
+
+  static HostMemorySelection choose(boolean nativeAvailable, @Nullable String cause) {
+    if (nativeAvailable) {
+      return new HostMemorySelection(new NativeHostMemory(), null);
+    }
+    var why = cause == null ? "the native library is absent" : cause;
+    LOG.log(System.Logger.Level.WARNING, "host memory is plain Java, not native: {0}", why);
+    return new HostMemorySelection(new JavaHostMemory(), why);
+  }
+}

@@ -1,0 +1,192 @@
+package io.dynamo.transfer.jni;
+
+import io.dynamo.natives.NativeLibrary;
+import io.dynamo.natives.NativeStatus;
+import io.dynamo.natives.NativeTransfer;
+import io.dynamo.transfer.CopyBatch;
+import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.HostMemoryExhaustedException;
+import java.nio.ByteBuffer;
+import java.nio.ReadOnlyBufferException;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * Host memory of the native library: a batch is one call, and what is checked is checked there.
+ * Safe for concurrent use.
+ */
+public final class NativeHostMemory implements HostMemory {
+  private final Set<NativeRegion> open = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  /**
+   * @throws IllegalStateException if the native library is absent
+   */
+  public NativeHostMemory() {
+    if (!NativeLibrary.isAvailable()) {
+      throw new IllegalStateException("no native library: " + NativeLibrary.cause());
+    }
+  }
+
+  @Override
+  public String kind() {
+    return "native";
+  }
+
+  @Override
+  public Region allocate(long byteSize) {
+    if (byteSize <= 0) {
+      throw new IllegalArgumentException("a region has at least one byte, not " + byteSize);
+    }
+    requireOpen();
+    var handle = NativeTransfer.allocate(byteSize);
+    if (NativeStatus.of(handle) == NativeStatus.NO_MEMORY) {
+      throw new HostMemoryExhaustedException(byteSize, "the machine has not so many", null);
+    }
+    requireOk(handle);
+    var region = new NativeRegion(handle, byteSize);
+    open.add(region);
+    if (closed) { // and may not have seen this one
+      region.close();
+    }
+    requireOpen();
+    return region;
+  }
+
+  @Override
+  public void copy(Region source, Region target, CopyBatch batch) {
+    var from = mine(source);
+    var to = mine(target);
+    var status = NativeStatus.of(NativeTransfer.copy(from.handle, to.handle, batch.toArray()));
+    if (status == NativeStatus.RANGE) {
+      batch.requireWithin(from.byteSize(), to.byteSize()); // says which one
+    }
+    if (status == NativeStatus.INVALID) {
+      throw new IllegalArgumentException("ranges of the batch overlap");
+    }
+    requireOk(status);
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    open.forEach(NativeRegion::close);
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("host memory is closed");
+    }
+  }
+
+  private NativeRegion mine(Region region) {
+    if (region instanceof NativeRegion one && one.owner() == this) {
+      return one;
+    }
+    throw new IllegalArgumentException("a region of another memory");
+  }
+
+  private static void requireOk(long result) {
+    requireOk(NativeStatus.of(result));
+  }
+
+  private static void requireOk(NativeStatus status) {
+    switch (status) {
+      case OK -> {}
+      case STALE -> throw new IllegalStateException("the region is closed");
+      case BUSY -> throw new IllegalStateException("2^31 operations run on the region");
+      case INVALID -> throw new IllegalArgumentException("refused by the native library");
+      case RANGE -> throw new IndexOutOfBoundsException("a range leaves its region");
+      case NO_MEMORY -> throw new OutOfMemoryError("no memory for the native library's own lists");
+      case BACKEND, IO -> throw new IllegalStateException("the native library failed: " + status);
+    }
+  }
+
+  private final class NativeRegion implements Region {
+    private final long handle;
+    private final long byteSize;
+    private final AtomicBoolean regionClosed = new AtomicBoolean();
+
+    NativeRegion(long handle, long byteSize) {
+      this.handle = handle;
+      this.byteSize = byteSize;
+    }
+
+    NativeHostMemory owner() {
+      return NativeHostMemory.this;
+    }
+
+    @Override
+    public long byteSize() {
+      return byteSize;
+    }
+
+    @Override
+    public void write(long offset, ByteBuffer from) {
+      var length = from.remaining();
+      if (from.isDirect()) {
+        requireAlive(from);
+        requireWithin(
+            offset, length, NativeTransfer.write(handle, offset, from, from.position(), length));
+      } else if (from.hasArray()) {
+        var start = from.arrayOffset() + from.position();
+        requireWithin(
+            offset, length, NativeTransfer.writeArray(handle, offset, from.array(), start, length));
+      } else {
+        var bytes = new byte[length]; // a read-only buffer does not show its array
+        from.duplicate().get(bytes);
+        requireWithin(offset, length, NativeTransfer.writeArray(handle, offset, bytes, 0, length));
+      }
+      from.position(from.limit());
+    }
+
+    @Override
+    public void read(long offset, ByteBuffer into) {
+      if (into.isReadOnly()) {
+        throw new ReadOnlyBufferException();
+      }
+      var length = into.remaining();
+      if (into.isDirect()) {
+        requireAlive(into);
+        requireWithin(
+            offset, length, NativeTransfer.read(handle, offset, into, into.position(), length));
+      } else {
+        var start = into.arrayOffset() + into.position();
+        requireWithin(
+            offset, length, NativeTransfer.readArray(handle, offset, into.array(), start, length));
+      }
+      into.position(into.limit());
+    }
+
+    @Override
+    public int crc32c(long offset, long length) {
+      var crc = NativeTransfer.crc32c(handle, offset, length);
+      requireWithin(offset, length, crc);
+      return (int) crc;
+    }
+
+    @Override
+    public void close() {
+      if (regionClosed.compareAndSet(false, true)) {
+        NativeTransfer.release(handle);
+        open.remove(this);
+      }
+    }
+
+    private void requireWithin(long offset, long length, long result) {
+      if (NativeStatus.of(result) == NativeStatus.RANGE) {
+        throw new IndexOutOfBoundsException(
+            "offset %d, length %d is not within %d bytes".formatted(offset, length, byteSize));
+      }
+      requireOk(result);
+    }
+
+    /** A buffer over a closed arena still has an address; Java's own access to it throws. */
+    private static void requireAlive(ByteBuffer buffer) {
+      if (buffer.hasRemaining()) {
+        var _ = buffer.get(buffer.position());
+      }
+    }
+  }
+}
