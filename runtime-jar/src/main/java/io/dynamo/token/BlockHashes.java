@@ -1,0 +1,78 @@
+package io.dynamo.token;
+
+import java.util.Arrays;
+
+/**
+ * The hashes of a prompt's complete blocks, in order: each block's content, and each prefix that
+ * ends with it. Immutable; hashes are unsigned.
+ */
+public final class BlockHashes {
+  private static final BlockHashes NONE = new BlockHashes(new long[0], new long[0]);
+
+  private final long[] blocks;
+  private final long[] sequences;
+
+  private BlockHashes(long[] blocks, long[] sequences) {
+    this.blocks = blocks;
+    this.sequences = sequences;
+  }
+
+  /** Hashes the complete blocks of {@code tokenIds}, without adapter and salt. */
+  public static BlockHashes of(int[] tokenIds, int blockTokens) {
+    return BlockHasher.of(blockTokens).hash(tokenIds);
+  }
+
+  /**
+   * Chains content hashes that are known already.
+   *
+   * @param blocks owned by the result from now on
+   */
+  public static BlockHashes ofBlocks(long... blocks) {
+    if (blocks.length == 0) {
+      return NONE;
+    }
+    var sequences = new long[blocks.length];
+    sequences[0] = blocks[0];
+    for (int i = 1; i < blocks.length; i++) {
+      sequences[i] = BlockHasher.chain(sequences[i - 1], blocks[i]);
+    }
+    return new BlockHashes(blocks, sequences);
+  }
+
+  /** The sequence hash of the block with content hash {@code block} behind {@code parent}. */
+  public static long chain(long parent, long block) {
+    return BlockHasher.chain(parent, block);
+  }
+
+  /** Complete blocks. */
+  public int length() {
+    return blocks.length;
+  }
+
+  /** The content hash of block {@code index}, wherever it stands. */
+  public long block(int index) {
+    return blocks[index];
+  }
+
+  /** The hash of block {@code index} with all blocks before it. */
+  public long sequence(int index) {
+    return sequences[index];
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof BlockHashes that && Arrays.equals(blocks, that.blocks);
+  }
+
+  @Override
+  public int hashCode() {
+    return Arrays.hashCode(blocks);
+  }
+
+  @Override
+  public String toString() {
+    return blocks.length == 0
+        ? "no block"
+        : blocks.length + " blocks to " + Long.toUnsignedString(sequences[blocks.length - 1]);
+  }
+}
