@@ -38,10 +38,6 @@ public abstract class EngineContract {
   /** An engine that was not started, with a context of 1000 tokens or more. */
   protected abstract Engine newEngine();
 
-  protected EngineContract() {
-    engine = newEngine();
-  }
-
   @BeforeEach
   void fresh() {
     engine = newEngine();

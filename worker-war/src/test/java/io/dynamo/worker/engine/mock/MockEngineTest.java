@@ -9,7 +9,6 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.token.SequenceHash;
@@ -288,7 +287,7 @@ class MockEngineTest {
     var queued = Requests.context();
     var one = Collected.all(engine.generate(request(4, 100), decoding));
     var two =
-        Collected.all(engine.generate(request(500, 100).routedTo(RoutingHints.NONE), prefilling));
+        Collected.all(engine.generate(request(100, 40), prefilling));
     var three = Collected.all(engine.generate(request(4, 100), queued));
     time.advance(Duration.ofMillis(50));
     assertThat(engine.ranks().getFirst().waiting()).isEqualTo(1);
@@ -372,7 +371,8 @@ class MockEngineTest {
   void ranksAreIndependentAndTheLeastLoadedIsTaken() {
     var two = engine(2, 2, 2, 64);
     Collected.all(two.generate(request(17, 50), Requests.context()));
-    Collected.all(two.generate(request(17, 50), Requests.context()));
+    var other = Requests.of(Requests.prompt(300, 17), 50);
+    Collected.all(two.generate(other, Requests.context()));
     time.advance(Duration.ofMillis(100));
     assertThat(two.ranks()).allMatch(rank -> rank.running() == 1);
     assertThat(memory.regions()).hasSize(3);
