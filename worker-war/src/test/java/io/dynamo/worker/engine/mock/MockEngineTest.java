@@ -286,8 +286,7 @@ class MockEngineTest {
     var prefilling = Requests.context();
     var queued = Requests.context();
     var one = Collected.all(engine.generate(request(4, 100), decoding));
-    var two =
-        Collected.all(engine.generate(request(100, 40), prefilling));
+    var two = Collected.all(engine.generate(request(100, 40), prefilling));
     var three = Collected.all(engine.generate(request(4, 100), queued));
     time.advance(Duration.ofMillis(50));
     assertThat(engine.ranks().getFirst().waiting()).isEqualTo(1);

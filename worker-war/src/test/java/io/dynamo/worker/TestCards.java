@@ -1,0 +1,29 @@
+package io.dynamo.worker;
+
+import io.dynamo.model.ModelCard;
+import java.util.Map;
+import java.util.Set;
+
+/** Model cards for tests. */
+final class TestCards {
+  private TestCards() {}
+
+  static ModelCard card(String name, int contextLength, int blockTokens) {
+    return new ModelCard(
+        name,
+        name,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        contextLength,
+        blockTokens,
+        0,
+        Set.of("Chat"),
+        "Tokens",
+        "aggregated",
+        Map.of());
+  }
+}
