@@ -1,7 +1,7 @@
 package io.dynamo.metrics;
 
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -71,17 +71,22 @@ public final class Metrics {
   private static final class Fanout implements Timer {
     final MetricName name;
     final List<Label> labels;
-    volatile Timer[] sinks = {};
+    final Map<Outlet, Timer> sinksByOutlet = new LinkedHashMap<>(); // guarded by lock
+    volatile Timer[] sinks = {}; // replaced whole, never edited
 
     Fanout(MetricName name, List<Label> labels) {
       this.name = name;
       this.labels = labels;
     }
 
-    void add(Timer sink) {
-      var more = Arrays.copyOf(sinks, sinks.length + 1);
-      more[sinks.length] = sink;
-      sinks = more;
+    void add(Outlet outlet) {
+      sinksByOutlet.put(outlet, outlet.timer(name, labels));
+      sinks = sinksByOutlet.values().toArray(Timer[]::new);
+    }
+
+    void remove(Outlet outlet) {
+      sinksByOutlet.remove(outlet);
+      sinks = sinksByOutlet.values().toArray(Timer[]::new);
     }
 
     @Override
@@ -136,7 +141,7 @@ public final class Metrics {
   public void gauge(MetricName name, DoubleSupplier value, Label... labels) {
     var key = new Key(name.name(), List.of(labels));
     synchronized (lock) {
-      if (!meters.containsKey(key)) {
+      if (!(meters.get(key) instanceof GaugeMeter)) {
         admit(key, new GaugeMeter(name, key.labels, value));
         outlets.forEach(outlet -> outlet.gauge(name, key.labels, value));
       }
@@ -153,8 +158,8 @@ public final class Metrics {
         return known;
       }
       var meter = new Fanout(name, key.labels);
-      outlets.forEach(outlet -> meter.add(outlet.timer(name, key.labels)));
       admit(key, meter);
+      outlets.forEach(meter::add);
       return meter;
     }
   }
@@ -176,8 +181,20 @@ public final class Metrics {
           case CounterMeter it -> outlet.counter(it.name, it.labels, it.counter);
           case LevelMeter it -> outlet.gauge(it.name, it.labels, it.level::value);
           case GaugeMeter it -> outlet.gauge(it.name, it.labels, it.value);
-          case Fanout it -> it.add(outlet.timer(it.name, it.labels));
+          case Fanout it -> it.add(outlet);
           default -> throw new IllegalStateException("unknown meter " + meter);
+        }
+      }
+    }
+  }
+
+  /** Tells {@code outlet} nothing more; what it has published is its own to take back. */
+  public void detach(Outlet outlet) {
+    synchronized (lock) {
+      outlets.remove(outlet);
+      for (var meter : meters.values()) {
+        if (meter instanceof Fanout timer) {
+          timer.remove(outlet);
         }
       }
     }

@@ -1,5 +1,8 @@
 package io.dynamo.model;
 
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -15,13 +18,15 @@ import org.jspecify.annotations.Nullable;
  * @param tokenizerConfig {@code tokenizer_config.json}
  * @param chatTemplate a template file of its own, when the model has one
  * @param generationConfig {@code generation_config.json}
- * @param contextLength positions; 0 when unknown
+ * @param architecturalContextLength positions that the model was made for, null when not told
+ * @param contextLength positions that the worker serves; 0 when unknown
  * @param blockTokens {@code kv_cache_block_size}
  * @param migrationLimit informative, as in Dynamo
  * @param modelTypes flags such as {@code Chat}, {@code Completions}
  * @param modelInput {@code Tokens}, {@code Text} or {@code Tensor}
  * @param workerType {@code aggregated}, {@code prefill}, …; null in cards of older workers
- * @param runtimeConfig the engine's limits and switches, values as JSON has them
+ * @param needs alternatives, each a list of worker types that must be live beside this one
+ * @param runtimeConfig the engine's limits and switches, values as JSON has them, null included
  */
 public record ModelCard(
     String displayName,
@@ -32,16 +37,19 @@ public record ModelCard(
     @Nullable ModelFile tokenizerConfig,
     @Nullable ModelFile chatTemplate,
     @Nullable ModelFile generationConfig,
+    @Nullable Integer architecturalContextLength,
     int contextLength,
     int blockTokens,
     int migrationLimit,
     Set<String> modelTypes,
     String modelInput,
     @Nullable String workerType,
-    Map<String, Object> runtimeConfig) {
+    List<List<String>> needs,
+    Map<String, @Nullable Object> runtimeConfig) {
   public ModelCard {
     modelTypes = Set.copyOf(modelTypes);
-    runtimeConfig = Map.copyOf(runtimeConfig);
+    needs = needs.stream().map(List::copyOf).toList();
+    runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
   }
 
   /** Data-parallel ranks of the worker that wrote the card. */

@@ -11,6 +11,7 @@ import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.transfer.HostMemory;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
@@ -27,6 +28,7 @@ public final class DynamoRuntime {
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
   private final Map<EndpointId, LiveInstances> instances = new ConcurrentHashMap<>();
+  private final Set<EndpointId> asked = ConcurrentHashMap.newKeySet(); // somebody holds these
 
   /**
    * Takes its parts; whoever made them closes them, after the roles have stopped.
@@ -63,6 +65,10 @@ public final class DynamoRuntime {
           case DiscoveryEvent.Lost<Instance> lost -> lost.record();
         };
     of(instance.endpoint()).onEvent(event);
+    // endpoints come and go with their workers; an entry stays while somebody may hold it
+    instances.computeIfPresent(
+        instance.endpoint(),
+        (endpoint, live) -> live.live().isEmpty() && !asked.contains(endpoint) ? null : live);
   }
 
   private LiveInstances of(EndpointId endpoint) {
@@ -110,6 +116,7 @@ public final class DynamoRuntime {
 
   /** The live instances of {@code endpoint}; the same object each time. */
   public EndpointInstances instances(EndpointId endpoint) {
+    asked.add(endpoint); // before the look, so that the entry found stays
     return of(endpoint);
   }
 }

@@ -1,0 +1,125 @@
+package io.dynamo.config;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.eclipse.microprofile.config.spi.ConfigSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The environment names of the original Dynamo, as far as a setting of ours means the same. Below
+ * the environment names of MicroProfile Config ({@code DYNAMO_HTTP_PORT}), above every file. What
+ * cannot be translated is passed on as it stands, for the setting to refuse. Immutable.
+ */
+public final class EnvironmentAliases implements ConfigSource {
+  static final int ORDINAL = 290;
+
+  /**
+   * One alias.
+   *
+   * @param unit the unit of the original's number, appended to it; empty for none
+   */
+  record Alias(String variable, String key, String unit, UnaryOperator<String> translation) {}
+
+  private static final List<Alias> ALIASES =
+      List.of(
+          plain("DYN_NAMESPACE", SettingKeys.NAMESPACE),
+          plain("DYN_HTTP_HOST", SettingKeys.HTTP_HOST),
+          plain("DYN_HTTP_PORT", SettingKeys.HTTP_PORT),
+          numbered("DYN_RUNTIME_INHIBITED_DURATION_SECS", SettingKeys.INHIBITED_DURATION, "s"),
+          numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", SettingKeys.DRAIN_TIMEOUT, "s"),
+          new Alias(
+              "DYN_DISCOVERY_BACKEND",
+              SettingKeys.DISCOVERY_BACKEND.name(),
+              "",
+              text -> text.equals("mem") ? "memory" : text),
+          plain("DYN_FILE_KV", SettingKeys.DISCOVERY_FILE_ROOT),
+          new Alias(
+              "DYN_TCP_RPC_HOST",
+              SettingKeys.TCP_HOST.name(),
+              "",
+              EnvironmentAliases::withoutBrackets),
+          plain("DYN_TCP_RPC_PORT", SettingKeys.TCP_REQUEST_PORT),
+          plain("DYN_TCP_RESPONSE_STREAM_PORT", SettingKeys.TCP_RESPONSE_PORT),
+          plain("DYN_TCP_MAX_MESSAGE_SIZE", SettingKeys.TCP_MAX_FRAME),
+          numbered("DYN_TCP_REQUEST_TIMEOUT", SettingKeys.TCP_REQUEST_TIMEOUT, "s"),
+          numbered("DYN_TCP_CONNECT_TIMEOUT", SettingKeys.TCP_CONNECT_TIMEOUT, "s"),
+          plain("DYN_TCP_POOL_SIZE", SettingKeys.TCP_POOL_SIZE),
+          plain("DYN_TCP_WORKER_POOL_SIZE", SettingKeys.TCP_MAX_CONCURRENT_REQUESTS),
+          plain("DYN_REQUEST_PLANE_CODEC", SettingKeys.REQUEST_CODEC),
+          plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
+          plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
+          plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
+          numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
+          numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"));
+
+  private final Map<String, String> values;
+
+  /** Of the process's environment: what the service loader makes. */
+  public EnvironmentAliases() {
+    this(System::getenv);
+  }
+
+  EnvironmentAliases(Function<String, @Nullable String> environment) {
+    var found = new LinkedHashMap<String, String>();
+    for (var alias : ALIASES) {
+      var text = environment.apply(alias.variable());
+      if (text != null && !text.isBlank()) {
+        found.put(alias.key(), alias.translation().apply(text.strip()));
+      }
+    }
+    this.values = Map.copyOf(found);
+  }
+
+  private static Alias plain(String variable, SettingKey<?> key) {
+    return new Alias(variable, key.name(), "", text -> text);
+  }
+
+  private static Alias numbered(String variable, SettingKey<?> key, String unit) {
+    return new Alias(
+        variable,
+        key.name(),
+        unit,
+        text -> text.chars().allMatch(Character::isDigit) ? text + unit : text);
+  }
+
+  private static String withoutBrackets(String host) {
+    return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+  }
+
+  /** The aliases by the key that they stand for. */
+  static Map<String, Alias> byKey() {
+    var aliases = new HashMap<String, Alias>();
+    ALIASES.forEach(alias -> aliases.put(alias.key(), alias));
+    return aliases;
+  }
+
+  @Override
+  public Map<String, String> getProperties() {
+    return values;
+  }
+
+  @Override
+  public Set<String> getPropertyNames() {
+    return values.keySet();
+  }
+
+  @Override
+  public @Nullable String getValue(String name) {
+    return values.get(name);
+  }
+
+  @Override
+  public int getOrdinal() {
+    return ORDINAL;
+  }
+
+  @Override
+  public String getName() {
+    return "DYN_* environment";
+  }
+}

@@ -1,0 +1,350 @@
+package io.dynamo.config;
+
+import static io.dynamo.config.Bound.atLeast;
+import static io.dynamo.config.Bound.between;
+import static io.dynamo.config.Bound.none;
+import static io.dynamo.config.Bound.sizeBetween;
+import static io.dynamo.config.SettingType.BOOLEAN;
+import static io.dynamo.config.SettingType.DECIMAL;
+import static io.dynamo.config.SettingType.DURATION;
+import static io.dynamo.config.SettingType.INTEGER;
+import static io.dynamo.config.SettingType.IP_LITERAL;
+import static io.dynamo.config.SettingType.NAME;
+import static io.dynamo.config.SettingType.PATH;
+import static io.dynamo.config.SettingType.PATHS;
+import static io.dynamo.config.SettingType.SIZE;
+import static io.dynamo.config.SettingType.TEXT;
+import static io.dynamo.config.SettingType.oneOf;
+import static io.dynamo.config.SettingType.setOf;
+
+import io.dynamo.discovery.PayloadFormat;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/** Every setting there is, in the order of the documentation. */
+final class SettingKeys {
+  private static final List<SettingKey<?>> ALL = new ArrayList<>();
+
+  private static final Bound<Duration> WAIT =
+      between(Duration.ofMillis(1), "1ms", Duration.ofHours(24), "24h");
+  private static final Bound<Duration> WAIT_OR_NEVER =
+      between(Duration.ZERO, "0s", Duration.ofHours(24), "24h");
+  private static final Bound<Integer> PORT = between(0, 65535);
+
+  static final SettingKey<Set<Role>> ROLES =
+      key(
+          "dynamo.roles",
+          setOf(Role.class),
+          "frontend,router,worker",
+          none(),
+          "what this server plays");
+  static final SettingKey<String> NAMESPACE =
+      key("dynamo.namespace", NAME, "dynamo", none(), "first part of every endpoint's name");
+  static final SettingKey<String> HTTP_HOST =
+      key(
+          "dynamo.http.host",
+          TEXT,
+          "127.0.0.1",
+          none(),
+          "where the HTTP port is bound; off loopback only with `dynamo.security.insecure`");
+  static final SettingKey<Integer> HTTP_PORT =
+      key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port");
+  static final SettingKey<Boolean> INSECURE =
+      key(
+          "dynamo.security.insecure",
+          BOOLEAN,
+          "false",
+          none(),
+          "allows addresses off loopback without authentication");
+  static final SettingKey<Duration> INHIBITED_DURATION =
+      key(
+          "dynamo.runtime.inhibited-duration",
+          DURATION,
+          "5s",
+          WAIT_OR_NEVER,
+          "how long an instance is set aside after a failure; 0s never");
+  static final SettingKey<Duration> DRAIN_TIMEOUT =
+      key(
+          "dynamo.runtime.drain-timeout",
+          DURATION,
+          "25s",
+          WAIT_OR_NEVER,
+          "how long running streams may take to end when the server stops; the server itself waits 30s");
+  static final SettingKey<List<Path>> NATIVE_EXTRACT_DIR =
+      key(
+          "dynamo.native.extract-dir",
+          PATHS,
+          "${java.io.tmpdir},${server.output.dir}",
+          none(),
+          "where the native library may be unpacked, tried in order");
+
+  static final SettingKey<DiscoverySettings.Backend> DISCOVERY_BACKEND =
+      key(
+          "dynamo.discovery.backend",
+          oneOf(DiscoverySettings.Backend.class),
+          "memory",
+          none(),
+          "who keeps the records of instances and models");
+  static final SettingKey<Path> DISCOVERY_FILE_ROOT =
+      key(
+          "dynamo.discovery.file-root",
+          PATH,
+          "${TMPDIR:/tmp}/dynamo_store_kv",
+          none(),
+          "the store of the file backend, shared by all processes");
+  static final SettingKey<Duration> DISCOVERY_LEASE_TTL =
+      key(
+          "dynamo.discovery.lease-ttl",
+          DURATION,
+          "10s",
+          between(Duration.ofSeconds(2), "2s", Duration.ofHours(1), "1h"),
+          "how long a record outlives the last sign of life of its owner; Dynamo's own processes assume 10s");
+
+  static final SettingKey<String> TCP_HOST =
+      key(
+          "dynamo.request.tcp.host",
+          IP_LITERAL,
+          "127.0.0.1",
+          none(),
+          "bound and advertised; off loopback only with `dynamo.security.insecure`");
+  static final SettingKey<Integer> TCP_REQUEST_PORT =
+      key(
+          "dynamo.request.tcp.request-port",
+          INTEGER,
+          "0",
+          PORT,
+          "the worker's listener; 0 lets the system choose");
+  static final SettingKey<Integer> TCP_RESPONSE_PORT =
+      key(
+          "dynamo.request.tcp.response-port",
+          INTEGER,
+          "0",
+          PORT,
+          "the frontend's call-home listener; 0 lets the system choose");
+  static final SettingKey<Integer> TCP_MAX_FRAME =
+      key(
+          "dynamo.request.tcp.max-frame",
+          SIZE,
+          "32MiB",
+          sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
+          "a whole request frame; the same on both sides");
+  static final SettingKey<Duration> TCP_REQUEST_TIMEOUT =
+      key(
+          "dynamo.request.tcp.request-timeout",
+          DURATION,
+          "5s",
+          WAIT,
+          "from send to acknowledgement");
+  static final SettingKey<Duration> TCP_CONNECT_TIMEOUT =
+      key(
+          "dynamo.request.tcp.connect-timeout",
+          DURATION,
+          "5s",
+          WAIT,
+          "for a connection to a worker");
+  static final SettingKey<Duration> TCP_CALL_HOME_TIMEOUT =
+      key(
+          "dynamo.request.tcp.call-home-timeout",
+          DURATION,
+          "10s",
+          WAIT,
+          "from acknowledgement to the prologue of the answer");
+  static final SettingKey<Integer> TCP_POOL_SIZE =
+      key(
+          "dynamo.request.tcp.pool-size",
+          INTEGER,
+          "8",
+          between(1, 1024),
+          "connections per worker address");
+  static final SettingKey<Integer> TCP_STREAM_BUFFER =
+      key(
+          "dynamo.request.tcp.stream-buffer",
+          INTEGER,
+          "64",
+          between(1, 65536),
+          "items buffered per stream");
+  static final SettingKey<Integer> TCP_MAX_CONCURRENT_REQUESTS =
+      key(
+          "dynamo.request.tcp.max-concurrent-requests",
+          INTEGER,
+          "10000",
+          between(1, 1_000_000),
+          "requests that a worker runs at once; more are refused");
+  static final SettingKey<PayloadFormat> REQUEST_CODEC =
+      key(
+          "dynamo.request.codec",
+          oneOf(PayloadFormat.class),
+          "msgpack",
+          none(),
+          "what our workers advertise");
+
+  static final SettingKey<RouterSettings.Mode> ROUTER_MODE =
+      key(
+          "dynamo.router.mode",
+          oneOf(RouterSettings.Mode.class),
+          "kv",
+          none(),
+          "how a request finds its worker");
+  static final SettingKey<Double> ROUTER_OVERLAP_SCORE_CREDIT =
+      key(
+          "dynamo.router.overlap-score-credit",
+          DECIMAL,
+          "1.0",
+          atLeast(0.0),
+          "blocks of prefill that one cached block is worth");
+  static final SettingKey<Double> ROUTER_TEMPERATURE =
+      key(
+          "dynamo.router.temperature",
+          DECIMAL,
+          "0",
+          atLeast(0.0),
+          "0 takes the cheapest rank; above, ranks are drawn by cost");
+
+  static final SettingKey<Integer> MIGRATION_LIMIT =
+      key(
+          "dynamo.frontend.migration-limit",
+          INTEGER,
+          "3",
+          between(0, 1000),
+          "how often one generation may move to another worker");
+  static final SettingKey<Integer> FRONTEND_MAX_CONCURRENT_REQUESTS =
+      key(
+          "dynamo.frontend.max-concurrent-requests",
+          INTEGER,
+          "4096",
+          between(1, 1_000_000),
+          "generations admitted at once; more are answered 503");
+  static final SettingKey<Integer> BODY_LIMIT =
+      key(
+          "dynamo.frontend.body-limit",
+          SIZE,
+          "45MiB",
+          sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
+          "a request body");
+  static final SettingKey<Duration> REQUEST_TIMEOUT =
+      key("dynamo.frontend.request-timeout", DURATION, "10m", WAIT, "a generation's deadline");
+  static final SettingKey<Duration> FIRST_ITEM_WAIT =
+      key(
+          "dynamo.frontend.first-item-wait",
+          DURATION,
+          "500ms",
+          WAIT_OR_NEVER,
+          "how long the status line waits for the first item");
+  static final SettingKey<Duration> HEARTBEAT =
+      key(
+          "dynamo.frontend.heartbeat",
+          DURATION,
+          "500ms",
+          WAIT,
+          "between comments on a stream without its first token");
+  static final SettingKey<Duration> WRITE_STALL =
+      key(
+          "dynamo.frontend.write-stall",
+          DURATION,
+          "30s",
+          WAIT,
+          "how long a stream may go without progress of its reader");
+  static final SettingKey<Duration> DISCONNECT_POLL =
+      key(
+          "dynamo.frontend.disconnect-poll",
+          DURATION,
+          "10ms",
+          WAIT,
+          "between looks at connections whose client has hung up");
+  static final SettingKey<Integer> PREPROCESS_THREADS =
+      key(
+          "dynamo.frontend.preprocess-threads",
+          INTEGER,
+          "0",
+          between(0, 1024),
+          "templates and tokenizers at work at once; 0 is one per core");
+
+  static final SettingKey<String> WORKER_COMPONENT =
+      key(
+          "dynamo.worker.component",
+          NAME,
+          "backend",
+          none(),
+          "second part of the worker's endpoint");
+  static final SettingKey<String> WORKER_ENDPOINT =
+      key(
+          "dynamo.worker.endpoint",
+          NAME,
+          "generate",
+          none(),
+          "third part of the worker's endpoint");
+  static final SettingKey<Path> MODEL_PATH =
+      key(
+          "dynamo.worker.model-path",
+          PATH,
+          "${server.config.dir}/models/tiny",
+          none(),
+          "a Hugging Face model directory");
+  static final SettingKey<String> MODEL_NAME =
+      key(
+          "dynamo.worker.model-name",
+          TEXT,
+          "",
+          none(),
+          "the name that clients use; absent takes the directory's name");
+  static final SettingKey<Integer> RANKS =
+      key(
+          "dynamo.worker.ranks",
+          INTEGER,
+          "4",
+          between(1, 1024),
+          "data-parallel ranks, each with a KV cache of its own");
+  static final SettingKey<Integer> BLOCK_TOKENS =
+      key("dynamo.worker.block-tokens", INTEGER, "16", between(1, 4096), "tokens per KV block");
+  static final SettingKey<Integer> BLOCKS_PER_RANK =
+      key(
+          "dynamo.worker.blocks-per-rank",
+          INTEGER,
+          "2048",
+          between(1, 1 << 24),
+          "KV blocks that a rank can hold");
+  static final SettingKey<Integer> BLOCK_BYTES =
+      key(
+          "dynamo.worker.block-bytes",
+          SIZE,
+          "4KiB",
+          sizeBetween(1, "1B", 1 << 30, "1GiB"),
+          "a KV block in host memory");
+  static final SettingKey<Duration> TOKEN_INTERVAL =
+      key(
+          "dynamo.worker.token-interval",
+          DURATION,
+          "5ms",
+          WAIT_OR_NEVER,
+          "the engine's inter-token latency");
+  static final SettingKey<Duration> PREFILL_PER_TOKEN =
+      key(
+          "dynamo.worker.prefill-per-token",
+          DURATION,
+          "50us",
+          WAIT_OR_NEVER,
+          "the engine's time per prompt token that is not cached");
+  static final SettingKey<Integer> MAX_RUNNING =
+      key(
+          "dynamo.worker.max-running",
+          INTEGER,
+          "256",
+          atLeast(1),
+          "generations that a rank runs at once");
+
+  private SettingKeys() {}
+
+  private static <T> SettingKey<T> key(
+      String name, SettingType<T> type, String standard, Bound<T> bound, String meaning) {
+    var key = new SettingKey<>(name, type, standard, bound, meaning);
+    ALL.add(key);
+    return key;
+  }
+
+  static List<SettingKey<?>> all() {
+    return List.copyOf(ALL);
+  }
+}

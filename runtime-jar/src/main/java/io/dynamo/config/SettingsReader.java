@@ -1,0 +1,226 @@
+package io.dynamo.config;
+
+import io.dynamo.config.Lookup.Found;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.eclipse.microprofile.config.Config;
+import org.jspecify.annotations.Nullable;
+
+/** Reads and checks all settings at once. One use, one thread. */
+public final class SettingsReader {
+  private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}:]+)(?::([^}]*))?}");
+
+  private final Lookup lookup;
+  private final Map<SettingKey<?>, Object> values = new HashMap<>(); // by the key that parsed them
+  private final List<String> problems = new ArrayList<>();
+
+  private SettingsReader(Lookup lookup) {
+    this.lookup = lookup;
+  }
+
+  /**
+   * Reads what {@code config} says.
+   *
+   * @throws InvalidSettingsException listing every bad value
+   */
+  public static Settings read(Config config) {
+    return read(
+        name -> {
+          var value = config.getConfigValue(name);
+          var text = value.getValue();
+          return text == null ? null : new Found(text, String.valueOf(value.getSourceName()));
+        });
+  }
+
+  /**
+   * Reads what {@code lookup} finds; blank texts count as absent.
+   *
+   * @throws InvalidSettingsException listing every bad value
+   */
+  public static Settings read(Lookup lookup) {
+    var reader = new SettingsReader(lookup);
+    SettingKeys.all().forEach(reader::take);
+    reader.requireLoopback(SettingKeys.HTTP_HOST);
+    reader.requireLoopback(SettingKeys.TCP_HOST);
+    if (!reader.problems.isEmpty()) {
+      throw new InvalidSettingsException(reader.problems);
+    }
+    return reader.settings();
+  }
+
+  private <T> void take(SettingKey<T> key) {
+    var found = find(key.name());
+    String text;
+    if (found != null) {
+      text = found.text();
+    } else {
+      var standard = expand(key);
+      if (standard == null || standard.isEmpty()) {
+        return;
+      }
+      text = standard;
+    }
+    T value;
+    try {
+      value = key.type().parser().apply(text);
+    } catch (IllegalArgumentException e) {
+      problems.add(describe(key, text, found) + " " + e.getMessage() + advice(key));
+      return;
+    }
+    if (!key.bound().holds().test(value)) {
+      problems.add(describe(key, text, found) + " must be " + key.bound().text() + advice(key));
+      return;
+    }
+    values.put(key, value);
+  }
+
+  private static String describe(SettingKey<?> key, String text, @Nullable Found found) {
+    return "%s = \"%s\"%s"
+        .formatted(key.name(), text, found == null ? "" : " (from " + found.source() + ")");
+  }
+
+  private static String advice(SettingKey<?> key) {
+    var bound = key.bound().text();
+    return "; set %s%s, or leave it out for %s"
+        .formatted(
+            key.type().name(),
+            bound.isEmpty() ? "" : " of " + bound,
+            key.standard().isEmpty() ? "none" : "\"" + key.standard() + "\"");
+  }
+
+  private @Nullable Found find(String name) {
+    var found = lookup.find(name);
+    return found == null || found.text().isBlank()
+        ? null
+        : new Found(found.text().strip(), found.source());
+  }
+
+  /** The default of {@code key} with its references replaced; null when one leads nowhere. */
+  private @Nullable String expand(SettingKey<?> key) {
+    var matcher = REFERENCE.matcher(key.standard());
+    var text = new StringBuilder();
+    while (matcher.find()) {
+      var found = find(matcher.group(1));
+      var value = found == null ? matcher.group(2) : found.text();
+      if (value == null) {
+        problems.add(
+            "%s has the default \"%s\", but there is no %s here; set %s"
+                .formatted(key.name(), key.standard(), matcher.group(1), key.name()));
+        return null;
+      }
+      matcher.appendReplacement(text, Matcher.quoteReplacement(value));
+    }
+    return matcher.appendTail(text).toString();
+  }
+
+  private void requireLoopback(SettingKey<String> key) {
+    if (values.get(key) instanceof String host
+        && Boolean.FALSE.equals(values.get(SettingKeys.INSECURE))
+        && !isLoopback(host)) {
+      problems.add(
+          "%s = \"%s\" is reachable from other machines, and nothing there asks for credentials; bind 127.0.0.1, or accept that with %s=true"
+              .formatted(key.name(), host, SettingKeys.INSECURE.name()));
+    }
+  }
+
+  /** Names other than {@code localhost} are not looked up: they count as reachable. */
+  private static boolean isLoopback(String host) {
+    if (host.equals("localhost")) {
+      return true;
+    }
+    try {
+      return InetAddress.ofLiteral(host).isLoopbackAddress();
+    } catch (IllegalArgumentException _) {
+      return false;
+    }
+  }
+
+  @SuppressWarnings("unchecked") // a key's value was made by its own parser
+  private <T> @Nullable T optional(SettingKey<T> key) {
+    return (T) values.get(key);
+  }
+
+  private <T> T get(SettingKey<T> key) {
+    return Objects.requireNonNull(optional(key), key.name());
+  }
+
+  private Settings settings() {
+    return new Settings(server(), discovery(), tcp(), router(), frontend(), worker());
+  }
+
+  private ServerSettings server() {
+    return new ServerSettings(
+        get(SettingKeys.ROLES),
+        get(SettingKeys.NAMESPACE),
+        get(SettingKeys.HTTP_HOST),
+        get(SettingKeys.HTTP_PORT),
+        get(SettingKeys.INSECURE),
+        get(SettingKeys.INHIBITED_DURATION),
+        get(SettingKeys.DRAIN_TIMEOUT),
+        get(SettingKeys.NATIVE_EXTRACT_DIR));
+  }
+
+  private DiscoverySettings discovery() {
+    return new DiscoverySettings(
+        get(SettingKeys.DISCOVERY_BACKEND),
+        get(SettingKeys.DISCOVERY_FILE_ROOT),
+        get(SettingKeys.DISCOVERY_LEASE_TTL));
+  }
+
+  private TcpSettings tcp() {
+    return new TcpSettings(
+        get(SettingKeys.TCP_HOST),
+        get(SettingKeys.TCP_REQUEST_PORT),
+        get(SettingKeys.TCP_RESPONSE_PORT),
+        get(SettingKeys.TCP_MAX_FRAME),
+        get(SettingKeys.TCP_REQUEST_TIMEOUT),
+        get(SettingKeys.TCP_CONNECT_TIMEOUT),
+        get(SettingKeys.TCP_CALL_HOME_TIMEOUT),
+        get(SettingKeys.TCP_POOL_SIZE),
+        get(SettingKeys.TCP_STREAM_BUFFER),
+        get(SettingKeys.TCP_MAX_CONCURRENT_REQUESTS),
+        get(SettingKeys.REQUEST_CODEC));
+  }
+
+  private RouterSettings router() {
+    return new RouterSettings(
+        get(SettingKeys.ROUTER_MODE),
+        get(SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
+        get(SettingKeys.ROUTER_TEMPERATURE));
+  }
+
+  private FrontendSettings frontend() {
+    int threads = get(SettingKeys.PREPROCESS_THREADS);
+    return new FrontendSettings(
+        get(SettingKeys.MIGRATION_LIMIT),
+        get(SettingKeys.FRONTEND_MAX_CONCURRENT_REQUESTS),
+        get(SettingKeys.BODY_LIMIT),
+        get(SettingKeys.REQUEST_TIMEOUT),
+        get(SettingKeys.FIRST_ITEM_WAIT),
+        get(SettingKeys.HEARTBEAT),
+        get(SettingKeys.WRITE_STALL),
+        get(SettingKeys.DISCONNECT_POLL),
+        threads == 0 ? Runtime.getRuntime().availableProcessors() : threads);
+  }
+
+  private WorkerSettings worker() {
+    return new WorkerSettings(
+        get(SettingKeys.WORKER_COMPONENT),
+        get(SettingKeys.WORKER_ENDPOINT),
+        get(SettingKeys.MODEL_PATH),
+        optional(SettingKeys.MODEL_NAME),
+        get(SettingKeys.RANKS),
+        get(SettingKeys.BLOCK_TOKENS),
+        get(SettingKeys.BLOCKS_PER_RANK),
+        get(SettingKeys.BLOCK_BYTES),
+        get(SettingKeys.TOKEN_INTERVAL),
+        get(SettingKeys.PREFILL_PER_TOKEN),
+        get(SettingKeys.MAX_RUNNING));
+  }
+}

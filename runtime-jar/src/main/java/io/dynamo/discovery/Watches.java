@@ -1,0 +1,87 @@
+package io.dynamo.discovery;
+
+import java.lang.System.Logger.Level;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+
+/**
+ * The watches of one backend: each knows what its listener was told and tells the difference to
+ * what is there now, so that a missed notification costs time, never truth. Watches come and go on
+ * any thread; {@link #tell} is called on the backend's one thread. For backends.
+ */
+public final class Watches {
+  private static final System.Logger LOG = System.getLogger(Watches.class.getName());
+
+  private static final class Watch<R extends DiscoveryRecord> {
+    final Class<R> kind;
+    final Consumer<DiscoveryEvent<R>> listener;
+    final Map<String, R> told = new HashMap<>(); // touched by the backend's thread only
+    volatile boolean closed;
+
+    Watch(Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+      this.kind = kind;
+      this.listener = listener;
+    }
+
+    void tell(Map<String, DiscoveryRecord> present) {
+      for (var key : List.copyOf(told.keySet())) {
+        if (!kind.isInstance(present.get(key))) {
+          tell(new DiscoveryEvent.Lost<>(Objects.requireNonNull(told.remove(key))));
+        }
+      }
+      present.forEach(
+          (key, record) -> {
+            if (kind.isInstance(record) && !record.equals(told.get(key))) {
+              var current = kind.cast(record);
+              told.put(key, current);
+              tell(new DiscoveryEvent.Added<>(current));
+            }
+          });
+    }
+
+    private void tell(DiscoveryEvent<R> event) {
+      if (closed) {
+        return;
+      }
+      try {
+        listener.accept(event);
+      } catch (RuntimeException e) {
+        LOG.log(Level.ERROR, "a discovery listener failed; the watch goes on", e);
+      }
+    }
+  }
+
+  private final List<Watch<?>> watches = new CopyOnWriteArrayList<>();
+
+  /** The path under which {@link #tell} expects a record. */
+  public static String path(DiscoveryRecord record) {
+    return record.bucket() + "/" + record.key();
+  }
+
+  /** Adds a watch; the next {@link #tell} tells it everything. */
+  public <R extends DiscoveryRecord> Discovery.Handle add(
+      Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+    var watch = new Watch<>(kind, listener);
+    watches.add(watch);
+    return () -> {
+      watch.closed = true;
+      watches.remove(watch);
+    };
+  }
+
+  /**
+   * Tells every watch how {@code present} differs from what it was told before, in the order of the
+   * paths.
+   *
+   * @param present all records there are, by {@link #path}
+   */
+  public void tell(Map<String, DiscoveryRecord> present) {
+    var ordered = new TreeMap<>(present);
+    watches.forEach(watch -> watch.tell(ordered));
+  }
+}

@@ -1,0 +1,89 @@
+package io.dynamo.discovery.file;
+
+import io.dynamo.discovery.DiscoveryJson;
+import io.dynamo.discovery.DiscoveryRecord;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.time.Instant;
+import java.util.HexFormat;
+import java.util.function.LongSupplier;
+
+/**
+ * The files of a store: created whole or not at all, touched, taken away. Safe for concurrent use,
+ * also by several processes.
+ */
+final class RecordFiles {
+  static final String UNFINISHED = ".tmp_";
+
+  private final Path root;
+  private final LongSupplier random;
+
+  /**
+   * @param random names unfinished files
+   */
+  RecordFiles(Path root, LongSupplier random) {
+    this.root = root;
+    this.random = random;
+  }
+
+  Path directory(String bucket) {
+    return root.resolve(bucket);
+  }
+
+  Path file(DiscoveryRecord record) {
+    return directory(record.bucket()).resolve(FileNames.encode(record.key()));
+  }
+
+  /**
+   * Writes {@code record} if nothing stands under its key, and makes its directory when that is
+   * gone.
+   *
+   * @return false when a file stands there already
+   */
+  boolean create(DiscoveryRecord record, Instant now) throws IOException {
+    var file = file(record);
+    var directory = Files.createDirectories(directory(record.bucket()));
+    var unfinished = directory.resolve(UNFINISHED + HexFormat.of().toHexDigits(random.getAsLong()));
+    try {
+      Files.write(unfinished, DiscoveryJson.encode(record));
+      Files.setLastModifiedTime(unfinished, FileTime.from(now));
+      Files.createLink(file, unfinished);
+      return true;
+    } catch (FileAlreadyExistsException _) {
+      return false;
+    } finally {
+      Files.deleteIfExists(unfinished);
+    }
+  }
+
+  /**
+   * Says that the owner of {@code record} lives.
+   *
+   * @return false when the file is gone
+   */
+  boolean touch(DiscoveryRecord record, Instant now) throws IOException {
+    try {
+      Files.setLastModifiedTime(file(record), FileTime.from(now));
+      return true;
+    } catch (NoSuchFileException _) {
+      return false;
+    }
+  }
+
+  void delete(DiscoveryRecord record) throws IOException {
+    Files.deleteIfExists(file(record));
+  }
+
+  /** Whether the file of {@code record} says just that. */
+  boolean holds(DiscoveryRecord record) throws IOException {
+    try {
+      return DiscoveryJson.decode(Files.readAllBytes(file(record))).equals(record);
+    } catch (NoSuchFileException | IllegalArgumentException _) {
+      return false;
+    }
+  }
+}

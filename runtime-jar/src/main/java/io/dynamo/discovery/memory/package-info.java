@@ -1,0 +1,8 @@
+/**
+ * Discovery inside one process: for a server that plays all roles, and for tests. Start at {@link
+ * io.dynamo.discovery.memory.MemoryDiscovery}.
+ */
+@NullMarked
+package io.dynamo.discovery.memory;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,68 @@
+package io.dynamo.json;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.core.StreamReadConstraints;
+import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.databind.DeserializationFeature;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.math.BigInteger;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads and writes JSON as maps in the order of the text, lists, strings, booleans and numbers. A
+ * whole number is an {@link Integer}, {@link Long} or {@link BigInteger}, never a double. Nesting
+ * and lengths are bounded. Safe for concurrent use.
+ */
+public final class Json {
+  private static final int MAX_DEPTH = 64;
+  private static final int MAX_TEXT_LENGTH = 8 << 20;
+  private static final ObjectMapper MAPPER =
+      new ObjectMapper(
+              JsonFactory.builder()
+                  .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
+                  .streamReadConstraints(
+                      StreamReadConstraints.builder()
+                          .maxNestingDepth(MAX_DEPTH)
+                          .maxStringLength(MAX_TEXT_LENGTH)
+                          .build())
+                  .build())
+          .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+
+  private Json() {}
+
+  /**
+   * Reads an object.
+   *
+   * @throws IllegalArgumentException when {@code json} is not one
+   */
+  public static JsonObject readObject(byte[] json) {
+    try {
+      if (MAPPER.readValue(json, Object.class) instanceof Map<?, ?> map) {
+        return JsonObject.of(map);
+      }
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("is not JSON: " + e.getOriginalMessage(), e);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+    throw new IllegalArgumentException("is JSON, but not an object");
+  }
+
+  /** One line without a newline. */
+  public static byte[] write(Map<String, ? extends @Nullable Object> object) {
+    try {
+      return MAPPER.writeValueAsBytes(object);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("cannot be written as JSON", e);
+    }
+  }
+
+  /** An unsigned 64-bit number as JSON has it. */
+  public static Number unsigned(long value) {
+    return value >= 0 ? (Number) value : (Number) new BigInteger(Long.toUnsignedString(value));
+  }
+}

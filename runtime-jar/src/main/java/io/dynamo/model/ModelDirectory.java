@@ -1,0 +1,136 @@
+package io.dynamo.model;
+
+import io.dynamo.json.Json;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.commons.codec.digest.Blake3;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Hugging Face model directory, as far as serving needs it: what its files are, not what is in
+ * the weights. Immutable.
+ *
+ * @param chatTemplate {@code chat_template.jinja} or {@code chat_template.json}, when there is one
+ * @param contextLength {@code max_position_embeddings}, null when {@code config.json} has none
+ */
+public record ModelDirectory(
+    Path path,
+    ModelFile config,
+    ModelFile tokenizer,
+    ModelFile tokenizerConfig,
+    @Nullable ModelFile chatTemplate,
+    @Nullable ModelFile generationConfig,
+    @Nullable Integer contextLength) {
+  private static final int CHUNK_BYTES = 1 << 16;
+
+  /**
+   * Looks at the files of {@code path} and sums them. Reads each once.
+   *
+   * @throws IllegalArgumentException when it is not a directory, lacks {@code config.json}, {@code
+   *     tokenizer.json} or {@code tokenizer_config.json}, or has a {@code config.json} that is none
+   * @throws UncheckedIOException when a file cannot be read
+   */
+  public static ModelDirectory open(Path path) {
+    var directory = path.toAbsolutePath().normalize();
+    if (!Files.isDirectory(directory)) {
+      throw new IllegalArgumentException(
+          "model directory " + directory + " does not exist; set dynamo.worker.model-path");
+    }
+    var config = required(directory, "config.json");
+    return new ModelDirectory(
+        directory,
+        config,
+        required(directory, "tokenizer.json"),
+        required(directory, "tokenizer_config.json"),
+        first(directory, "chat_template.jinja", "chat_template.json"),
+        first(directory, "generation_config.json"),
+        contextLength(Path.of(config.path())));
+  }
+
+  private static ModelFile required(Path directory, String name) {
+    var file = first(directory, name);
+    if (file == null) {
+      throw new IllegalArgumentException(
+          "model directory " + directory + " has no " + name + "; a Hugging Face model has one");
+    }
+    return file;
+  }
+
+  private static @Nullable ModelFile first(Path directory, String... names) {
+    for (var name : names) {
+      var file = directory.resolve(name);
+      if (Files.isRegularFile(file)) {
+        return sum(file);
+      }
+    }
+    return null;
+  }
+
+  private static ModelFile sum(Path file) {
+    var hash = Blake3.initHash();
+    long size = 0;
+    try (var in = Files.newInputStream(file)) {
+      var chunk = new byte[CHUNK_BYTES];
+      for (int n = in.read(chunk); n >= 0; n = in.read(chunk)) {
+        hash.update(chunk, 0, n);
+        size += n;
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the model file " + file, e);
+    }
+    var digest = new byte[32];
+    hash.doFinalize(digest);
+    return new ModelFile(file.toString(), "blake3:" + HexFormat.of().formatHex(digest), size);
+  }
+
+  private static @Nullable Integer contextLength(Path config) {
+    try {
+      return Json.readObject(Files.readAllBytes(config)).optionalCount("max_position_embeddings");
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read the model file " + config, e);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(config + ": " + e.getMessage(), e);
+    }
+  }
+
+  /** The directory's own name. */
+  public String name() {
+    var name = path.getFileName();
+    return name == null ? path.toString() : name.toString();
+  }
+
+  /**
+   * The card of an aggregated worker that takes tokens and answers chats and completions.
+   *
+   * @param displayName null takes the directory's name
+   * @param runtimeConfig what the engine can do; goes into the card as it stands
+   */
+  public ModelCard card(
+      @Nullable String displayName, int blockTokens, Map<String, @Nullable Object> runtimeConfig) {
+    var shown = displayName == null ? name() : displayName;
+    return new ModelCard(
+        shown,
+        Slug.of(shown),
+        path.toString(),
+        config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        contextLength,
+        contextLength == null ? 0 : contextLength,
+        blockTokens,
+        0,
+        Set.of("Chat", "Completions"),
+        "Tokens",
+        "aggregated",
+        List.of(),
+        runtimeConfig);
+  }
+}

@@ -1,0 +1,73 @@
+package io.dynamo.runtime;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What has been opened, to be closed in reverse. A close that hangs or fails is logged and does not
+ * keep the others open. Confined to one thread at a time.
+ */
+public final class ClosingStack implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(ClosingStack.class.getName());
+
+  private record Entry(String name, AutoCloseable part) {}
+
+  private final Deque<Entry> entries = new ArrayDeque<>();
+  private final Duration patience;
+
+  /**
+   * @param patience how long one close may take
+   */
+  public ClosingStack(Duration patience) {
+    this.patience = patience;
+  }
+
+  /** Puts {@code part} on the stack and gives it back. */
+  public <T extends AutoCloseable> T push(String name, T part) {
+    entries.push(new Entry(name, part));
+    return part;
+  }
+
+  /** Closes all, the last one first, each on a thread of its own within the patience. Idempotent. */
+  @Override
+  public void close() {
+    boolean interrupted = false;
+    for (var entry = entries.poll(); entry != null; entry = entries.poll()) {
+      interrupted |= close(entry);
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Returns whether the waiting was interrupted; the close itself then goes on. */
+  private boolean close(Entry entry) {
+    var closing =
+        Thread.ofVirtual()
+            .name("close-" + entry.name)
+            .start(
+                () -> {
+                  try {
+                    entry.part.close();
+                  } catch (Exception e) {
+                    LOG.log(Level.WARNING, "closing " + entry.name + " failed", e);
+                  }
+                });
+    try {
+      if (!closing.join(patience)) {
+        LOG.log(
+            Level.WARNING,
+            "closing {0} takes longer than {1} ms; going on without it",
+            entry.name,
+            TimeUnit.NANOSECONDS.toMillis(patience.toNanos()));
+        closing.interrupt();
+      }
+      return false;
+    } catch (InterruptedException _) {
+      return true;
+    }
+  }
+}

@@ -1,0 +1,100 @@
+package io.dynamo.runtime.wiring;
+
+import io.dynamo.config.DiscoverySettings;
+import io.dynamo.config.Settings;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.file.FileDiscovery;
+import io.dynamo.discovery.memory.MemoryDiscovery;
+import io.dynamo.discovery.memory.MemoryStore;
+import io.dynamo.event.local.LocalEventPlane;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.runtime.ClosingStack;
+import io.dynamo.runtime.DynamoRuntime;
+import java.security.SecureRandom;
+import java.time.InstantSource;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.eclipse.microprofile.metrics.MetricRegistry;
+
+/** Opens the runtime of a server: metrics and executors first, discovery last. */
+final class PlaneOpener implements RuntimeOpener {
+  private static final int EVENT_QUEUE_CAPACITY = 100_000; // Dynamo's high-water mark
+  private static final long METRICS_REFRESH_MILLIS = 1000;
+
+  private final MetricRegistry registry;
+  private final PlaneFactory planes;
+
+  PlaneOpener(MetricRegistry registry, PlaneFactory planes) {
+    this.registry = registry;
+    this.planes = planes;
+  }
+
+  @Override
+  public DynamoRuntime open(Settings settings, ClosingStack opened) {
+    var random = new SecureRandom();
+    var clock = InstantSource.system();
+    var timer = timer(opened);
+    var metrics = metrics(timer, opened);
+    var blocking = blocking(opened);
+    var parts = planes.open(settings, metrics, opened);
+    var events =
+        opened.push("events", new LocalEventPlane(EVENT_QUEUE_CAPACITY, metrics, random, clock));
+    var id = new InstanceId(random.nextLong());
+    var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
+    return new DynamoRuntime(
+        settings,
+        metrics,
+        discovery,
+        parts.client(),
+        parts.server(),
+        events,
+        parts.memory(),
+        blocking,
+        timer);
+  }
+
+  private static ScheduledExecutorService timer(ClosingStack opened) {
+    var timer =
+        Executors.newSingleThreadScheduledExecutor(
+            Thread.ofPlatform().daemon().name("runtime-timer").factory());
+    opened.push("timer", timer::shutdownNow);
+    return timer;
+  }
+
+  private static ExecutorService blocking(ClosingStack opened) {
+    var blocking =
+        Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("blocking-", 0).factory());
+    opened.push("blocking", blocking::shutdownNow);
+    return blocking;
+  }
+
+  private Metrics metrics(ScheduledExecutorService timer, ClosingStack opened) {
+    var metrics = new Metrics();
+    var outlet = new MicroProfileMetricsOutlet(registry);
+    metrics.attach(outlet);
+    opened.push(
+        "metrics",
+        () -> {
+          metrics.detach(outlet);
+          outlet.close();
+        });
+    var _ =
+        timer.scheduleAtFixedRate(
+            outlet::refresh,
+            METRICS_REFRESH_MILLIS,
+            METRICS_REFRESH_MILLIS,
+            TimeUnit.MILLISECONDS);
+    return metrics;
+  }
+
+  private static Discovery discovery(
+      DiscoverySettings settings, InstanceId id, InstantSource clock) {
+    return switch (settings.backend()) {
+      case MEMORY -> new MemoryDiscovery(new MemoryStore(), id);
+      case FILE -> new FileDiscovery(settings.fileRoot(), settings.leaseTtl(), id, clock);
+    };
+  }
+}
