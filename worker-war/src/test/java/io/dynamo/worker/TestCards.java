@@ -1,6 +1,7 @@
 package io.dynamo.worker;
 
 import io.dynamo.model.ModelCard;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
@@ -18,12 +19,14 @@ final class TestCards {
         null,
         null,
         null,
+        null,
         contextLength,
         blockTokens,
         0,
         Set.of("Chat"),
         "Tokens",
         "aggregated",
+        List.of(),
         Map.of());
   }
 }
