@@ -1,0 +1,48 @@
+package io.dynamo.metrics;
+
+/** What a worker counts; Dynamo's names where the meaning is the same. */
+public final class WorkerMetrics {
+  public static final MetricName REQUESTS =
+      new MetricName("dynamo_component_requests_total", "Requests that the endpoint received.");
+  public static final MetricName INFLIGHT =
+      new MetricName("dynamo_component_inflight_requests", "Requests being handled.");
+  public static final MetricName REQUEST_DURATION =
+      new MetricName(
+          "dynamo_component_request_duration_seconds",
+          "From the receipt of a request to the end of its stream.");
+  public static final MetricName ERRORS =
+      new MetricName(
+          "dynamo_component_errors_total", "Requests that failed, by the step that failed.");
+  public static final MetricName CANCELLATIONS =
+      new MetricName(
+          "dynamo_component_cancellation_total", "Requests that their requester gave up.");
+  public static final MetricName TOTAL_BLOCKS =
+      new MetricName("dynamo_component_total_blocks", "KV blocks of a rank.");
+  public static final MetricName CACHE_USAGE =
+      new MetricName(
+          "dynamo_component_gpu_cache_usage_percent",
+          "Share of a rank's KV blocks that generations hold, from 0 to 1.");
+  public static final MetricName CACHE_HIT_RATE =
+      new MetricName(
+          "dynamo_component_kv_cache_hit_rate",
+          "Share of prompt tokens found in the KV cache; NaN before the first prompt.");
+  public static final MetricName RUNNING =
+      new MetricName("dynamo_worker_running_requests", "Generations that hold a slot of a rank.");
+  public static final MetricName WAITING =
+      new MetricName("dynamo_worker_waiting_requests", "Generations that wait for a slot.");
+  public static final MetricName DECODE_BLOCKS =
+      new MetricName("dynamo_worker_active_decode_blocks", "KV blocks that generations hold.");
+  public static final MetricName PREFILL_TOKENS =
+      new MetricName("dynamo_worker_active_prefill_tokens", "Prompt tokens being prefilled.");
+  public static final MetricName CACHED_BLOCKS =
+      new MetricName("dynamo_worker_cached_blocks", "KV blocks that a new prompt could reuse.");
+  public static final MetricName CORRUPT_BLOCKS =
+      new MetricName(
+          "dynamo_worker_corrupt_blocks", "Cached KV blocks found damaged and dropped, ever.");
+  public static final MetricName KV_EVENTS_DROPPED =
+      new MetricName(
+          "dynamo_component_kv_publisher_engines_dropped_events_total",
+          "KV events that were not published because too many waited or publishing failed.");
+
+  private WorkerMetrics() {}
+}

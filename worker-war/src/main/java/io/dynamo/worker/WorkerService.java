@@ -1,0 +1,191 @@
+package io.dynamo.worker;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.model.ModelCard;
+import io.dynamo.request.EndpointServer;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.load.LoadGauges;
+import io.dynamo.worker.serve.GenerateEndpoint;
+import java.lang.System.Logger.Level;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One worker from its start to its end: engine started, endpoint served, model card and instance
+ * registered; then the same backwards. Safe for concurrent use.
+ *
+ * <p>Requests are only found through discovery, so whoever finds the instance finds a bound
+ * listener, a started engine and a card.
+ */
+public final class WorkerService implements AutoCloseable {
+  /** How far a worker has come. */
+  public enum State {
+    NEW,
+    SERVING,
+    DRAINING,
+    CLOSED
+  }
+
+  /** The planes that a worker stands on. */
+  public record Planes(Discovery discovery, EndpointServer server, Metrics metrics) {}
+
+  private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
+
+  private final EndpointId endpoint;
+  private final PayloadFormat format;
+  private final Planes planes;
+  private final Engine engine;
+  private final KvEventPublisher events;
+  private final MessageCodec<GenerateRequest, EngineOutput> codec;
+  private final Function<EngineDescription, ModelCard> card;
+  private volatile State state = State.NEW; // written under this
+  private EndpointServer.@Nullable Served served; // guarded by this, like what follows
+  private Discovery.@Nullable Handle cardHandle;
+  private Discovery.@Nullable Handle instanceHandle;
+
+  /**
+   * Takes ownership of {@code engine} and {@code events}.
+   *
+   * @param format what clients are told to send
+   * @param card makes the model card of the started engine
+   */
+  public WorkerService(
+      EndpointId endpoint,
+      PayloadFormat format,
+      Planes planes,
+      Engine engine,
+      KvEventPublisher events,
+      MessageCodec<GenerateRequest, EngineOutput> codec,
+      Function<EngineDescription, ModelCard> card) {
+    this.endpoint = endpoint;
+    this.format = format;
+    this.planes = planes;
+    this.engine = engine;
+    this.events = events;
+    this.codec = codec;
+    this.card = card;
+  }
+
+  /** Starts the engine, then lets it be found; on failure everything begun is taken back. */
+  public synchronized void start() {
+    if (state != State.NEW) {
+      throw new IllegalStateException("a worker starts once; it is " + state);
+    }
+    try {
+      var told = engine.start(events);
+      var model = card.apply(told);
+      var labels = labels(model);
+      if (engine instanceof LoadReport report) {
+        LoadGauges.attach(planes.metrics, report, told.ranks(), labels);
+      }
+      var id = planes.discovery.instanceId();
+      var handler = new GenerateEndpoint(engine, told, planes.metrics, labels);
+      var at = planes.server.serve(endpoint, id, handler, codec);
+      served = at;
+      cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, model, null));
+      instanceHandle =
+          planes.discovery.register(new Instance(endpoint, id, at.address(), "cpu", format));
+      state = State.SERVING;
+      LOG.log(
+          Level.INFO,
+          "worker {0} serves {1} at {2} as {3}",
+          id,
+          model.displayName(),
+          at.address(),
+          endpoint);
+    } catch (RuntimeException failure) {
+      close();
+      throw failure;
+    }
+  }
+
+  private Label[] labels(ModelCard model) {
+    return new Label[] {
+      new Label("dynamo_namespace", endpoint.namespace()),
+      new Label("dynamo_component", endpoint.component()),
+      new Label("dynamo_endpoint", endpoint.name()),
+      new Label("model", model.displayName())
+    };
+  }
+
+  public State state() {
+    return state;
+  }
+
+  /**
+   * Leaves discovery, refuses new requests and lets the running ones end. What still runs at the
+   * deadline ends in a typed error that lets its requester migrate. The engine is closed after it.
+   *
+   * @return whether all of them ended by themselves
+   */
+  public boolean drain(Deadline deadline) throws InterruptedException {
+    EndpointServer.@Nullable Served serving;
+    synchronized (this) {
+      if (state != State.SERVING) {
+        return state == State.CLOSED;
+      }
+      state = State.DRAINING;
+      unregister();
+      serving = served;
+    }
+    boolean all = false;
+    try {
+      all = serving == null || serving.drain(deadline);
+      if (!all) {
+        LOG.log(
+            Level.WARNING,
+            "the drain of {0} left {1} generations; they are ended so that they migrate",
+            endpoint,
+            engine.running());
+      }
+    } finally {
+      close();
+    }
+    return all;
+  }
+
+  private void unregister() { // the instance first: nobody is sent to a worker without a card
+    if (instanceHandle != null) {
+      instanceHandle.close();
+      instanceHandle = null;
+    }
+    if (cardHandle != null) {
+      cardHandle.close();
+      cardHandle = null;
+    }
+  }
+
+  /** Ends everything now: out of discovery, streams ended as migratable, engine freed. */
+  @Override
+  public synchronized void close() {
+    if (state == State.CLOSED) {
+      return;
+    }
+    state = State.CLOSED;
+    try {
+      unregister();
+    } finally {
+      try {
+        engine.close(); // its streams end as "engine shut down" before their sockets go
+      } finally {
+        if (served != null) {
+          served.close();
+        }
+        events.close();
+      }
+    }
+  }
+}

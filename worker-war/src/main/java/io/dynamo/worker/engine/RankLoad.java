@@ -1,0 +1,25 @@
+package io.dynamo.worker.engine;
+
+/**
+ * What one rank does at this moment.
+ *
+ * @param running generations that hold a slot
+ * @param waiting generations that wait for one
+ * @param heldBlocks KV blocks that running generations use
+ * @param cachedBlocks KV blocks that a new prompt could reuse
+ * @param totalBlocks KV blocks of the rank
+ * @param prefillTokens prompt tokens being prefilled
+ * @param promptTokens prompt tokens of all generations so far
+ * @param cachedTokens those of them that were found in the cache
+ * @param corruptBlocks cached blocks whose checksum did not hold when they were to be reused
+ */
+public record RankLoad(
+    int running,
+    int waiting,
+    int heldBlocks,
+    int cachedBlocks,
+    int totalBlocks,
+    int prefillTokens,
+    long promptTokens,
+    long cachedTokens,
+    long corruptBlocks) {}

@@ -1,0 +1,22 @@
+package io.dynamo.worker.engine.mock;
+
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Counts the generations that were given up. Safe for concurrent use. */
+final class CancelLog {
+  private final AtomicLong count = new AtomicLong();
+  private volatile long lastNanos;
+
+  void record(long now) {
+    lastNanos = now;
+    count.incrementAndGet();
+  }
+
+  long count() {
+    return count.get();
+  }
+
+  long lastNanos() {
+    return lastNanos;
+  }
+}

@@ -1,0 +1,167 @@
+package io.dynamo.worker.engine.mock;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} comes from any.
+ */
+final class Generation {
+  final GenerationStream stream;
+  final SequenceBlocks blocks;
+  final int promptTokens;
+  final long deadlineNanos;
+  private final OracleTokens oracle;
+  private final Runnable wake;
+  private final int[] tokens; // the prompt, then what was generated; as long as it can get
+  private final int budget;
+  private final int[] stopIds;
+  private int length;
+  private long state;
+  private int cachedTokens;
+  private long readyNanos; // when the prefill is done
+  private volatile boolean givenUp;
+  private Cancellation.@Nullable Registration registration;
+
+  /**
+   * @param wake makes the rank's thread look soon
+   */
+  Generation(
+      GenerateRequest request,
+      RequestContext context,
+      int budget,
+      long seed,
+      int streamBuffer,
+      OracleTokens oracle,
+      SequenceBlocks blocks,
+      Runnable wake) {
+    this.oracle = oracle;
+    this.blocks = blocks;
+    this.wake = wake;
+    this.budget = budget;
+    this.promptTokens = request.tokenIds().length;
+    this.length = promptTokens;
+    this.tokens = Arrays.copyOf(request.tokenIds(), promptTokens + budget);
+    this.deadlineNanos = context.deadline().nanoTime();
+    this.stopIds = new int[request.stop().stopTokenIds().size()];
+    for (int i = 0; i < stopIds.length; i++) {
+      stopIds[i] = request.stop().stopTokenIds().get(i);
+    }
+    this.state = OracleTokens.start(seed);
+    for (int token : request.tokenIds()) {
+      state = OracleTokens.after(state, token);
+    }
+    this.stream = new GenerationStream(streamBuffer, wake, this::giveUp);
+  }
+
+  /** Listens to the requester; before the rank sees this generation. */
+  void follow(Cancellation cancellation) {
+    registration = cancellation.onCancel(_ -> giveUp());
+  }
+
+  private void giveUp() {
+    givenUp = true;
+    wake.run();
+  }
+
+  boolean isGivenUp() {
+    return givenUp;
+  }
+
+  /**
+   * Claims blocks.
+   *
+   * @return prompt tokens to compute, or {@link SequenceBlocks#NO_ROOM}
+   */
+  int claim() {
+    int cached = blocks.claim(tokens, promptTokens);
+    if (cached == SequenceBlocks.NO_ROOM) {
+      return cached;
+    }
+    cachedTokens = cached;
+    return promptTokens - cached;
+  }
+
+  int cachedTokens() {
+    return cachedTokens;
+  }
+
+  int uncachedTokens() {
+    return promptTokens - cachedTokens;
+  }
+
+  void readyAt(long nanos) {
+    readyNanos = nanos;
+  }
+
+  long readyNanos() {
+    return readyNanos;
+  }
+
+  boolean isPrefilling() {
+    return length == promptTokens;
+  }
+
+  /**
+   * Makes the next token and offers it, unless it is the last.
+   *
+   * @return the last item, or null when more follow
+   */
+  @Nullable EngineOutput advance() {
+    blocks.computed(tokens, length); // the newest token is computed by making the next
+    if (length == tokens.length) {
+      return EngineOutput.finish(FinishReason.LENGTH, usage()); // a budget of nothing
+    }
+    int token = oracle.next(state);
+    if (stops(token)) {
+      return EngineOutput.finish(FinishReason.STOP, usage());
+    }
+    boolean first = isPrefilling();
+    tokens[length++] = token;
+    state = OracleTokens.after(state, token);
+    if (length == tokens.length) {
+      return EngineOutput.finish(FinishReason.LENGTH, usage(), token);
+    }
+    stream.offer(
+        first
+            ? new EngineOutput(new int[] {token}, null, null, null, 0, usage())
+            : EngineOutput.ofTokens(token));
+    return null;
+  }
+
+  private boolean stops(int token) {
+    for (int id : stopIds) {
+      if (id == token) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Usage usage() {
+    return new Usage(promptTokens, length - promptTokens, cachedTokens);
+  }
+
+  int budget() {
+    return budget;
+  }
+
+  /** Gives blocks back and stops listening; the stream is ended by the caller. */
+  void free() {
+    blocks.release();
+    unfollow();
+  }
+
+  /** Stops listening; for a generation that never held blocks, on any thread. */
+  void unfollow() {
+    if (registration != null) {
+      registration.close();
+    }
+  }
+}

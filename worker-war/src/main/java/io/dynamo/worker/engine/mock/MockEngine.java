@@ -1,0 +1,212 @@
+package io.dynamo.worker.engine.mock;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
+import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.RankLoad;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine whose tokens come from {@link OracleTokens} and whose KV blocks hold bytes made from
+ * their tokens. Safe for concurrent use. A generation begins when it is asked for, whether its
+ * stream is subscribed to or not; its deadline bounds how long it can hold a slot.
+ */
+public final class MockEngine implements Engine, LoadReport {
+  private final MockEngineConfig config;
+  private final OracleTokens oracle;
+  private final BlockHashing hashing;
+  private final HostMemory memory;
+  private final Pacer pacer;
+  private final CancelLog cancels = new CancelLog();
+  private volatile @Nullable Ranks ranks; // set by start
+  private volatile boolean closed; // written under this
+
+  /** What a start makes. */
+  private record Ranks(
+      List<RankScheduler> schedulers, List<PagedKvCache> caches, KvEventSink events) {}
+
+  /**
+   * @param vocabulary the ids that the engine may answer with
+   * @param memory where the blocks live, one region per rank
+   */
+  public MockEngine(
+      MockEngineConfig config,
+      int[] vocabulary,
+      BlockHashing hashing,
+      HostMemory memory,
+      Pacer pacer) {
+    this.config = config;
+    this.oracle = new OracleTokens(vocabulary);
+    this.hashing = hashing;
+    this.memory = memory;
+    this.pacer = pacer;
+  }
+
+  @Override
+  public synchronized EngineDescription start(KvEventSink events) {
+    if (ranks != null || closed) {
+      throw new IllegalStateException("an engine starts once");
+    }
+    var caches = new ArrayList<PagedKvCache>();
+    var schedulers = new ArrayList<RankScheduler>();
+    try {
+      for (int rank = 0; rank < config.ranks(); rank++) {
+        int blocks = config.blocksPerRank();
+        var region = memory.allocate((long) blocks * config.blockBytes());
+        caches.add(new PagedKvCache(rank, blocks, config.blockBytes(), region, events));
+        schedulers.add(new RankScheduler(rank, config, caches.get(rank), cancels));
+      }
+    } catch (RuntimeException failure) {
+      caches.forEach(PagedKvCache::close);
+      throw failure;
+    }
+    ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), events);
+    schedulers.forEach(scheduler -> scheduler.start(pacer));
+    return new EngineDescription(
+        config.contextLength(),
+        config.blockTokens(),
+        config.blocksPerRank(),
+        config.ranks(),
+        config.maxRunning());
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+    var at = ranks;
+    if (at == null) {
+      throw new IllegalStateException("the engine was not started");
+    }
+    if (closed) {
+      throw RankScheduler.shutDown();
+    }
+    int budget = budget(request);
+    int rank = rank(request, at.schedulers);
+    var scheduler = at.schedulers.get(rank);
+    var seed = request.sampling().seed();
+    int total = request.tokenIds().length + budget;
+    var blocks =
+        new SequenceBlocks(
+            rank, at.caches.get(rank), hashing, at.events, config.blockTokens(), total);
+    var generation =
+        new Generation(
+            request,
+            context,
+            budget,
+            seed == null ? config.defaultSeed() : seed,
+            config.streamBuffer(),
+            oracle,
+            blocks,
+            scheduler::wake);
+    generation.follow(context.cancellation());
+    try {
+      scheduler.submit(generation);
+    } catch (RuntimeException refused) {
+      generation.unfollow();
+      throw refused;
+    }
+    return generation.stream;
+  }
+
+  private int budget(GenerateRequest request) {
+    int prompt = request.tokenIds().length;
+    int context = config.contextLength();
+    if (prompt == 0) {
+      throw new InvalidRequestException("the prompt has no tokens");
+    }
+    var choices = request.sampling().n();
+    if (choices != null && choices != 1) {
+      throw new InvalidRequestException(
+          "n is %d; this engine makes one choice per request".formatted(choices));
+    }
+    var asked = request.stop().maxTokens();
+    if (asked != null && asked < 0) {
+      throw new InvalidRequestException("max_tokens " + asked + " is negative");
+    }
+    // a budget of nothing is what a migration after the last token asks for: the end, nothing else
+    int least = asked != null ? asked : 1;
+    if ((long) prompt + least > context) {
+      throw new InvalidRequestException(
+          "%d prompt tokens and %d to generate exceed the context of %d tokens"
+              .formatted(prompt, least, context));
+    }
+    int budget = asked != null ? asked : Math.min(config.defaultMaxTokens(), context - prompt);
+    long blocks = ((long) prompt + budget + config.blockTokens() - 1) / config.blockTokens();
+    if (blocks > config.blocksPerRank()) {
+      throw new InvalidRequestException(
+          "%d prompt tokens and %d to generate need %d KV blocks; a rank has %d"
+              .formatted(prompt, budget, blocks, config.blocksPerRank()));
+    }
+    return budget;
+  }
+
+  private static int rank(GenerateRequest request, List<RankScheduler> schedulers) {
+    var asked = request.routing().rank();
+    if (asked != null) {
+      if (asked < 0 || asked >= schedulers.size()) {
+        throw new InvalidRequestException(
+            "dp_rank %d is out of bounds for dp_size %d".formatted(asked, schedulers.size()));
+      }
+      return asked;
+    }
+    int least = 0;
+    for (int rank = 1; rank < schedulers.size(); rank++) {
+      if (schedulers.get(rank).live() < schedulers.get(least).live()) {
+        least = rank;
+      }
+    }
+    return least;
+  }
+
+  @Override
+  public int running() {
+    var at = ranks;
+    return at == null ? 0 : at.schedulers.stream().mapToInt(RankScheduler::live).sum();
+  }
+
+  /** Empties the caches of all ranks soon; generations under way are not touched. */
+  public void clearCache() {
+    var at = ranks;
+    if (at != null) {
+      at.schedulers.forEach(RankScheduler::clear);
+    }
+  }
+
+  @Override
+  public List<RankLoad> ranks() {
+    var at = ranks;
+    return at == null ? List.of() : at.schedulers.stream().map(RankScheduler::load).toList();
+  }
+
+  @Override
+  public long cancelled() {
+    return cancels.count();
+  }
+
+  @Override
+  public long lastCancelNanos() {
+    return cancels.lastNanos();
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    var at = ranks;
+    if (at != null) {
+      at.schedulers.forEach(RankScheduler::close);
+    }
+  }
+}

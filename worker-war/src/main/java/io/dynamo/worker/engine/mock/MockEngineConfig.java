@@ -1,0 +1,58 @@
+package io.dynamo.worker.engine.mock;
+
+import java.time.Duration;
+
+/**
+ * The size and the pace of a {@link MockEngine}.
+ *
+ * @param maxRunning generations that a rank runs at once
+ * @param maxWaiting generations that wait for a slot of a rank; more are refused
+ * @param contextLength positions of one sequence
+ * @param blockTokens tokens per KV block
+ * @param blocksPerRank KV blocks of a rank
+ * @param blockBytes bytes of a KV block; a multiple of 8
+ * @param prefillPerToken time per prompt token that is not cached
+ * @param tokenInterval between two tokens of a sequence
+ * @param defaultMaxTokens budget of a request that names none
+ * @param defaultSeed seed of a request that names none
+ * @param streamBuffer tokens held per stream without demand
+ */
+public record MockEngineConfig(
+    int ranks,
+    int maxRunning,
+    int maxWaiting,
+    int contextLength,
+    int blockTokens,
+    int blocksPerRank,
+    int blockBytes,
+    Duration prefillPerToken,
+    Duration tokenInterval,
+    int defaultMaxTokens,
+    long defaultSeed,
+    int streamBuffer) {
+  public MockEngineConfig {
+    atLeast("ranks", ranks, 1);
+    atLeast("maxRunning", maxRunning, 1);
+    atLeast("maxWaiting", maxWaiting, 0);
+    atLeast("contextLength", contextLength, 2);
+    atLeast("blockTokens", blockTokens, 1);
+    atLeast("blocksPerRank", blocksPerRank, 1);
+    atLeast("blockBytes", blockBytes, 8);
+    atLeast("defaultMaxTokens", defaultMaxTokens, 1);
+    atLeast("streamBuffer", streamBuffer, 1);
+    if (blockBytes % 8 != 0) {
+      throw new IllegalArgumentException("blockBytes " + blockBytes + " is no multiple of 8");
+    }
+    if (prefillPerToken.isNegative() || tokenInterval.isNegative()) {
+      throw new IllegalArgumentException(
+          "prefillPerToken %s and tokenInterval %s must not be negative"
+              .formatted(prefillPerToken, tokenInterval));
+    }
+  }
+
+  private static void atLeast(String what, int value, int bound) {
+    if (value < bound) {
+      throw new IllegalArgumentException("%s %d is below %d".formatted(what, value, bound));
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.dynamo.worker.engine.mock;
+
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.locks.LockSupport;
+
+/** Gives each piece of work a daemon thread of its own, in real time. */
+public final class ThreadPacer implements Pacer {
+  private static final System.Logger LOG = System.getLogger(ThreadPacer.class.getName());
+  private static final Duration JOIN = Duration.ofSeconds(5);
+
+  @Override
+  public Driven drive(String name, Paced work) {
+    var loop = new Loop(work);
+    loop.thread = Thread.ofPlatform().daemon().name(name).unstarted(loop);
+    loop.thread.start();
+    return loop;
+  }
+
+  private static final class Loop implements Runnable, Driven {
+    private final Paced work;
+    private volatile boolean stopped;
+    private Thread thread = Thread.currentThread(); // replaced before the start, then never
+
+    Loop(Paced work) {
+      this.work = work;
+    }
+
+    @Override
+    public void run() {
+      try {
+        while (!stopped) {
+          long wait = work.tick(System.nanoTime());
+          if (wait == Paced.IDLE) {
+            LockSupport.park(this);
+          } else if (wait > 0) {
+            LockSupport.parkNanos(this, wait);
+          }
+        }
+      } catch (RuntimeException | Error broken) {
+        LOG.log(Level.ERROR, "rank stopped: " + Thread.currentThread().getName(), broken);
+        throw broken;
+      } finally {
+        work.end();
+      }
+    }
+
+    @Override
+    public void wake() {
+      LockSupport.unpark(thread);
+    }
+
+    @Override
+    public void close() {
+      stopped = true;
+      LockSupport.unpark(thread);
+      if (thread.equals(Thread.currentThread())) {
+        return; // ends after the tick that this call came from
+      }
+      try {
+        if (!thread.join(JOIN)) {
+          LOG.log(Level.WARNING, "{0} still runs after {1}", thread.getName(), JOIN);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+}

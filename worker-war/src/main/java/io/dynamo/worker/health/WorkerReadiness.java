@@ -1,0 +1,36 @@
+package io.dynamo.worker.health;
+
+import io.dynamo.worker.WorkerService;
+import io.dynamo.worker.wiring.WorkerHolder;
+import jakarta.enterprise.context.Dependent;
+import jakarta.inject.Inject;
+import org.eclipse.microprofile.health.HealthCheck;
+import org.eclipse.microprofile.health.HealthCheckResponse;
+import org.eclipse.microprofile.health.Readiness;
+
+/** Ready while the worker is started, registered and not draining. Up where no worker is played. */
+@Readiness
+@Dependent
+public class WorkerReadiness implements HealthCheck {
+  private final WorkerHolder worker;
+
+  @Inject
+  WorkerReadiness(WorkerHolder worker) {
+    this.worker = worker;
+  }
+
+  @Override
+  public HealthCheckResponse call() {
+    var answer = HealthCheckResponse.named("worker");
+    var status = worker.status();
+    if (status == null) {
+      return answer.up().withData("role", "not played").build();
+    }
+    return answer
+        .status(status.state() == WorkerService.State.SERVING)
+        .withData("state", status.state().name())
+        .withData("ranks", status.load().ranks().size())
+        .withData("memory", status.memoryKind())
+        .build();
+  }
+}

@@ -1,0 +1,5 @@
+/** The worker's answers to probes. Knows the role only through {@code wiring}. */
+@NullMarked
+package io.dynamo.worker.health;
+
+import org.jspecify.annotations.NullMarked;

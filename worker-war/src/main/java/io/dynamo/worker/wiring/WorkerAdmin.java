@@ -1,0 +1,110 @@
+package io.dynamo.worker.wiring;
+
+import io.dynamo.json.Json;
+import io.dynamo.worker.engine.RankLoad;
+import jakarta.enterprise.context.RequestScoped;
+import jakarta.inject.Inject;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.ws.rs.GET;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.MediaType;
+import jakarta.ws.rs.core.Response;
+import java.net.InetAddress;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at the worker and drains it. Open to callers of this machine only, and to no web page,
+ * unless {@code dynamo.security.insecure} is set.
+ */
+@Path("/")
+@RequestScoped
+@Produces(MediaType.APPLICATION_JSON)
+public class WorkerAdmin {
+  private final WorkerHolder worker;
+
+  /** For the container's client proxy. */
+  protected WorkerAdmin() {
+    this(new WorkerHolder());
+  }
+
+  @Inject
+  public WorkerAdmin(WorkerHolder worker) {
+    this.worker = worker;
+  }
+
+  @GET
+  @Path("status")
+  public Response status(@Context HttpServletRequest request) {
+    if (!isAllowed(request)) {
+      return Response.status(Response.Status.FORBIDDEN).build();
+    }
+    var status = worker.status();
+    if (status == null) {
+      return Response.status(Response.Status.NOT_FOUND).build();
+    }
+    return Response.ok(Json.write(json(status))).build();
+  }
+
+  /** Answers 202 once the drain has begun; readiness and the status tell how far it is. */
+  @POST
+  @Path("drain")
+  public Response drain(@Context HttpServletRequest request) {
+    if (!isAllowed(request)) {
+      return Response.status(Response.Status.FORBIDDEN).build();
+    }
+    return Response.status(
+            worker.beginDrain() ? Response.Status.ACCEPTED : Response.Status.NOT_FOUND)
+        .build();
+  }
+
+  private boolean isAllowed(HttpServletRequest request) {
+    return !worker.isSecure()
+        || (isLoopback(request.getRemoteAddr()) && request.getHeader("Origin") == null);
+  }
+
+  /**
+   * @param address a literal: nothing is looked up
+   */
+  static boolean isLoopback(String address) {
+    try {
+      return InetAddress.ofLiteral(address).isLoopbackAddress();
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  static Map<String, @Nullable Object> json(WorkerHolder.Status status) {
+    List<Map<String, @Nullable Object>> ranks = new ArrayList<>();
+    for (var load : status.load().ranks()) {
+      ranks.add(json(ranks.size(), load));
+    }
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("state", status.state().name().toLowerCase(Locale.ROOT));
+    json.put("memory", status.memoryKind());
+    json.put("cancelled", status.load().cancelled());
+    json.put("ranks", ranks);
+    return json;
+  }
+
+  private static Map<String, @Nullable Object> json(int rank, RankLoad load) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("rank", rank);
+    json.put("running", load.running());
+    json.put("waiting", load.waiting());
+    json.put("held_blocks", load.heldBlocks());
+    json.put("cached_blocks", load.cachedBlocks());
+    json.put("total_blocks", load.totalBlocks());
+    json.put("prompt_tokens", load.promptTokens());
+    json.put("cached_tokens", load.cachedTokens());
+    json.put("corrupt_blocks", load.corruptBlocks());
+    return json;
+  }
+}

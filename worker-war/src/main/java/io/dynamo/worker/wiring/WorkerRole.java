@@ -1,0 +1,159 @@
+package io.dynamo.worker.wiring;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.kv.KvEventCodec;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.WorkerMetrics;
+import io.dynamo.model.ModelCard;
+import io.dynamo.model.ModelDirectory;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.RoleLifecycle;
+import io.dynamo.worker.WorkerService;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.mock.MockEngine;
+import io.dynamo.worker.engine.mock.MockEngineConfig;
+import io.dynamo.worker.engine.mock.ThreadPacer;
+import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
+import io.dynamo.worker.kv.KvEventPublisher;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/** The worker of this server: its engine, model and service made from the settings. */
+final class WorkerRole implements RoleLifecycle {
+  private static final int WAITING_PER_RUNNING = 4;
+  private static final int DEFAULT_MAX_TOKENS = 64;
+  private static final long DEFAULT_SEED = 42;
+  private static final int STREAM_BUFFER = 32;
+
+  private final WorkerService service;
+  private final LoadReport load;
+  private final String memoryKind;
+  private final ReentrantLock stopping = new ReentrantLock();
+
+  private WorkerRole(WorkerService service, LoadReport load, String memoryKind) {
+    this.service = service;
+    this.load = load;
+    this.memoryKind = memoryKind;
+  }
+
+  /** Makes the worker and starts it; on failure nothing of it is left. */
+  static WorkerRole start(
+      DynamoRuntime runtime, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    var settings = runtime.settings().worker();
+    var model = ModelDirectory.open(settings.modelPath());
+    var positions = model.contextLength();
+    if (positions == null) {
+      throw new IllegalArgumentException(
+          model.config().path() + " has no max_position_embeddings; the worker needs its context");
+    }
+    var endpoint =
+        new EndpointId(
+            runtime.settings().server().namespace(), settings.component(), settings.endpoint());
+    var engine =
+        new MockEngine(
+            new MockEngineConfig(
+                settings.ranks(),
+                settings.maxRunning(),
+                Math.multiplyExact(WAITING_PER_RUNNING, settings.maxRunning()),
+                positions,
+                settings.blockTokens(),
+                settings.blocksPerRank(),
+                settings.blockBytes(),
+                settings.prefillPerToken(),
+                settings.tokenInterval(),
+                DEFAULT_MAX_TOKENS,
+                DEFAULT_SEED,
+                STREAM_BUFFER),
+            vocabulary(Path.of(model.tokenizer().path())),
+            new Xxh3BlockHashing(),
+            runtime.memory(),
+            new ThreadPacer());
+    Metrics metrics = runtime.metrics();
+    var events =
+        new KvEventPublisher(
+            runtime.events(),
+            endpoint,
+            runtime.discovery().instanceId(),
+            settings.ranks(),
+            KvEventCodec::encode,
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+    var service =
+        new WorkerService(
+            endpoint,
+            runtime.settings().tcp().format(),
+            new WorkerService.Planes(runtime.discovery(), runtime.server(), metrics),
+            engine,
+            events,
+            codec,
+            told -> card(model, settings.modelName(), told));
+    service.start();
+    return new WorkerRole(service, engine, runtime.memory().kind());
+  }
+
+  private static int[] vocabulary(Path tokenizer) {
+    try {
+      return ReadableVocabulary.of(Files.readAllBytes(tokenizer));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read " + tokenizer, e);
+    }
+  }
+
+  private static ModelCard card(
+      ModelDirectory model, @Nullable String name, EngineDescription engine) {
+    Map<String, @Nullable Object> limits = new LinkedHashMap<>();
+    limits.put("context_length", engine.contextLength());
+    limits.put("total_kv_blocks", engine.totalBlocks());
+    limits.put("max_num_seqs", engine.maxRunning());
+    limits.put("data_parallel_start_rank", 0);
+    limits.put("data_parallel_size", engine.ranks());
+    limits.put("enable_local_indexer", false);
+    limits.put("kv_event_publishing_enabled", true);
+    return model.card(name, engine.blockTokens(), limits);
+  }
+
+  WorkerService.State state() {
+    return service.state();
+  }
+
+  LoadReport load() {
+    return load;
+  }
+
+  String memoryKind() {
+    return memoryKind;
+  }
+
+  @Override
+  public String name() {
+    return "worker";
+  }
+
+  @Override
+  public void stop(Deadline deadline) throws InterruptedException {
+    // an operator's drain may be under way: its streams keep what is left of their time
+    boolean alone = stopping.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+    try {
+      if (alone) {
+        service.drain(deadline);
+      }
+    } finally {
+      if (alone) {
+        stopping.unlock();
+      }
+      service.close();
+    }
+  }
+}

@@ -1,0 +1,297 @@
+package io.dynamo.worker;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryRecord;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.WorkerMetrics;
+import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.EndpointServer;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.Collected;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.kv.KvEventPublisher;
+import java.lang.reflect.Proxy;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Flow;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class WorkerServiceTest {
+  private static final EndpointId ENDPOINT = new EndpointId("n", "c", "e");
+
+  private final List<String> log = new ArrayList<>();
+  private final Metrics metrics = new Metrics();
+  private final FakeEngine engine = new FakeEngine();
+  private final FakeServer server = new FakeServer();
+  private boolean drains = true;
+  private boolean refusesInstance;
+
+  /** One stream at a time, moved by the test. */
+  private final class FakeEngine implements Engine {
+    final ItemStream<EngineOutput> stream = new ItemStream<>(8, () -> {}, () -> {});
+
+    @Override
+    public EngineDescription start(KvEventSink events) {
+      log.add("engine started");
+      return new EngineDescription(100, 4, 10, 2, 3);
+    }
+
+    @Override
+    public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+      return stream;
+    }
+
+    @Override
+    public int running() {
+      return 0;
+    }
+
+    @Override
+    public void close() {
+      log.add("engine closed");
+      stream.fail(new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, "closed"));
+    }
+  }
+
+  private final class FakeServer implements EndpointServer {
+    @Nullable EndpointHandler<GenerateRequest, EngineOutput> handler;
+
+    @Override
+    @SuppressWarnings("unchecked") // the test serves one endpoint
+    public <Q, R> Served serve(
+        EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> with, MessageCodec<Q, R> codec) {
+      log.add("served");
+      handler = (EndpointHandler<GenerateRequest, EngineOutput>) (EndpointHandler<?, ?>) with;
+      return new Served() {
+        @Override
+        public TransportAddress address() {
+          return new TransportAddress.Tcp("127.0.0.1:1", "p");
+        }
+
+        @Override
+        public int inFlight() {
+          return 0;
+        }
+
+        @Override
+        public boolean drain(Deadline deadline) {
+          log.add("drained");
+          return drains;
+        }
+
+        @Override
+        public void close() {
+          log.add("unserved");
+        }
+      };
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final class FakeDiscovery implements Discovery {
+    @Override
+    public InstanceId instanceId() {
+      return new InstanceId(7);
+    }
+
+    @Override
+    public Handle register(DiscoveryRecord record) {
+      if (refusesInstance && record.bucket().equals("v1/instances")) {
+        throw new IllegalStateException("refused");
+      }
+      log.add("+" + record.bucket());
+      return () -> log.add("-" + record.bucket());
+    }
+
+    @Override
+    public <R extends DiscoveryRecord> Handle watch(
+        Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+      throw new UnsupportedOperationException("registers only");
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private static final class Silence implements EventPlane, EventPlane.Publisher {
+    @Override
+    public Publisher publisher(EventSubject subject) {
+      return this;
+    }
+
+    @Override
+    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
+      throw new UnsupportedOperationException("publishes only");
+    }
+
+    @Override
+    public long id() {
+      return 1;
+    }
+
+    @Override
+    public void publish(byte[] payload) {}
+
+    @Override
+    public void close() {}
+  }
+
+  @SuppressWarnings("unchecked") // never called: the fake server has no bytes
+  private static final MessageCodec<GenerateRequest, EngineOutput> NO_BYTES =
+      (MessageCodec<GenerateRequest, EngineOutput>)
+          Proxy.newProxyInstance(
+              WorkerServiceTest.class.getClassLoader(),
+              new Class<?>[] {MessageCodec.class},
+              (proxy, method, arguments) -> {
+                throw new UnsupportedOperationException(method.getName());
+              });
+
+  private WorkerService service() {
+    var events =
+        new KvEventPublisher(
+            new Silence(),
+            ENDPOINT,
+            new InstanceId(7),
+            2,
+            batch -> new byte[0],
+            Runnable::run,
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+    return new WorkerService(
+        ENDPOINT,
+        PayloadFormat.MSGPACK,
+        new WorkerService.Planes(new FakeDiscovery(), server, metrics),
+        engine,
+        events,
+        NO_BYTES,
+        told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
+  }
+
+  @Test
+  void isFoundOnlyWhenItCanServe() {
+    var service = service();
+    service.start();
+    assertThat(log).containsExactly("engine started", "served", "+v1/mdc", "+v1/instances");
+    assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
+  }
+
+  @Test
+  void drainLeavesDiscoveryBeforeItWaits() throws Exception {
+    var service = service();
+    service.start();
+    log.clear();
+    assertThat(service.drain(Deadline.after(Duration.ofSeconds(1)))).isTrue();
+    assertThat(log)
+        .containsExactly("-v1/instances", "-v1/mdc", "drained", "engine closed", "unserved");
+    assertThat(service.state()).isEqualTo(WorkerService.State.CLOSED);
+  }
+
+  @Test
+  void streamsLeftAtTheDeadlineEndSoThatTheyMigrate() throws Exception {
+    var service = service();
+    service.start();
+    drains = false;
+    var got = generate(Requests.of(new int[] {1}, 5));
+    assertThat(service.drain(Deadline.after(Duration.ZERO))).isFalse();
+    assertThat(got.failure())
+        .isInstanceOfSatisfying(
+            WorkerLostException.class,
+            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN));
+  }
+
+  @Test
+  void failedStartTakesEverythingBack() {
+    refusesInstance = true;
+    var service = service();
+    assertThatThrownBy(service::start).hasMessage("refused");
+    assertThat(log)
+        .containsExactly(
+            "engine started", "served", "+v1/mdc", "-v1/mdc", "engine closed", "unserved");
+    assertThat(service.state()).isEqualTo(WorkerService.State.CLOSED);
+  }
+
+  @Test
+  void closeTwiceClosesOnce() {
+    var service = service();
+    service.start();
+    service.close();
+    log.clear();
+    service.close();
+    assertThat(log).isEmpty();
+  }
+
+  @Test
+  void everyRequestIsCountedOnceAtItsEnd() {
+    service().start();
+    var got = generate(Requests.of(new int[] {1}, 5));
+    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isEqualTo(1);
+    engine.stream.offer(EngineOutput.finish(FinishReason.CANCELLED, null));
+    engine.stream.complete();
+    got.cancel();
+    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isZero();
+    assertThat(metrics.counter(WorkerMetrics.REQUESTS, labels()).value()).isEqualTo(1);
+    assertThat(metrics.counter(WorkerMetrics.CANCELLATIONS, labels()).value()).isEqualTo(1);
+  }
+
+  @Test
+  void impossibleRequestsAreRefusedWithTheirNumbers() {
+    service().start();
+    assertThatThrownBy(() -> generate(Requests.of(new int[0], 5)))
+        .isInstanceOf(InvalidRequestException.class);
+    assertThatThrownBy(() -> generate(Requests.of(new int[60], 41)))
+        .isInstanceOf(InvalidRequestException.class)
+        .hasMessageContaining("60")
+        .hasMessageContaining("41")
+        .hasMessageContaining("100");
+    assertThatThrownBy(() -> generate(Requests.of(new int[1], 1).routedTo(new RoutingHints(2))))
+        .isInstanceOf(InvalidRequestException.class)
+        .hasMessage("dp_rank 2 is out of bounds for dp_size 2");
+    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isZero();
+  }
+
+  private Collected generate(GenerateRequest request) {
+    var handler = server.handler;
+    if (handler == null) {
+      throw new AssertionError("nothing is served");
+    }
+    return Collected.all(handler.handle(request, Requests.context()));
+  }
+
+  private static Label[] labels() {
+    return new Label[] {
+      new Label("dynamo_namespace", "n"),
+      new Label("dynamo_component", "c"),
+      new Label("dynamo_endpoint", "e"),
+      new Label("model", "m")
+    };
+  }
+}

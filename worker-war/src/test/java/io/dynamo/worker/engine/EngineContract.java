@@ -1,0 +1,149 @@
+package io.dynamo.worker.engine;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.Migratable;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.token.SequenceHash;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** What every engine owes its worker. */
+public abstract class EngineContract {
+  /** Hears everything, keeps nothing. */
+  public static final KvEventSink DEAF =
+      new KvEventSink() {
+        @Override
+        public void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks) {}
+
+        @Override
+        public void removed(int rank, List<SequenceHash> blocks) {}
+
+        @Override
+        public void cleared(int rank) {}
+      };
+
+  private Engine engine;
+
+  /** An engine that was not started, with a context of 1000 tokens or more. */
+  protected abstract Engine newEngine();
+
+  @BeforeEach
+  void fresh() {
+    engine = newEngine();
+  }
+
+  @AfterEach
+  void close() {
+    engine.close();
+  }
+
+  @Test
+  void startTellsItsLimits() {
+    var told = engine.start(DEAF);
+    assertThat(told.contextLength()).isPositive();
+    assertThat(told.blockTokens()).isPositive();
+    assertThat(told.totalBlocks()).isPositive();
+    assertThat(told.ranks()).isPositive();
+    assertThat(told.maxRunning()).isPositive();
+  }
+
+  @Test
+  void oneGenerationEndsOnceAndItsUsageCounts() throws Exception {
+    engine.start(DEAF);
+    var got = Collected.all(engine.generate(prompt(8), Requests.context())).ended();
+    assertThat(got.failure()).isNull();
+    assertLawful(got);
+    assertThat(got.tokens()).hasSizeBetween(1, 8);
+  }
+
+  @Test
+  void twoGenerationsAtOnceBothEnd() throws Exception {
+    engine.start(DEAF);
+    var one = Collected.all(engine.generate(prompt(8), Requests.context()));
+    var two = Collected.all(engine.generate(prompt(8), Requests.context()));
+    assertLawful(one.ended());
+    assertLawful(two.ended());
+  }
+
+  @Test
+  void cancelEndsTheStreamAsCancelled() throws Exception {
+    engine.start(DEAF);
+    var context = Requests.context();
+    var got = Collected.all(engine.generate(prompt(900), context)).begun();
+    context.cancellation().stop();
+    assertLawful(got.ended());
+    assertThat(got.last().finishReason()).isEqualTo(FinishReason.CANCELLED);
+    assertThat(engine.running()).isZero();
+  }
+
+  @Test
+  void cancelBeforeTheBeginningEndsTheStreamAsCancelled() throws Exception {
+    engine.start(DEAF);
+    var context = Requests.context();
+    context.cancellation().kill();
+    var got = Collected.all(engine.generate(prompt(900), context)).ended();
+    assertThat(got.last().finishReason()).isEqualTo(FinishReason.CANCELLED);
+    assertLawful(got);
+  }
+
+  @Test
+  void unknownRankIsTheRequestersFault() {
+    var told = engine.start(DEAF);
+    var request = prompt(8).routedTo(new RoutingHints(told.ranks()));
+    assertThatThrownBy(() -> engine.generate(request, Requests.context()))
+        .isInstanceOf(InvalidRequestException.class);
+  }
+
+  @Test
+  void promptBeyondTheContextIsTheRequestersFault() {
+    var told = engine.start(DEAF);
+    var request = Requests.of(Requests.prompt(1, told.contextLength() + 1), 1);
+    assertThatThrownBy(() -> engine.generate(request, Requests.context()))
+        .isInstanceOf(InvalidRequestException.class);
+  }
+
+  @Test
+  void closeEndsWhatRunsSoThatItCanMigrate() throws Exception {
+    engine.start(DEAF);
+    var got = Collected.all(engine.generate(prompt(900), Requests.context())).begun();
+    engine.close();
+    assertThat(got.ended().failure()).isInstanceOf(Migratable.class);
+  }
+
+  @Test
+  void closeTwiceAndCloseWithoutStartAreAllowed() {
+    newEngine().close();
+    engine.start(DEAF);
+    engine.close();
+    engine.close();
+    assertThatThrownBy(() -> engine.generate(prompt(8), Requests.context()))
+        .isInstanceOf(Migratable.class);
+  }
+
+  private static GenerateRequest prompt(int maxTokens) {
+    return Requests.of(new int[] {1, 2, 3}, maxTokens);
+  }
+
+  /** One finish, it is last, and the counts are those of the tokens. */
+  static void assertLawful(Collected got) {
+    var items = got.items();
+    assertThat(items).isNotEmpty();
+    assertThat(items.stream().map(EngineOutput::finishReason).filter(Objects::nonNull)).hasSize(1);
+    assertThat(got.last().finishReason()).isNotNull();
+    var usage = got.last().usage();
+    assertThat(usage).isNotNull();
+    assertThat(Objects.requireNonNull(usage).completionTokens()).isEqualTo(got.tokens().length);
+    assertThat(usage.promptTokens()).isEqualTo(3);
+  }
+}

@@ -1,0 +1,75 @@
+package io.dynamo.worker.engine.mock;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Time that stands still until a test moves it; everything runs on the test's thread. */
+final class ManualPacer implements Pacer {
+  private final class Work implements Driven {
+    final Paced paced;
+    long due = now;
+    boolean ended;
+
+    Work(Paced paced) {
+      this.paced = paced;
+    }
+
+    @Override
+    public void wake() {
+      due = now;
+    }
+
+    @Override
+    public void close() {
+      if (!ended) {
+        ended = true;
+        paced.end();
+      }
+    }
+  }
+
+  private final List<Work> all = new ArrayList<>();
+  private long now = System.nanoTime(); // deadlines are made from the same clock
+  private int ticks;
+
+  @Override
+  public Driven drive(String name, Paced work) {
+    var driven = new Work(work);
+    all.add(driven);
+    return driven;
+  }
+
+  int ticks() {
+    return ticks;
+  }
+
+  /** Does everything that is due until {@code time} from now, each at its time. */
+  void advance(Duration time) {
+    long until = now + time.toNanos();
+    while (true) {
+      Work next = null;
+      for (var work : all) {
+        if (!work.ended && (next == null || work.due < next.due)) {
+          next = work;
+        }
+      }
+      if (next == null || next.due > until) {
+        now = until;
+        return;
+      }
+      now = Math.max(now, next.due);
+      next.due = Long.MAX_VALUE; // a wake during the tick asks for another
+      long wait = next.paced.tick(now);
+      ticks++;
+      if (wait != Paced.IDLE) {
+        next.due = Math.min(next.due, now + wait);
+      }
+    }
+  }
+
+  /** Does what is due now. */
+  void settle() {
+    advance(Duration.ZERO);
+  }
+}

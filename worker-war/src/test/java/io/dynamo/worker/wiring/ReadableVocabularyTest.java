@@ -1,0 +1,32 @@
+package io.dynamo.worker.wiring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
+
+class ReadableVocabularyTest {
+  private static int[] read(String json) {
+    return ReadableVocabulary.of(json.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void wordsAreTakenAndBytesMarksAndSpecialTokensAreNot() {
+    assertThat(
+            read(
+                """
+                {"added_tokens": [{"id": 6, "content": "eos"}],
+                 "model": {"vocab": {"!": 0, "the": 9, "\u0120cat": 2, "a": 3, "\u00c3": 4,
+                                     "x1": 5, "eos": 6, "\u0120": 7, "\u2581dog": 8}}}
+                """))
+        .containsExactly(2, 8, 9);
+  }
+
+  @Test
+  void tokenizerWithoutWordsIsRefused() {
+    assertThatThrownBy(() -> read("{\"model\": {\"vocab\": {\"!\": 0, \"the\": 1}}}"))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("1 words");
+  }
+}

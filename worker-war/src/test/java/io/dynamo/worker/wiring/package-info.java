@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.wiring;
+
+import org.jspecify.annotations.NullMarked;
