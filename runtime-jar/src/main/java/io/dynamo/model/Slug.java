@@ -25,6 +25,6 @@ public final class Slug {
   }
 
   private static boolean isPlain(int c) {
-    return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-';
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
   }
 }

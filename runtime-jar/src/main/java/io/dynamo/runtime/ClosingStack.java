@@ -31,7 +31,9 @@ public final class ClosingStack implements AutoCloseable {
     return part;
   }
 
-  /** Closes all, the last one first, each on a thread of its own within the patience. Idempotent. */
+  /**
+   * Closes all, the last one first, each on a thread of its own within the patience. Idempotent.
+   */
   @Override
   public void close() {
     boolean interrupted = false;

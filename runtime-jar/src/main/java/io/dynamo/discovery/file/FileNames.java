@@ -13,7 +13,7 @@ final class FileNames {
   static String encode(String key) {
     var name = new StringBuilder(key.length() + 16);
     for (byte b : key.getBytes(StandardCharsets.UTF_8)) {
-      if (b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9') {
+      if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9')) {
         name.append((char) b);
       } else {
         name.append('%').append(HEX.toHexDigits(b));

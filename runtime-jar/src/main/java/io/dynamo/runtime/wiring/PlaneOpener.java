@@ -83,10 +83,7 @@ final class PlaneOpener implements RuntimeOpener {
         });
     var _ =
         timer.scheduleAtFixedRate(
-            outlet::refresh,
-            METRICS_REFRESH_MILLIS,
-            METRICS_REFRESH_MILLIS,
-            TimeUnit.MILLISECONDS);
+            outlet::refresh, METRICS_REFRESH_MILLIS, METRICS_REFRESH_MILLIS, TimeUnit.MILLISECONDS);
     return metrics;
   }
 

@@ -1,0 +1,103 @@
+package io.dynamo.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.Lookup.Found;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.ServiceLoader;
+import org.eclipse.microprofile.config.spi.ConfigSource;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigSourcesTest {
+  private static Settings read(ConfigSource source) {
+    var server =
+        Map.of("java.io.tmpdir", "/tmp", "server.config.dir", "/c", "server.output.dir", "/o");
+    return SettingsReader.read(
+        name -> {
+          var own = source.getValue(name);
+          var text = own == null ? server.get(name) : own;
+          return text == null ? null : new Found(text, source.getName());
+        });
+  }
+
+  @Test
+  void originalEnvironmentNamesAreTranslatedWithTheirUnits() {
+    var environment = new HashMap<String, String>();
+    environment.put("DYN_DISCOVERY_BACKEND", "file");
+    environment.put("DYN_FILE_KV", "/var/store");
+    environment.put("DYN_TCP_RPC_HOST", "[::1]");
+    environment.put("DYN_TCP_REQUEST_TIMEOUT", "7");
+    environment.put("DYN_HTTP_BODY_LIMIT_MB", "3");
+    environment.put("DYN_RUNTIME_INHIBITED_DURATION_SECS", "0");
+    environment.put("DYN_ROUTER_MODE", "round-robin");
+    environment.put("DYN_REQUEST_PLANE_CODEC", "json");
+    environment.put("DYN_NAMESPACE", "");
+
+    var settings = read(new EnvironmentAliases(environment::get));
+
+    assertThat(settings.discovery().backend()).isEqualTo(DiscoverySettings.Backend.FILE);
+    assertThat(settings.discovery().fileRoot()).isEqualTo(Path.of("/var/store"));
+    assertThat(settings.tcp().host()).isEqualTo("::1");
+    assertThat(settings.tcp().requestTimeout()).isEqualTo(Duration.ofSeconds(7));
+    assertThat(settings.frontend().bodyLimitBytes()).isEqualTo(3 << 20);
+    assertThat(settings.server().inhibitedDuration()).isZero();
+    assertThat(settings.router().mode()).isEqualTo(RouterSettings.Mode.ROUND_ROBIN);
+    assertThat(settings.server().namespace()).isEqualTo("dynamo");
+  }
+
+  @Test
+  void memIsTheOriginalNameOfMemory() {
+    var source = new EnvironmentAliases(Map.of("DYN_DISCOVERY_BACKEND", "mem")::get);
+
+    assertThat(source.getProperties()).isEqualTo(Map.of("dynamo.discovery.backend", "memory"));
+  }
+
+  @Test
+  void anAliasThatCannotBeTranslatedIsRefusedByItsKey() {
+    var source =
+        new EnvironmentAliases(
+            Map.of("DYN_DISCOVERY_BACKEND", "etcd", "DYN_TCP_REQUEST_TIMEOUT", "soon")::get);
+
+    assertThatThrownBy(() -> read(source))
+        .hasMessageContaining(
+            "dynamo.discovery.backend = \"etcd\" (from DYN_* environment) is not memory or file")
+        .hasMessageContaining("dynamo.request.tcp.request-timeout = \"soon\"");
+  }
+
+  @Test
+  void theOperatorsFileIsRead(@TempDir Path dir) throws IOException {
+    Files.writeString(
+        dir.resolve("microprofile-config.properties"), "dynamo.worker.model-name = gr\u00fcn\n");
+
+    var source = new OperatorFile(dir.toString());
+
+    assertThat(read(source).worker().modelName()).isEqualTo("gr\u00fcn");
+    assertThat(source.getName()).startsWith(dir.toString());
+  }
+
+  @Test
+  void aServerWithoutOperatorsFileHasNoneOfItsValues(@TempDir Path dir) {
+    assertThat(new OperatorFile(dir.toString()).getProperties()).isEmpty();
+    assertThat(new OperatorFile((String) null).getProperties()).isEmpty();
+  }
+
+  @Test
+  void theEnvironmentIsAboveTheOperatorsFileAndBothAboveThePackagedOne() {
+    assertThat(EnvironmentAliases.ORDINAL).isLessThan(300).isGreaterThan(OperatorFile.ORDINAL);
+    assertThat(OperatorFile.ORDINAL).isGreaterThan(ConfigSource.DEFAULT_ORDINAL);
+  }
+
+  @Test
+  void bothSourcesAreRegistered() {
+    assertThat(ServiceLoader.load(ConfigSource.class))
+        .hasAtLeastOneElementOfType(EnvironmentAliases.class)
+        .hasAtLeastOneElementOfType(OperatorFile.class);
+  }
+}

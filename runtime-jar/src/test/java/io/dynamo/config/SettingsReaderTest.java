@@ -1,0 +1,117 @@
+package io.dynamo.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.testing.TestSettings;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class SettingsReaderTest {
+  @Test
+  void defaultsMakeAWholeServerOnLoopback() {
+    var settings = TestSettings.defaults();
+
+    assertThat(settings.server().roles())
+        .containsExactlyInAnyOrder(Role.FRONTEND, Role.ROUTER, Role.WORKER);
+    assertThat(settings.server().httpHost()).isEqualTo("127.0.0.1");
+    assertThat(settings.discovery().backend()).isEqualTo(DiscoverySettings.Backend.MEMORY);
+    assertThat(settings.discovery().fileRoot()).isEqualTo(Path.of("/tmp/dynamo_store_kv"));
+    assertThat(settings.tcp().maxFrameBytes()).isEqualTo(33_554_432);
+    assertThat(settings.tcp().format()).isEqualTo(PayloadFormat.MSGPACK);
+    assertThat(settings.router().mode()).isEqualTo(RouterSettings.Mode.KV);
+    assertThat(settings.frontend().requestTimeout()).isEqualTo(Duration.ofMinutes(10));
+    assertThat(settings.frontend().preprocessThreads()).isPositive();
+    assertThat(settings.worker().modelPath()).isEqualTo(Path.of("/srv/config/models/tiny"));
+    assertThat(settings.worker().modelName()).isNull();
+    assertThat(settings.worker().prefillPerToken()).isEqualTo(Duration.ofNanos(50_000));
+  }
+
+  @Test
+  void everyBadValueIsListedWithItsKeyValueAndBound() {
+    var bad =
+        Map.of(
+            "dynamo.http.port", "eighty",
+            "dynamo.request.tcp.pool-size", "0",
+            "dynamo.worker.token-interval", "5",
+            "dynamo.router.mode", "best",
+            "dynamo.frontend.body-limit", "9GiB");
+
+    assertThatThrownBy(() -> TestSettings.with(bad))
+        .isInstanceOfSatisfying(
+            InvalidSettingsException.class, e -> assertThat(e.problems()).hasSize(5))
+        .hasMessageContaining("dynamo.http.port = \"eighty\" (from test) is not a whole number")
+        .hasMessageContaining(
+            "dynamo.request.tcp.pool-size = \"0\" (from test) must be 1 to 1024; set integer of 1 to 1024")
+        .hasMessageContaining("dynamo.worker.token-interval = \"5\"")
+        .hasMessageContaining("dynamo.router.mode = \"best\" (from test) is not round-robin or kv")
+        .hasMessageContaining("dynamo.frontend.body-limit = \"9GiB\"");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"500ms,500", "10s,10000", "2m,120000", "PT1.5S,1500", "1h,3600000"})
+  void durationsAreReadWithUnitsOrAsIso(String text, long millis) {
+    var settings = TestSettings.with(Map.of("dynamo.frontend.request-timeout", text));
+
+    assertThat(settings.frontend().requestTimeout()).isEqualTo(Duration.ofMillis(millis));
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"10", "10 parsecs", "-1s", "99999999999999999999s", "PT", "9999999h"})
+  void otherDurationsAreRefused(String text) {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.frontend.request-timeout", text)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.frontend.request-timeout");
+  }
+
+  @ParameterizedTest
+  @CsvSource({"65536,65536", "64KiB,65536", "2 MiB,2097152"})
+  void sizesAreBytesOrPowersOfTwo(String text, int bytes) {
+    var settings = TestSettings.with(Map.of("dynamo.request.tcp.max-frame", text));
+
+    assertThat(settings.tcp().maxFrameBytes()).isEqualTo(bytes);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"0.0.0.0", "*", "10.0.0.7", "example.org", "::"})
+  void httpOffLoopbackIsRefusedUnlessInsecureIsAccepted(String host) {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.http.host", host)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.security.insecure=true");
+
+    var accepted =
+        TestSettings.with(Map.of("dynamo.http.host", host, "dynamo.security.insecure", "true"));
+    assertThat(accepted.server().httpHost()).isEqualTo(host);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"localhost", "127.0.0.2", "::1"})
+  void loopbackNeedsNoConsent(String host) {
+    assertThat(TestSettings.with(Map.of("dynamo.http.host", host)).server().httpHost())
+        .isEqualTo(host);
+  }
+
+  @Test
+  void theRequestPlaneOffLoopbackIsRefusedToo() {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.request.tcp.host", "10.0.0.7")))
+        .hasMessageContaining("dynamo.request.tcp.host = \"10.0.0.7\"");
+  }
+
+  @Test
+  void aBlankValueCountsAsAbsent() {
+    assertThat(TestSettings.with(Map.of("dynamo.http.port", " ")).server().httpPort())
+        .isEqualTo(8000);
+  }
+
+  @Test
+  void aDefaultThatLeadsNowhereSaysWhatToSet() {
+    assertThatThrownBy(() -> SettingsReader.read(_ -> null))
+        .hasMessageContaining("there is no server.config.dir here; set dynamo.worker.model-path");
+  }
+}
