@@ -3,6 +3,7 @@ package io.dynamo.frontend.health;
 import io.dynamo.config.Role;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.natives.NativeLibrary;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -28,10 +29,11 @@ public class FrontendReady implements HealthCheck {
       return response.withData("role", "not played").up().build();
     }
     int models = catalog.models().size();
+    var cause = NativeLibrary.cause();
     return response
         .withData("models", models)
         .withData("requests", admission.admitted())
-        .withData("memory", runtime.memory().kind())
+        .withData("native", cause == null ? "present" : cause)
         .status(admission.isOpen() && models > 0)
         .build();
   }

@@ -1,0 +1,83 @@
+package io.dynamo.frontend.wiring;
+
+import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.openai.ChatCompletions;
+import io.dynamo.frontend.openai.Preprocessor;
+import io.dynamo.frontend.postprocess.TextAssembler;
+import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.natives.NativeLibrary;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.time.InstantSource;
+
+/** Makes the frontend's parts, one of each. Catalog and dispatcher come from their own packages. */
+@ApplicationScoped
+public class FrontendProducer {
+  /** Closed until the role starts. */
+  @Produces
+  @Singleton
+  public Admission admission(DynamoRuntime runtime) {
+    return new Admission(runtime.settings().frontend().maxConcurrentRequests(), runtime.metrics());
+  }
+
+  /** Room for every request that is let in. */
+  @Produces
+  @Singleton
+  public Preprocessor preprocessor(DynamoRuntime runtime) {
+    var settings = runtime.settings().frontend();
+    return new Preprocessor(settings.preprocessThreads(), settings.maxConcurrentRequests());
+  }
+
+  void close(@Disposes Preprocessor preprocessor) {
+    preprocessor.close();
+  }
+
+  @Produces
+  @Singleton
+  public DisconnectWatcher disconnectWatcher(DynamoRuntime runtime) {
+    var settings = runtime.settings().frontend();
+    return new DisconnectWatcher(
+        NativeLibrary.isAvailable() ? new KernelHungUpPeers() : null,
+        settings.disconnectPoll(),
+        settings.writeStall(),
+        runtime.blocking());
+  }
+
+  void close(@Disposes DisconnectWatcher watcher) {
+    watcher.close();
+  }
+
+  @Produces
+  @Singleton
+  public ChatCompletions chatCompletions(
+      DynamoRuntime runtime,
+      ModelCatalog catalog,
+      Dispatcher dispatcher,
+      Preprocessor preprocessor,
+      Admission admission,
+      DisconnectWatcher watcher) {
+    return new ChatCompletions(
+        runtime.settings().frontend(),
+        catalog,
+        dispatcher,
+        preprocessor,
+        (tokens, stop, eosTokenIds, includeStop, skipSpecialTokens) ->
+            new TextAssembler(tokens, stop, eosTokenIds, includeStop, skipSpecialTokens)::accept,
+        admission,
+        watcher,
+        runtime.blocking(),
+        InstantSource.system());
+  }
+
+  @Produces
+  @Singleton
+  public FrontendRole role(
+      DynamoRuntime runtime, Admission admission, ChatCompletions completions) {
+    return new FrontendRole(runtime.settings().server(), admission, completions);
+  }
+}

@@ -1,0 +1,64 @@
+package io.dynamo.frontend.wiring;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.ServerSettings;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.openai.ChatCompletions;
+import io.dynamo.runtime.RoleLifecycle;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+
+/** The frontend as a role: lets requests in, and drains them before the planes close. */
+public final class FrontendRole implements RoleLifecycle {
+  private static final System.Logger LOG = System.getLogger(FrontendRole.class.getName());
+  private static final Duration LAST_FRAMES = Duration.ofSeconds(2);
+
+  private final ServerSettings server;
+  private final Admission admission;
+  private final ChatCompletions completions;
+
+  FrontendRole(ServerSettings server, Admission admission, ChatCompletions completions) {
+    this.server = server;
+    this.admission = admission;
+    this.completions = completions;
+  }
+
+  @Override
+  public String name() {
+    return "frontend";
+  }
+
+  /** Opens the doors and says in the log where they are. */
+  void start() {
+    admission.open();
+    var address =
+        "http://"
+            + (server.httpHost().contains(":") ? "[" + server.httpHost() + "]" : server.httpHost())
+            + ":"
+            + server.httpPort();
+    LOG.log(
+        Level.INFO,
+        """
+        frontend started; models are listed by {0}/v1/models, and asked by
+          curl -N {0}/v1/chat/completions -H "content-type: application/json" \
+        -d "{1}"\
+        """,
+        address,
+        "{\\\"model\\\":\\\"NAME\\\",\\\"stream\\\":true,"
+            + "\\\"messages\\\":[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Hello\\\"}]}");
+  }
+
+  @Override
+  public void stop(Deadline deadline) throws InterruptedException {
+    int left = admission.drain(Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
+    if (left > 0) {
+      LOG.log(Level.WARNING, "{0} requests did not end within the drain and are ended", left);
+      completions.abortAll(
+          new EngineFailedException(
+              ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
+      admission.drain(LAST_FRAMES);
+    }
+  }
+}

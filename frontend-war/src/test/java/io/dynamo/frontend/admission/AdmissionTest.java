@@ -1,0 +1,78 @@
+package io.dynamo.frontend.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class AdmissionTest {
+  private final Metrics metrics = new Metrics();
+  private final Admission admission = new Admission(2, metrics);
+
+  private long counted(String model, String type, String status, String errorType) {
+    return metrics
+        .counter(
+            FrontendMetrics.REQUESTS,
+            new Label("model", model),
+            new Label("endpoint", "chat_completions"),
+            new Label("request_type", type),
+            new Label("status", status),
+            new Label("error_type", errorType))
+        .value();
+  }
+
+  @Test
+  void oneTooManyIsRefusedAtOnceWithRetryAfterAndCounted() {
+    admission.open();
+    var first = admission.admit("chat_completions");
+    admission.admit("chat_completions");
+    assertThatThrownBy(() -> admission.admit("chat_completions"))
+        .isInstanceOfSatisfying(
+            ApiException.class,
+            e -> {
+              assertThat(e.error().status()).isEqualTo(503);
+              assertThat(e.error().code()).isEqualTo("overloaded");
+              assertThat(e.error().retryAfterSeconds()).isPositive();
+            });
+    assertThat(counted("unknown_model", "unary", "error", "overload")).isEqualTo(1);
+    first.end(null);
+    admission.admit("chat_completions");
+  }
+
+  @Test
+  void nobodyIsLetInBeforeTheOpeningNorWhileDraining() throws Exception {
+    assertThatThrownBy(() -> admission.admit("chat_completions"))
+        .hasMessage("Service is not ready");
+    admission.open();
+    var inside = admission.admit("chat_completions");
+    assertThat(admission.drain(Duration.ZERO)).isEqualTo(1);
+    assertThatThrownBy(() -> admission.admit("chat_completions"))
+        .hasMessage("Service is not ready");
+    inside.end(null);
+    assertThat(admission.drain(Duration.ZERO)).isZero();
+  }
+
+  @Test
+  void aRequestIsCountedOnceHoweverOftenItEnds() {
+    admission.open();
+    var account = admission.admit("chat_completions");
+    account.serving("m", true);
+    account.tokens(1);
+    account.tokens(3);
+    account.end(null);
+    account.end(ApiError.of(500, "late"));
+    assertThat(counted("m", "stream", "success", "")).isEqualTo(1);
+    assertThat(counted("m", "stream", "error", "internal")).isZero();
+    assertThat(admission.admitted()).isZero();
+    var model = new Label("model", "m");
+    assertThat(metrics.level(FrontendMetrics.INFLIGHT, model).value()).isZero();
+    assertThat(metrics.level(FrontendMetrics.QUEUED, model).value()).isZero();
+    assertThat(metrics.counter(FrontendMetrics.OUTPUT_TOKENS, model).value()).isEqualTo(4);
+  }
+}

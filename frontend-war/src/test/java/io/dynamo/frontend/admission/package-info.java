@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.admission;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,312 @@
+package io.dynamo.frontend.openai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.NoWorkerException;
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.frontend.openai.FrontendFixture.Recorded;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.metrics.Label;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ChatCompletionsTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String HI =
+      "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}";
+
+  private final FrontendFixture frontend = new FrontendFixture();
+
+  @AfterEach
+  void close() {
+    assertThat(frontend.admission.admitted()).as("requests that never ended").isZero();
+    assertThat(
+            frontend
+                .metrics
+                .level(FrontendMetrics.INFLIGHT, new Label("model", "script"))
+                .value())
+        .isZero();
+    frontend.close();
+  }
+
+  private static String hi(String more) {
+    return HI.formatted(more);
+  }
+
+  private static EngineOutput said(String text, FinishReason finish, int tokens) {
+    return new EngineOutput(new int[tokens], text, finish, null, 0, null);
+  }
+
+  private static EngineOutput said(String text) {
+    return new EngineOutput(new int[1], text, null, null, 0, null);
+  }
+
+  private static List<JsonNode> chunks(String sse) throws IOException {
+    var chunks = new ArrayList<JsonNode>();
+    assertThat(sse).endsWith("data: [DONE]\n\n");
+    for (var frame : sse.split("\n\n")) {
+      if (!frame.equals("data: [DONE]") && !frame.equals(": ")) {
+        assertThat(frame).startsWith("data: ").doesNotContain("\n");
+        chunks.add(JSON.readTree(frame.substring("data: ".length())));
+      }
+    }
+    return chunks;
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8, 13, 21}) // the seed names the failing run
+  void foldingAStreamGivesTheUnaryAnswer(long seed) throws Exception {
+    var random = new Random(seed);
+    var items = new ArrayList<EngineOutput>();
+    for (int i = random.nextInt(200); i > 0; i--) {
+      var ids = random.ints(random.nextInt(4), 32, 0x2000).toArray();
+      items.add(EngineOutput.ofTokens(ids));
+    }
+    items.add(EngineOutput.finish(FinishReason.LENGTH, null, 'z'));
+    frontend.items = items;
+    var stop = random.nextBoolean() ? ",\"stop\":[\"\\u0100\"]" : "";
+    var unary = JSON.readTree(frontend.post(hi(stop)).text());
+    var streamed =
+        chunks(
+            frontend
+                .post(hi(stop + ",\"stream\":true,\"stream_options\":{\"include_usage\":true}"))
+                .text());
+
+    var text = new StringBuilder();
+    String finish = null;
+    for (var chunk : streamed) {
+      for (var choice : chunk.get("choices")) {
+        text.append(choice.path("delta").path("content").asText(""));
+        finish = choice.get("finish_reason").textValue();
+      }
+    }
+    var choice = unary.get("choices").get(0);
+    assertThat(text).hasToString(choice.get("message").path("content").asText(""));
+    assertThat(finish).isEqualTo(choice.get("finish_reason").textValue());
+    assertThat(streamed.getLast().get("usage")).isEqualTo(unary.get("usage"));
+  }
+
+  @Test
+  void streamsAreByteForByteAsDynamoSendsThem() throws Exception {
+    int compared = 0;
+    for (var captured : golden("chat")) {
+      var request = captured.get("request").get("body");
+      if (!captured.get("response").has("sse") || request.has("n") || request.has("logprobs")) {
+        continue;
+      }
+      var sse = captured.get("response").get("sse").textValue();
+      frontend.items = scripted(chunks(sse));
+      var answer =
+          frontend.post(
+              JSON.writeValueAsBytes(request),
+              Map.of("x-dynamo-request-id", chunks(sse).getFirst().get("id").asText().substring(9)));
+      assertThat(answer.text()).as(captured.get("name").asText()).isEqualTo(sse);
+      compared++;
+    }
+    assertThat(compared).isGreaterThanOrEqualTo(5);
+  }
+
+  /** The items of a worker whose stream gives {@code chunks}. */
+  private List<EngineOutput> scripted(List<JsonNode> chunks) {
+    var items = new ArrayList<EngineOutput>();
+    frontend.createdSeconds = chunks.getFirst().get("created").asLong();
+    int told = 0;
+    int total = chunks.size();
+    for (var chunk : chunks) {
+      if (chunk.has("usage")) {
+        frontend.promptTokens = chunk.get("usage").get("prompt_tokens").asInt();
+        total = chunk.get("usage").get("completion_tokens").asInt();
+      }
+    }
+    for (var chunk : chunks) {
+      if (chunk.get("choices").isEmpty()) {
+        continue;
+      }
+      var choice = chunk.get("choices").get(0);
+      boolean last = !choice.get("finish_reason").isNull();
+      int tokens = last ? total - told : 1;
+      told += tokens;
+      items.add(
+          new EngineOutput(
+              new int[tokens],
+              choice.get("delta").path("content").asText(""),
+              last
+                  ? choice.get("finish_reason").asText().equals("length")
+                      ? FinishReason.LENGTH
+                      : FinishReason.EOS
+                  : null,
+              null,
+              0,
+              null));
+    }
+    return items;
+  }
+
+  private static JsonNode golden(String name) throws IOException {
+    try (var in = ChatCompletionsTest.class.getResourceAsStream("/golden/" + name + ".json")) {
+      return JSON.readTree(in);
+    }
+  }
+
+  @Test
+  void aUnaryAnswerHasDynamosKeysInDynamosOrder() {
+    frontend.items = List.of(said("Hi"), said("", FinishReason.EOS, 1));
+    var answer =
+        frontend.post(
+            hi("").getBytes(StandardCharsets.UTF_8),
+            Map.of("x-dynamo-request-id", "9776aa5a-8c43-4e7c-a4a3-94f1f5404761"));
+    assertThat(answer.text())
+        .isEqualTo(
+            "{\"id\":\"chatcmpl-9776aa5a-8c43-4e7c-a4a3-94f1f5404761\",\"choices\":[{\"index\":0,"
+                + "\"message\":{\"content\":\"Hi\",\"refusal\":null,\"role\":\"assistant\"},"
+                + "\"finish_reason\":\"stop\",\"logprobs\":null}],\"created\":1795217895,"
+                + "\"model\":\"script\",\"object\":\"chat.completion\",\"usage\":{"
+                + "\"prompt_tokens\":5,\"completion_tokens\":2,\"total_tokens\":7}}");
+  }
+
+  @Test
+  void aFailureBeforeTheFirstItemKeepsItsStatus() {
+    frontend.failure = new NoWorkerException("dynamo/script/generate", 0, 0);
+    for (var more : List.of("", ",\"stream\":true")) {
+      var answer = frontend.post(hi(more));
+      assertThat(answer.status).isEqualTo(503);
+      assertThat(answer.events).isFalse();
+      assertThat(answer.text())
+          .isEqualTo(
+              "{\"error\":{\"message\":\"Service temporarily unavailable\","
+                  + "\"type\":\"service_unavailable\",\"code\":null,\"param\":null},"
+                  + "\"message\":\"Service temporarily unavailable\","
+                  + "\"type\":\"Service Unavailable\",\"code\":503}");
+    }
+    frontend.failure = new InvalidRequestException("no such rank");
+    assertThat(frontend.post(hi(",\"stream\":true")).error)
+        .satisfies(error -> assertThat(error).hasFieldOrPropertyWithValue("status", 400))
+        .satisfies(
+            error -> assertThat(error).hasFieldOrPropertyWithValue("message", "no such rank"));
+  }
+
+  @Test
+  void aFailureInMidStreamIsATypedFrameAndTheTerminator() {
+    frontend.items = List.of(said("Hi"));
+    frontend.failure =
+        new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, "secret of the engine", null);
+    var answer = frontend.post(hi(",\"stream\":true"));
+    assertThat(answer.status).isEqualTo(200);
+    assertThat(answer.text())
+        .contains("\"content\":\"Hi\"")
+        .doesNotContain("secret")
+        .endsWith(
+            "data: {\"error\":{\"message\":\"Internal server error\","
+                + "\"type\":\"internal_server_error\",\"code\":500}}\n\ndata: [DONE]\n\n");
+    assertThat(frontend.post(hi("")).status).isEqualTo(500);
+  }
+
+  @Test
+  void aStreamWithoutAFinishReasonIsAFailure() {
+    frontend.items = List.of(said("Hi"));
+    assertThat(frontend.post(hi("")).status).isEqualTo(503);
+  }
+
+  @Test
+  void aStopStringFoundHereStopsTheWorker() throws Exception {
+    frontend.items =
+        "alpha STOP beta".codePoints().mapToObj(EngineOutput::ofTokens).toList();
+    frontend.endless = true;
+    var answer = JSON.readTree(frontend.post(hi(",\"stop\":\"STOP\"")).text());
+    assertThat(answer.at("/choices/0/message/content").textValue()).isEqualTo("alpha ");
+    assertThat(answer.at("/choices/0/finish_reason").textValue()).isEqualTo("stop");
+    assertThat(frontend.workerCancelled).isTrue();
+  }
+
+  @Test
+  void aClientThatLeavesCancelsTheWorkerAndIsCounted() {
+    frontend.items = List.of(said("Hi"));
+    frontend.endless = true;
+    var answer = new Recorded();
+    answer.wire =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    frontend.post(
+        hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+    assertThat(frontend.workerCancelled).isTrue();
+    assertThat(frontend.metrics.level(FrontendMetrics.DISCONNECTED_CLIENTS).value()).isEqualTo(1);
+    assertThat(
+            frontend
+                .metrics
+                .counter(
+                    FrontendMetrics.REQUESTS,
+                    new Label("model", "script"),
+                    new Label("endpoint", "chat_completions"),
+                    new Label("request_type", "stream"),
+                    new Label("status", "error"),
+                    new Label("error_type", "cancelled"))
+                .value())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void anUnknownModelIsNamedWithOpenAisCode() throws Exception {
+    var answer = frontend.post(hi("").replace("script", "nope"));
+    assertThat(answer.status).isEqualTo(404);
+    var body = JSON.readTree(answer.text());
+    assertThat(body.at("/error/code").textValue()).isEqualTo("model_not_found");
+    assertThat(body.at("/error/message").textValue()).contains("nope");
+    assertThat(body.get("code").intValue()).isEqualTo(404);
+  }
+
+  @Test
+  void aKnownModelWithoutAWorkerIsAskedForLater() {
+    frontend.ready = false;
+    var answer = frontend.post(hi(",\"temperature\":9"));
+    assertThat(answer.status).isEqualTo(503);
+    assertThat(answer.text()).contains("Model `script` is not ready to serve requests yet.");
+  }
+
+  @Test
+  void aBodyBeyondTheLimitIsRefusedWithBothNumbers() {
+    var answer = frontend.post(" ".repeat(5000));
+    assertThat(answer.status).isEqualTo(413);
+    assertThat(answer.text()).contains("5000").contains("4096");
+  }
+
+  @Test
+  void onlyJsonIsTaken() {
+    for (var type : List.of("text/plain", "application/x-www-form-urlencoded", "")) {
+      var answer = frontend.post(new byte[0], Map.of("content-type", type));
+      assertThat(answer.status).as(type).isEqualTo(415);
+    }
+    frontend.items = List.of(said("a", FinishReason.EOS, 1));
+    var vendor =
+        frontend.post(
+            hi("").getBytes(StandardCharsets.UTF_8),
+            Map.of("content-type", "application/vnd.api+json; charset=latin1"));
+    assertThat(vendor.status).isEqualTo(200);
+  }
+
+  @Test
+  void aPromptThatFillsTheContextIsRefused() {
+    frontend.promptTokens = 1000;
+    var answer = frontend.post(hi(""));
+    assertThat(answer.status).isEqualTo(400);
+    assertThat(answer.text()).contains("context_length_exceeded");
+  }
+}

@@ -1,0 +1,197 @@
+package io.dynamo.frontend.openai;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Stream;
+import java.util.stream.StreamSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** One request per field and value, as captured from Dynamo. */
+class ChatValidationTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
+
+  /** Dynamo serves these; here they are refused by name until they are served. */
+  private static final Set<String> NOT_SERVED =
+      Set.of(
+          "add_generation_prompt", "allowed_token_ids", "audio", "bad_words_token_ids",
+          "cache_salt", "continue_final_message", "detokenize", "guided_choice",
+          "guided_decoding_backend", "guided_grammar", "guided_json", "guided_regex",
+          "guided_whitespace_pattern", "logit_bias", "logprob_token_ids", "logprobs",
+          "media_io_kwargs", "mm_processor_kwargs", "modalities", "prediction", "prompt_logprobs",
+          "reasoning_effort", "response_format", "return_tokens_as_token_ids", "thinking",
+          "top_logprobs", "web_search_options");
+
+  private final FrontendFixture frontend = new FrontendFixture();
+
+  @AfterEach
+  void close() {
+    assertThat(frontend.admission.admitted()).isZero();
+    frontend.close();
+  }
+
+  record Case(String name, JsonNode request, JsonNode response) {
+    byte[] body() throws IOException {
+      return request.has("raw_body")
+          ? request.get("raw_body").textValue().getBytes(StandardCharsets.ISO_8859_1)
+          : JSON.writeValueAsBytes(request.get("body"));
+    }
+
+    /** Top-level keys that are not served here. */
+    List<String> notServed() {
+      var keys = new ArrayList<String>();
+      request
+          .path("body")
+          .fieldNames()
+          .forEachRemaining(
+              key -> {
+                if (NOT_SERVED.contains(key)) {
+                  keys.add(key);
+                }
+              });
+      return keys;
+    }
+
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  static Stream<Case> cases() throws IOException {
+    return Stream.concat(captured("chat-validation"), captured("json-tolerance"))
+        .filter(it -> !it.name().equals("deep_nesting")) // its body is abridged in the capture
+        .filter(it -> !it.name().startsWith("image_")) // text parts only
+        .filter(it -> !it.name().equals("f_functions_name_f")); // refused as a whole here: 501
+  }
+
+  private static Stream<Case> captured(String file) throws IOException {
+    try (var in = ChatValidationTest.class.getResourceAsStream("/golden/" + file + ".json")) {
+      return StreamSupport.stream(JSON.readTree(in).spliterator(), false)
+          .map(it -> new Case(it.get("name").asText(), it.get("request"), it.get("response")));
+    }
+  }
+
+  @ParameterizedTest(name = "{0}")
+  @MethodSource("cases")
+  void isAnsweredAsDynamoAnswersIt(Case captured) throws IOException {
+    frontend.items =
+        List.of(new EngineOutput(new int[1], "a", FinishReason.EOS, null, 0, null));
+    var answer = frontend.post(captured.body(), Map.of());
+    var told = JSON.readTree(answer.text()).path("message").asText();
+    if (captured.name().equals("response_format_text")
+        || captured.name().equals("f_response_format_type_text")) {
+      assertThat(answer.status).isEqualTo(200);
+      return;
+    }
+    if (!captured.notServed().isEmpty()) {
+      assertThat(answer.status).isEqualTo(400);
+      assertThat(told).startsWith("Validation: Unsupported parameter(s): ");
+      for (var key : captured.notServed()) {
+        if (!key.equals("logprobs") && !key.equals("response_format")) {
+          assertThat(told).contains("`" + key + "`");
+        }
+      }
+      return;
+    }
+    int status = captured.response().get("status").intValue();
+    assertThat(answer.status).as(told).isEqualTo(status);
+    if (status == 200) {
+      return;
+    }
+    var theirs = captured.response().get("json").get("message").textValue();
+    if (theirs.startsWith(SHAPE)) {
+      assertThat(told).startsWith(SHAPE).hasSizeGreaterThan(SHAPE.length());
+    } else if (theirs.contains("must be a valid JSON object string")) {
+      assertThat(told)
+          .startsWith(theirs.substring(0, theirs.indexOf("object string") + "object string".length()));
+    } else if (status == 404) {
+      assertThat(told).startsWith(theirs);
+    } else {
+      assertThat(told).isEqualTo(theirs);
+    }
+  }
+
+  @Test
+  void nestingBeyond128LevelsIsRefused() {
+    for (int depth : new int[] {120, 200}) {
+      var body =
+          "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"metadata\":"
+              + "[".repeat(depth)
+              + "]".repeat(depth)
+              + "}";
+      frontend.items =
+          List.of(new EngineOutput(new int[1], "a", FinishReason.EOS, null, 0, null));
+      assertThat(frontend.post(body).status).isEqualTo(depth < 128 ? 200 : 400);
+    }
+  }
+
+  @Test
+  void moreThanOneChoiceIsRefusedByName() {
+    var answer =
+        frontend.post(
+            "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"n\":2}");
+    assertThat(answer.status).isEqualTo(400);
+    assertThat(answer.text()).contains("\"param\":\"n\"").contains("more than one choice");
+  }
+
+  @Test
+  void tooMuchMetadataIs431() {
+    var headers = new HashMap<String, String>();
+    for (int i = 0; i < 65; i++) {
+      headers.put("x-dynamo-meta-k" + i, "v");
+    }
+    var body = "{\"model\":\"nope\",\"messages\":[]}".getBytes(StandardCharsets.UTF_8);
+    var answer = frontend.post(body, headers);
+    assertThat(answer.status).isEqualTo(431);
+    assertThat(answer.text()).contains("metadata headers exceed the limit of 64 entries");
+  }
+
+  @Test
+  void toolHistoryReachesTheTemplateWithArgumentsAsAMap() {
+    frontend.items =
+        List.of(new EngineOutput(new int[1], "a", FinishReason.EOS, null, 0, null));
+    var answer =
+        frontend.post(
+            """
+            {"model":"script","messages":[{"role":"user","content":[{"type":"text","text":"a"},
+            {"type":"text","text":"b"}]},{"role":"assistant","content":null,"tool_calls":[{"id":"c",
+            "type":"function","function":{"name":"f","arguments":"{\\"x\\":1}"}}]},
+            {"role":"tool","tool_call_id":"c","content":"r"}],"chat_template_kwargs":{"k":true},
+            "tools":[{"type":"function","function":{"name":"f","parameters":{}}}]}
+            """);
+    assertThat(answer.status).as(answer.text()).isEqualTo(200);
+    var prompt = Objects.requireNonNull(frontend.prompt);
+    assertThat(prompt.messages().get(0)).containsEntry("content", "a\nb");
+    assertThat(prompt.messages().get(1))
+        .containsEntry("content", "")
+        .containsEntry(
+            "tool_calls",
+            List.of(
+                Map.of(
+                    "id",
+                    "c",
+                    "type",
+                    "function",
+                    "function",
+                    Map.of("name", "f", "arguments", Map.of("x", 1)))));
+    assertThat(prompt.messages().get(2)).containsEntry("tool_call_id", "c");
+    assertThat(prompt.tools()).hasSize(1);
+    assertThat(prompt.templateArgs()).containsEntry("k", true);
+  }
+}

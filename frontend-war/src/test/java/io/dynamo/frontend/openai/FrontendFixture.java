@@ -1,0 +1,286 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.config.FrontendSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.postprocess.TextAssembler;
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.model.ModelCard;
+import io.dynamo.request.RequestContext;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/** A frontend with one model, {@code script}, whose worker says what it is told to say. */
+final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
+  /** The answer to one request. */
+  static final class Recorded implements Answer {
+    int status;
+    @Nullable ApiError error;
+    final ByteArrayOutputStream body = new ByteArrayOutputStream();
+    OutputStream wire = body;
+    boolean events;
+
+    @Override
+    public void error(ApiError failure) {
+      once(failure.status());
+      error = failure;
+      body.writeBytes(failure.body());
+    }
+
+    @Override
+    public void json(byte[] json) {
+      once(200);
+      body.writeBytes(json);
+    }
+
+    @Override
+    public void events(Body stream) {
+      once(200);
+      events = true;
+      try {
+        stream.writeTo(wire);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    private void once(int with) {
+      if (status != 0) {
+        throw new AssertionError("answered twice: " + status + " and " + with);
+      }
+      status = with;
+    }
+
+    String text() {
+      return body.toString(StandardCharsets.UTF_8);
+    }
+  }
+
+  /** Token ids are Unicode code points here. */
+  private static final class CodePoints implements ModelText, TokenTable {
+    private final FrontendFixture fixture;
+
+    CodePoints(FrontendFixture fixture) {
+      this.fixture = fixture;
+    }
+
+    @Override
+    public String render(ChatPrompt prompt) {
+      fixture.prompt = prompt;
+      return prompt.messages().toString();
+    }
+
+    @Override
+    public int[] encode(String text) {
+      return new int[fixture.promptTokens];
+    }
+
+    @Override
+    public TokenTable tokens() {
+      return this;
+    }
+
+    @Override
+    public int[] eosTokenIds() {
+      return new int[] {3};
+    }
+
+    @Override
+    public void close() {}
+
+    @Override
+    public int size() {
+      return Character.MAX_CODE_POINT + 1;
+    }
+
+    @Override
+    public byte[] bytes(int id) {
+      return Character.toString(id).getBytes(StandardCharsets.UTF_8);
+    }
+
+    @Override
+    public boolean isSpecial(int id) {
+      return id == 3;
+    }
+  }
+
+  final Metrics metrics = new Metrics();
+  final Admission admission = new Admission(4, metrics);
+  final DisconnectWatcher watcher =
+      new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {});
+  private final Preprocessor preprocessor = new Preprocessor(1, 4);
+  final ChatCompletions completions;
+
+  int promptTokens = 5;
+  long createdSeconds = 1_795_217_895;
+  List<EngineOutput> items = List.of();
+  @Nullable DynamoException failure; // after the items; null completes
+  boolean endless; // after the items, nothing
+  boolean workerCancelled;
+  boolean ready = true;
+  @Nullable ChatPrompt prompt;
+  @Nullable GenerateRequest asked;
+  @Nullable RequestContext context;
+
+  FrontendFixture() {
+    var settings =
+        new FrontendSettings(
+            3,
+            4,
+            4096,
+            Duration.ofSeconds(30),
+            Duration.ofMillis(1),
+            Duration.ofMillis(1),
+            Duration.ofHours(1),
+            Duration.ofHours(1),
+            1);
+    completions =
+        new ChatCompletions(
+            settings,
+            this,
+            this,
+            preprocessor,
+            (tokens, stop, eos, include, skip) ->
+                new TextAssembler(tokens, stop, eos, include, skip)::accept,
+            admission,
+            watcher,
+            Runnable::run,
+            () -> Instant.ofEpochSecond(createdSeconds));
+    admission.open();
+  }
+
+  Recorded post(byte[] body, Map<String, String> headers) {
+    return post(body, headers, new Recorded());
+  }
+
+  Recorded post(byte[] body, Map<String, String> headers, Recorded answer) {
+    completions.serve(
+        new ChatCall(
+            headers.getOrDefault("content-type", "application/json"),
+            body.length,
+            headers,
+            8000,
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000),
+            new ByteArrayInputStream(body)),
+        answer);
+    return answer;
+  }
+
+  Recorded post(String body) {
+    return post(body.getBytes(StandardCharsets.UTF_8), Map.of());
+  }
+
+  @Override
+  public List<ServedModel> models() {
+    return List.of(model());
+  }
+
+  @Override
+  public Optional<ServedModel> find(String name) {
+    return ready && name.equals("script") ? Optional.of(model()) : Optional.empty();
+  }
+
+  @Override
+  public boolean isKnown(String name) {
+    return name.equals("script");
+  }
+
+  private ServedModel model() {
+    var card =
+        new ModelCard(
+            "script", "script", null, null, null, null, null, null, null, 1000, 16, 3,
+            Set.of("Chat"), "Tokens", null, List.of(), Map.of());
+    return new ServedModel(
+        card, new EndpointId("dynamo", "script", "generate"), new CodePoints(this), 17);
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(
+      ServedModel model, GenerateRequest request, RequestContext given) {
+    asked = request;
+    context = given;
+    return subscriber -> subscriber.onSubscribe(new Script(subscriber));
+  }
+
+  private final class Script implements Flow.Subscription {
+    private final Flow.Subscriber<? super EngineOutput> to;
+    private int at;
+    private long demand;
+    private boolean emitting;
+    private boolean over;
+
+    Script(Flow.Subscriber<? super EngineOutput> to) {
+      this.to = to;
+    }
+
+    @Override
+    public void request(long count) {
+      demand += count;
+      if (emitting) {
+        return;
+      }
+      emitting = true;
+      while (!over && at < items.size() && demand > 0) {
+        demand--;
+        to.onNext(items.get(at++));
+      }
+      if (!over && at == items.size() && !endless) {
+        over = true;
+        if (failure == null) {
+          to.onComplete();
+        } else {
+          to.onError(failure);
+        }
+      }
+      emitting = false;
+    }
+
+    @Override
+    public void cancel() {
+      if (!over) {
+        over = true;
+        workerCancelled = true;
+      }
+    }
+  }
+
+  /** The cancellation of the request that was asked last. */
+  Cancellation cancellation() {
+    if (context == null) {
+      throw new AssertionError("no worker was asked");
+    }
+    return context.cancellation();
+  }
+
+  @Override
+  public void close() {
+    preprocessor.close();
+    watcher.close();
+  }
+}

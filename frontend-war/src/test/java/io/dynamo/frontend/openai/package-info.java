@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.openai;
+
+import org.jspecify.annotations.NullMarked;

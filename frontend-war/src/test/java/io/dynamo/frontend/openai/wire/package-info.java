@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.openai.wire;
+
+import org.jspecify.annotations.NullMarked;

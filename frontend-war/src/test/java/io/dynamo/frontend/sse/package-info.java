@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.sse;
+
+import org.jspecify.annotations.NullMarked;
