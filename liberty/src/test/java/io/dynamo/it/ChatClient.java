@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.BufferedInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -26,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class ChatClient implements AutoCloseable {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Duration READ_LIMIT = Duration.ofSeconds(60);
+  private static final Duration READ_LIMIT = Duration.ofMinutes(1);
 
   /**
    * One event of a stream.
@@ -56,7 +57,7 @@ final class ChatClient implements AutoCloseable {
   private final InputStream in;
   private final Map<String, String> headers = new HashMap<>();
   private int status;
-  private long chunkLeft; // bytes of the current chunk not read yet; -1 before the first
+  private long chunkLeft; // of the current chunk; -1 before the first, MIN_VALUE after the last
 
   private ChatClient(Socket socket) throws IOException {
     this.socket = socket;
@@ -100,7 +101,8 @@ final class ChatClient implements AutoCloseable {
         int colon = header.indexOf(':');
         check(colon > 0, "header", header);
         headers.put(
-            header.substring(0, colon).toLowerCase(Locale.ROOT), header.substring(colon + 1).strip());
+            header.substring(0, colon).toLowerCase(Locale.ROOT),
+            header.substring(colon + 1).strip());
       }
       chunkLeft = -1;
     }
@@ -149,7 +151,8 @@ final class ChatClient implements AutoCloseable {
           String.valueOf(event.data()));
       events.add(event);
     }
-    check(!events.isEmpty() && events.getLast().isDone(), "no [DONE] at the end", events.toString());
+    check(
+        !events.isEmpty() && events.getLast().isDone(), "no [DONE] at the end", events.toString());
     return events;
   }
 
@@ -206,7 +209,7 @@ final class ChatClient implements AutoCloseable {
 
   /** A line of the body without its end, or null where the last chunk ends it. */
   private @Nullable String bodyLine() throws IOException {
-    var bytes = new java.io.ByteArrayOutputStream();
+    var bytes = new ByteArrayOutputStream();
     for (int b = bodyByte(); b != '\n'; b = bodyByte()) {
       if (b < 0) {
         return bytes.size() == 0 ? null : bytes.toString(StandardCharsets.UTF_8);
@@ -224,7 +227,8 @@ final class ChatClient implements AutoCloseable {
       if (chunkLeft == 0) {
         check(line().isEmpty(), "chunk end", "");
       } else {
-        check("chunked".equals(headers.get("transfer-encoding")), "not chunked", headers.toString());
+        check(
+            "chunked".equals(headers.get("transfer-encoding")), "not chunked", headers.toString());
       }
       var size = line();
       check(size.matches("[0-9a-fA-F]{1,8}"), "chunk size", size);
@@ -232,10 +236,8 @@ final class ChatClient implements AutoCloseable {
       if (chunkLeft == 0) {
         check(line().isEmpty(), "trailer", "");
         chunkLeft = Long.MIN_VALUE;
+        return -1;
       }
-    }
-    if (chunkLeft == Long.MIN_VALUE) {
-      return -1;
     }
     chunkLeft--;
     int b = in.read();

@@ -24,7 +24,9 @@ class ChatClientIT {
 
   @Test
   void readsTextAcrossChunksAndComments() throws Exception {
-    assertThat(text(HEAD + chunk(": ping\n\n") + chunk(frame("Hel")) + chunk(frame("lo") + DONE) + END))
+    assertThat(
+            text(
+                HEAD + chunk(": ping\n\n") + chunk(frame("Hel")) + chunk(frame("lo") + DONE) + END))
         .isEqualTo("Hello");
   }
 

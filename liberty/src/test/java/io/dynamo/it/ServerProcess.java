@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Liberty server in a process of its own: the installation of the build, user folder, ports and
@@ -28,7 +29,7 @@ final class ServerProcess implements AutoCloseable {
   private static final Path CONFIG = Path.of(System.getProperty("dynamo.it.config"));
   private static final Path EAR = Path.of(System.getProperty("dynamo.it.ear"));
   private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));
-  private static final Duration START = Duration.ofSeconds(120);
+  private static final Duration START = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofSeconds(45); // Liberty quiesces for up to 30 s
   private static final HttpClient HTTP =
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
@@ -36,12 +37,14 @@ final class ServerProcess implements AutoCloseable {
   private final String name;
   private final int port;
   private final Path folder;
+  private final Path console;
   private final Process process;
 
-  private ServerProcess(String name, int port, Path folder, Process process) {
+  private ServerProcess(String name, int port, Path folder, Path console, Process process) {
     this.name = name;
     this.port = port;
     this.folder = folder;
+    this.console = console;
     this.process = process;
   }
 
@@ -87,6 +90,7 @@ final class ServerProcess implements AutoCloseable {
     Files.createDirectories(folder.resolve("apps"));
     Files.copy(EAR, folder.resolve("apps/dynamo.ear"), StandardCopyOption.REPLACE_EXISTING);
     int port = freePort();
+    var console = user.resolve("console.log");
     var builder = new ProcessBuilder(WLP.resolve("bin/server").toString(), "run", plan.name());
     var environment = builder.environment();
     environment.keySet().removeIf(key -> key.startsWith("DYN_") || key.startsWith("DYNAMO_"));
@@ -95,8 +99,8 @@ final class ServerProcess implements AutoCloseable {
     environment.put("DYN_HTTP_PORT", Integer.toString(port));
     environment.put("JVM_ARGS", "-Xmx512m");
     environment.putAll(plan.environment());
-    builder.redirectErrorStream(true).redirectOutput(user.resolve("console.log").toFile());
-    return new ServerProcess(plan.name(), port, folder, builder.start());
+    builder.redirectErrorStream(true).redirectOutput(console.toFile());
+    return new ServerProcess(plan.name(), port, folder, console, builder.start());
   }
 
   /** Waits until {@code /health/ready} says yes. */
@@ -134,7 +138,7 @@ final class ServerProcess implements AutoCloseable {
 
   /** What the server printed so far. */
   String console() {
-    return read(folder.getParent().getParent().resolve("console.log"));
+    return read(console);
   }
 
   /** What the server logged so far. */
@@ -218,8 +222,7 @@ final class ServerProcess implements AutoCloseable {
           }
 
           @Override
-          public FileVisitResult postVisitDirectory(
-              Path visited, @org.jspecify.annotations.Nullable IOException failure)
+          public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
               throws IOException {
             Files.delete(visited);
             return FileVisitResult.CONTINUE;
