@@ -1,0 +1,84 @@
+package io.dynamo.it;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
+
+/**
+ * What a server process holds after a full collection. Reads {@code jcmd} and {@code /proc}.
+ *
+ * @param applicationLoaders class loaders of applications
+ * @param threads live platform threads of the product, by name
+ * @param listeningPorts TCP ports, local
+ */
+record JvmCensus(long applicationLoaders, Set<String> threads, Set<Integer> listeningPorts) {
+  private static final Pattern LOADERS =
+      Pattern.compile(
+          "(?m)^ *\\d+: +(\\d+) +\\d+ +com\\.ibm\\.ws\\.classloading\\.internal\\.AppClassLoader\\b");
+  private static final Pattern SPACES = Pattern.compile(" +");
+  private static final Pattern THREAD = Pattern.compile("(?m)^\"(dynamo[^\"]*)\"");
+
+  static JvmCensus of(ProcessHandle java) throws IOException, InterruptedException {
+    long pid = java.pid();
+    var histogram = jcmd(pid, "GC.class_histogram"); // collects first
+    long loaders =
+        LOADERS
+            .matcher(histogram)
+            .results()
+            .mapToLong(found -> Long.parseLong(found.group(1)))
+            .sum();
+    var threads = new TreeSet<String>();
+    THREAD
+        .matcher(jcmd(pid, "Thread.print"))
+        .results()
+        .forEach(found -> threads.add(found.group(1)));
+    return new JvmCensus(loaders, threads, listeningPorts(pid));
+  }
+
+  private static Set<Integer> listeningPorts(long pid) throws IOException {
+    var sockets = new TreeSet<String>();
+    try (var descriptors = Files.newDirectoryStream(Path.of("/proc/" + pid + "/fd"))) {
+      for (var descriptor : descriptors) {
+        var target = Files.readSymbolicLink(descriptor).toString();
+        if (target.startsWith("socket:[")) {
+          sockets.add(target.substring(8, target.length() - 1));
+        }
+      }
+    }
+    var ports = new TreeSet<Integer>();
+    for (var table : new String[] {"tcp", "tcp6"}) {
+      for (var line : Files.readAllLines(Path.of("/proc/" + pid + "/net/" + table))) {
+        var columns = SPACES.split(line.strip());
+        if (columns.length > 9 && columns[3].equals("0A") && sockets.contains(columns[9])) {
+          ports.add(Integer.parseInt(columns[1].substring(columns[1].indexOf(':') + 1), 16));
+        }
+      }
+    }
+    return ports;
+  }
+
+  private static String jcmd(long pid, String command) throws IOException, InterruptedException {
+    var output = Files.createTempFile("jcmd", ".txt");
+    try {
+      var process =
+          new ProcessBuilder(
+                  Path.of(System.getProperty("java.home"), "bin/jcmd").toString(),
+                  Long.toString(pid),
+                  command)
+              .redirectErrorStream(true)
+              .redirectOutput(output.toFile())
+              .start();
+      if (!process.waitFor(60, TimeUnit.SECONDS) || process.exitValue() != 0) {
+        process.destroyForcibly();
+        throw new IOException("jcmd " + command + " failed: " + Files.readString(output));
+      }
+      return Files.readString(output);
+    } finally {
+      Files.delete(output);
+    }
+  }
+}

@@ -1,0 +1,83 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.openai.client.OpenAIClient;
+import com.openai.client.okhttp.OpenAIOkHttpClient;
+import com.openai.errors.BadRequestException;
+import com.openai.errors.NotFoundException;
+import com.openai.models.chat.completions.ChatCompletionCreateParams;
+import org.junit.jupiter.api.AutoClose;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** OpenAI's SDK for Java, unmodified. */
+@Tag("pending")
+class OpenAiJavaSdkIT {
+  @AutoClose
+  private final OpenAIClient openai =
+      OpenAIOkHttpClient.builder()
+          .baseUrl(System.getProperty("base.url") + "/v1")
+          .apiKey("none")
+          .maxRetries(0)
+          .build();
+
+  @Test
+  void listsTheModel() {
+    assertThat(openai.models().list().data()).anyMatch(model -> model.id().equals(Cluster.MODEL));
+  }
+
+  @Test
+  void streamAddsUpToTheUnaryAnswer() {
+    var params = ask(Cluster.MODEL, 24).build();
+    var unary = openai.chat().completions().create(params);
+
+    var streamed = new StringBuilder();
+    try (var stream = openai.chat().completions().createStreaming(params)) {
+      stream.stream()
+          .flatMap(chunk -> chunk.choices().stream())
+          .forEach(choice -> choice.delta().content().ifPresent(streamed::append));
+    }
+
+    assertThat(streamed.toString())
+        .isNotEmpty()
+        .isEqualTo(unary.choices().getFirst().message().content().orElseThrow());
+    assertThat(unary.usage().orElseThrow().completionTokens()).isBetween(1L, 24L);
+  }
+
+  @Test
+  void cancelledStreamLeavesTheServerInOrder() {
+    try (var stream =
+        openai.chat().completions().createStreaming(ask(Cluster.MODEL, 400).build())) {
+      assertThat(stream.stream().findFirst()).isPresent();
+    }
+    assertThat(openai.chat().completions().create(ask(Cluster.MODEL, 4).build()).choices())
+        .hasSize(1);
+  }
+
+  @Test
+  void unknownModelIsNotFound() {
+    var params = ask("no-such-model", 4).build();
+
+    assertThatThrownBy(() -> openai.chat().completions().create(params))
+        .isInstanceOf(NotFoundException.class)
+        .hasMessageContaining("no-such-model");
+  }
+
+  @Test
+  void impossibleTemperatureIsABadRequest() {
+    var params = ask(Cluster.MODEL, 4).temperature(-7).build();
+
+    assertThatThrownBy(() -> openai.chat().completions().create(params))
+        .isInstanceOf(BadRequestException.class);
+  }
+
+  private static ChatCompletionCreateParams.Builder ask(String model, int tokens) {
+    return ChatCompletionCreateParams.builder()
+        .model(model)
+        .temperature(0)
+        .maxCompletionTokens(tokens)
+        .addUserMessage("Hello");
+  }
+}

@@ -1,0 +1,34 @@
+package io.dynamo.it;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.locks.LockSupport;
+
+/** Waits at process borders, where nothing can notify. */
+final class Polling {
+  private static final long INTERVAL_NANOS = Duration.ofMillis(20).toNanos();
+
+  private Polling() {}
+
+  /**
+   * Asks until the answer is yes; an exception counts as no.
+   *
+   * @return nanoseconds waited
+   * @throws AssertionError when the answer is still no after {@code limit}
+   */
+  static long until(String what, Duration limit, Callable<Boolean> question) {
+    long started = System.nanoTime();
+    Exception last = null;
+    while (System.nanoTime() - started < limit.toNanos()) {
+      try {
+        if (question.call()) {
+          return System.nanoTime() - started;
+        }
+      } catch (Exception notYet) {
+        last = notYet;
+      }
+      LockSupport.parkNanos(INTERVAL_NANOS);
+    }
+    throw new AssertionError(what + ": not within " + limit, last);
+  }
+}

@@ -1,0 +1,43 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A server answers for its roles and for no other. */
+@Tag("pending")
+class RolesIT {
+  @Test
+  void workerServesNoFrontend() throws Exception {
+    try (var worker = ServerProcess.Plan.named("role-worker").roles("worker").start()) {
+      worker.awaitReady();
+
+      assertThat(worker.get("/v1/models").statusCode()).isIn(404, 503);
+    }
+  }
+
+  @Test
+  void roleFileFixesTheRoleWhateverTheEnvironmentSays() throws Exception {
+    var plan =
+        ServerProcess.Plan.named("role-file")
+            .roles("frontend,router")
+            .with("JVM_ARGS", "-Ddynamo.role=worker -Xmx512m");
+    try (var worker = plan.start()) {
+      worker.awaitReady();
+
+      assertThat(worker.get("/v1/models").statusCode()).isIn(404, 503);
+    }
+  }
+
+  @Test
+  void unknownRoleIsRefusedByItsKey() {
+    try (var server = ServerProcess.Plan.named("role-typo").roles("wrker").start()) {
+      Polling.until(
+          "the refusal is logged",
+          Duration.ofMinutes(1),
+          () -> (server.console() + server.messages()).contains("dynamo.roles"));
+    }
+  }
+}

@@ -1,0 +1,232 @@
+package io.dynamo.it;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.FileVisitResult;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A Liberty server in a process of its own: the installation of the build, user folder, ports and
+ * logs of its own, the packaged EAR. Owned by one test thread; {@link #close} leaves no process.
+ */
+final class ServerProcess implements AutoCloseable {
+  private static final Path WLP = Path.of(System.getProperty("dynamo.it.wlp"));
+  private static final Path CONFIG = Path.of(System.getProperty("dynamo.it.config"));
+  private static final Path EAR = Path.of(System.getProperty("dynamo.it.ear"));
+  private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));
+  private static final Duration START = Duration.ofMinutes(2);
+  private static final Duration STOP = Duration.ofSeconds(45); // Liberty quiesces for up to 30 s
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
+  private final String name;
+  private final int port;
+  private final Path folder;
+  private final Path console;
+  private final Process process;
+
+  private ServerProcess(String name, int port, Path folder, Path console, Process process) {
+    this.name = name;
+    this.port = port;
+    this.folder = folder;
+    this.console = console;
+    this.process = process;
+  }
+
+  /** What a server is started with. Immutable. */
+  record Plan(String name, Map<String, String> environment) {
+    Plan {
+      environment = Map.copyOf(environment);
+    }
+
+    /** A server that plays all roles. */
+    static Plan named(String name) {
+      return new Plan(name, Map.of());
+    }
+
+    /**
+     * @param roles as in {@code dynamo.roles}
+     */
+    Plan roles(String roles) {
+      return with("DYNAMO_ROLES", roles);
+    }
+
+    Plan with(String variable, String value) {
+      var more = new LinkedHashMap<>(environment);
+      more.put(variable, value);
+      return new Plan(name, more);
+    }
+
+    /** Starts it; the caller closes it. Returns before it is ready. */
+    ServerProcess start() {
+      try {
+        return ServerProcess.start(this);
+      } catch (IOException failed) {
+        throw new UncheckedIOException("server " + name + " does not start", failed);
+      }
+    }
+  }
+
+  private static ServerProcess start(Plan plan) throws IOException {
+    var user = WORK.resolve(plan.name());
+    deleteTree(user);
+    var folder = user.resolve("servers").resolve(plan.name());
+    copyTree(CONFIG, folder);
+    Files.createDirectories(folder.resolve("apps"));
+    Files.copy(EAR, folder.resolve("apps/dynamo.ear"), StandardCopyOption.REPLACE_EXISTING);
+    int port = freePort();
+    var console = user.resolve("console.log");
+    var builder = new ProcessBuilder(WLP.resolve("bin/server").toString(), "run", plan.name());
+    var environment = builder.environment();
+    environment.keySet().removeIf(key -> key.startsWith("DYN_") || key.startsWith("DYNAMO_"));
+    environment.put("JAVA_HOME", System.getProperty("java.home"));
+    environment.put("WLP_USER_DIR", user.toString());
+    environment.put("DYN_HTTP_PORT", Integer.toString(port));
+    environment.put("JVM_ARGS", "-Xmx512m");
+    environment.putAll(plan.environment());
+    builder.redirectErrorStream(true).redirectOutput(console.toFile());
+    return new ServerProcess(plan.name(), port, folder, console, builder.start());
+  }
+
+  /** Waits until {@code /health/ready} says yes. */
+  ServerProcess awaitReady() {
+    Polling.until(
+        name + " ready",
+        START,
+        () -> {
+          if (!process.isAlive()) {
+            throw new IllegalStateException(
+                "exited with " + process.exitValue() + "\n" + console());
+          }
+          return get("/health/ready").statusCode() == 200;
+        });
+    return this;
+  }
+
+  URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + port + path);
+  }
+
+  int port() {
+    return port;
+  }
+
+  /** The server's own folder: {@code server.xml}, {@code apps}, {@code logs}. */
+  Path folder() {
+    return folder;
+  }
+
+  HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    var request = HttpRequest.newBuilder(uri(path)).timeout(Duration.ofSeconds(10)).build();
+    return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** What the server printed so far. */
+  String console() {
+    return read(console);
+  }
+
+  /** What the server logged so far. */
+  String messages() {
+    return read(folder.resolve("logs/messages.log"));
+  }
+
+  boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** The Java process, also where the start script stands before it. */
+  ProcessHandle java() {
+    return process.descendants().findFirst().orElse(process.toHandle());
+  }
+
+  /** {@code kill -9}: no shutdown hook, no farewell. */
+  void kill() {
+    process.descendants().forEach(ProcessHandle::destroyForcibly);
+    process.destroyForcibly();
+    process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
+  }
+
+  /** {@code SIGTERM}; returns at once. */
+  void terminate() {
+    java().destroy();
+  }
+
+  /** Waits for the end that {@link #terminate} asked for. */
+  void awaitExit() {
+    process.onExit().orTimeout(STOP.toSeconds(), TimeUnit.SECONDS).join();
+  }
+
+  @Override
+  public void close() {
+    if (process.isAlive()) {
+      kill();
+    }
+  }
+
+  /** A port that is free now. */
+  static int freePort() throws IOException {
+    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private static String read(Path file) {
+    try {
+      return Files.exists(file) ? Files.readString(file) : "";
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  private static void copyTree(Path from, Path to) throws IOException {
+    try (var files = Files.walk(from)) {
+      for (var file : files.toList()) {
+        var target = to.resolve(from.relativize(file).toString());
+        if (Files.isDirectory(file)) {
+          Files.createDirectories(target);
+        } else {
+          Files.copy(file, target, StandardCopyOption.REPLACE_EXISTING);
+        }
+      }
+    }
+  }
+
+  private static void deleteTree(Path folder) throws IOException {
+    if (!Files.exists(folder)) {
+      return;
+    }
+    Files.walkFileTree(
+        folder,
+        new SimpleFileVisitor<>() {
+          @Override
+          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
+              throws IOException {
+            Files.delete(file);
+            return FileVisitResult.CONTINUE;
+          }
+
+          @Override
+          public FileVisitResult postVisitDirectory(Path visited, @Nullable IOException failure)
+              throws IOException {
+            Files.delete(visited);
+            return FileVisitResult.CONTINUE;
+          }
+        });
+  }
+}

@@ -1,0 +1,30 @@
+// OpenAI's SDK for Node, unmodified: node openai-sdk.mjs <base url> <model>. Exits 0 when everything held.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+
+const require = createRequire(process.cwd() + "/");
+const { OpenAI } = require("openai");
+const [baseURL, model] = process.argv.slice(2);
+const openai = new OpenAI({ baseURL, apiKey: "none", maxRetries: 0, timeout: 60_000 });
+const ask = { model, temperature: 0, max_completion_tokens: 24, messages: [{ role: "user", content: "Hello" }] };
+
+const ids = [];
+for await (const served of openai.models.list()) ids.push(served.id);
+assert.ok(ids.includes(model), `models: ${ids}`);
+
+const unary = await openai.chat.completions.create(ask);
+const text = unary.choices[0].message.content;
+assert.ok(text.length > 0);
+
+let streamed = "";
+for await (const chunk of await openai.chat.completions.create({ ...ask, stream: true })) {
+  streamed += chunk.choices[0]?.delta?.content ?? "";
+}
+assert.equal(streamed, text);
+
+const cancelled = await openai.chat.completions.create({ ...ask, stream: true, max_completion_tokens: 400 });
+for await (const _ of cancelled) break;
+assert.ok(cancelled.controller.signal.aborted);
+
+await assert.rejects(openai.chat.completions.create({ ...ask, model: "no-such-model" }), OpenAI.NotFoundError);
+await assert.rejects(openai.chat.completions.create({ ...ask, temperature: -7 }), OpenAI.BadRequestError);
