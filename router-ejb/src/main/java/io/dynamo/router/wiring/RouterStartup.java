@@ -1,24 +1,30 @@
 package io.dynamo.router.wiring;
 
+import io.dynamo.router.KvRouter;
 import io.dynamo.runtime.wiring.RuntimeLifecycle;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
 import jakarta.ejb.Singleton;
 import jakarta.ejb.Startup;
+import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 
 /**
- * Starts the runtime before any WAR of the application starts its role, and stops it after the last
- * one has gone.
+ * Starts the runtime and the router before any WAR of the application starts its role, and stops
+ * them after the last one has gone.
  */
 @Singleton
 @Startup
 public class RouterStartup {
+  private static final System.Logger LOG = System.getLogger(RouterStartup.class.getName());
+
   @Inject private RuntimeLifecycle runtime;
+  @Inject private Instance<KvRouter> router; // can be made only once the runtime is there
 
   @PostConstruct
   void start() {
     runtime.start();
+    LOG.log(System.Logger.Level.DEBUG, "routing by {0}", router.get());
   }
 
   @PreDestroy

@@ -1,0 +1,59 @@
+package io.dynamo.frontend.wiring;
+
+import io.dynamo.frontend.catalog.CardTextLoader;
+import io.dynamo.frontend.catalog.DiscoveryCatalog;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.GenerationLegs;
+import io.dynamo.frontend.dispatch.LegDispatcher;
+import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.router.KvRouter;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.time.InstantSource;
+
+/** Makes the catalog of models and the way to their workers. */
+@ApplicationScoped
+public class DispatchProducer {
+  @Produces
+  @Singleton
+  public ModelCatalog catalog(DynamoRuntime runtime) {
+    return new DiscoveryCatalog(
+        runtime.discovery(),
+        new CardTextLoader(),
+        (endpoint, id) ->
+            runtime.instances(endpoint).live().stream()
+                .anyMatch(instance -> instance.id().equals(id)),
+        runtime.blocking(),
+        runtime.timer(),
+        InstantSource.system());
+  }
+
+  void close(@Disposes ModelCatalog catalog) {
+    if (catalog instanceof DiscoveryCatalog following) {
+      following.close();
+    }
+  }
+
+  @Produces
+  @Singleton
+  public Dispatcher dispatcher(
+      DynamoRuntime runtime,
+      KvRouter router,
+      GenerationLegs legs,
+      MessageCodec<GenerateRequest, EngineOutput> codec) {
+    return new LegDispatcher(
+        router,
+        new PlaneWorkerCalls(runtime, codec),
+        legs,
+        runtime.settings().frontend().migrationLimit(),
+        runtime.metrics(),
+        runtime.timer());
+  }
+}

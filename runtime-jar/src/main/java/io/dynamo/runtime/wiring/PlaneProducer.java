@@ -1,0 +1,54 @@
+package io.dynamo.runtime.wiring;
+
+import io.dynamo.config.Settings;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.request.codec.GenerateCodec;
+import io.dynamo.request.tcp.TcpEndpointClient;
+import io.dynamo.request.tcp.TcpEndpointServer;
+import io.dynamo.runtime.ClosingStack;
+import io.dynamo.transfer.jni.HostMemorySelection;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+import java.io.File;
+import java.nio.file.Path;
+import java.util.stream.Collectors;
+
+/** Gives the planes their implementations: TCP for requests, native memory where there is some. */
+@ApplicationScoped
+public class PlaneProducer {
+  @Produces
+  @Singleton
+  PlaneFactory planes() {
+    return PlaneProducer::open;
+  }
+
+  /** What generate endpoints speak. */
+  @Produces
+  @Singleton
+  public MessageCodec<GenerateRequest, EngineOutput> generateCodec() {
+    return new GenerateCodec();
+  }
+
+  private static PlaneFactory.Planes open(Settings settings, Metrics metrics, ClosingStack opened) {
+    System.setProperty(
+        "dynamo.native.extract-dir",
+        settings.server().nativeExtractDirs().stream()
+            .map(Path::toString)
+            .collect(Collectors.joining(File.pathSeparator)));
+    var memory = opened.push("memory", HostMemorySelection.open().memory());
+    var loops =
+        opened.push("event loops", new EventLoops(Runtime.getRuntime().availableProcessors()));
+    var client =
+        opened.push(
+            "request client", new TcpEndpointClient(settings.tcp(), loops, metrics));
+    var server =
+        opened.push(
+            "request server", new TcpEndpointServer(settings.tcp(), loops, metrics));
+    return new PlaneFactory.Planes(client, server, memory);
+  }
+}
