@@ -2,36 +2,44 @@ package io.dynamo.concurrent;
 
 import java.util.Objects;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A bounded stream from one producer thread at a time to one subscriber. The producer offers items
  * until told to pause; the subscriber is called on whichever thread made progress possible (the
- * producer's, or the one that requested), never on two at once.
+ * producer's, or the one that requested), never on two at once. Any thread may end the stream.
  *
  * <p>Invariant: at most {@code capacity} items are held, and every accepted item is delivered in
- * order before the end, unless the subscription is cancelled.
+ * order before the end, unless the subscription is cancelled or the stream aborted. A subscriber
+ * that throws has cancelled.
  */
 public final class ItemStream<T> implements Flow.Publisher<T> {
+  private static final System.Logger LOG = System.getLogger(ItemStream.class.getName());
+
+  /** How the stream ends: {@code cause} null is completion; {@code now} drops what is held. */
+  private record End(@Nullable Throwable cause, boolean now) {}
+
   private final @Nullable Object[] ring;
   private final Runnable onDrained;
   private final Runnable onCancel;
   private final AtomicLong demand = new AtomicLong();
   private final AtomicInteger work =
       new AtomicInteger(); // drain passes owed; the thread that raises it from 0 drains
+  private final AtomicReference<@Nullable End> end = new AtomicReference<>();
+  private final AtomicBoolean cancelled = new AtomicBoolean();
+  private final AtomicBoolean told = new AtomicBoolean(); // onCancel has run
+  private final AtomicBoolean subscribed = new AtomicBoolean();
 
   private volatile long head; // next to deliver; written by the draining thread
   private volatile long tail; // next free; written by the producer
   private volatile boolean paused; // the producer was told that the ring is full
-  private volatile boolean done; // no item follows
-  private volatile @Nullable Throwable failure; // written before done
-  private volatile boolean cancelled;
-  private volatile @Nullable Throwable violation; // the subscriber broke a rule of Flow
   private volatile Flow.@Nullable Subscriber<? super T> subscriber;
-  private boolean subscribed; // guarded by this
-  private boolean ended; // touched by the draining thread only
+  private volatile boolean
+      ended; // the subscriber has heard its last; written by the draining thread
 
   /**
    * @param capacity items held at most
@@ -56,7 +64,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
    */
   public boolean offer(T item) {
     Objects.requireNonNull(item);
-    if (cancelled || done) {
+    if (ended || cancelled.get() || end.get() != null) {
       return true;
     }
     long at = tail;
@@ -65,44 +73,50 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
           "a stream of " + ring.length + " items is full; its producer must wait for onDrained");
     }
     ring[(int) (at % ring.length)] = item;
-    boolean full = at + 1 - head >= ring.length;
-    if (full) {
-      paused = true;
+    if (at + 1 - head >= ring.length) {
+      paused = true; // before the item is seen: whoever takes it must see the pause
     }
     tail = at + 1;
     drain();
     return !paused;
   }
 
-  /** Ends the stream after the items offered so far. */
+  /** Ends the stream after the items offered so far. The first end counts. */
   public void complete() {
-    done = true;
-    drain();
+    end(new End(null, false));
   }
 
   /** Ends the stream with {@code cause} after the items offered so far. The first end counts. */
   public void fail(Throwable cause) {
-    if (!done) {
-      failure = Objects.requireNonNull(cause);
-      done = true;
+    end(new End(Objects.requireNonNull(cause), false));
+  }
+
+  /**
+   * Ends the stream with {@code cause} at once; items that are held are dropped. Counts also after
+   * another end that has not reached the subscriber yet.
+   */
+  public void abort(Throwable cause) {
+    end.set(new End(Objects.requireNonNull(cause), true));
+    drain();
+  }
+
+  private void end(End with) {
+    if (end.compareAndSet(null, with)) {
       drain();
     }
   }
 
   public boolean isCancelled() {
-    return cancelled;
+    return cancelled.get();
   }
 
   @Override
   public void subscribe(Flow.Subscriber<? super T> next) {
     Objects.requireNonNull(next);
-    synchronized (this) {
-      if (subscribed) {
-        next.onSubscribe(new Refused());
-        next.onError(new IllegalStateException("this stream has its one subscriber already"));
-        return;
-      }
-      subscribed = true;
+    if (!subscribed.compareAndSet(false, true)) {
+      next.onSubscribe(new Refused());
+      next.onError(new IllegalStateException("this stream has its one subscriber already"));
+      return;
     }
     next.onSubscribe(new Demand());
     subscriber = next;
@@ -120,40 +134,44 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
     } while (passes != 0);
   }
 
-  @SuppressWarnings("unchecked") // the ring holds what offer put there
   private void pass() {
     var to = subscriber;
     if (to == null || ended) {
       return;
     }
-    long delivered = 0;
+    try {
+      deliver(to);
+    } catch (RuntimeException e) { // against the rules of Flow; the producer must not pay for it
+      LOG.log(System.Logger.Level.WARNING, "a subscriber failed and is treated as gone", e);
+      giveUp();
+    }
+    if (cancelled.get()) {
+      finish();
+    } else if (paused && tail - head <= ring.length / 2) {
+      paused = false;
+      onDrained.run();
+    }
+  }
+
+  @SuppressWarnings("unchecked") // the ring holds what offer put there
+  private void deliver(Flow.Subscriber<? super T> to) {
     long wanted = demand.get();
-    while (!cancelled) {
-      var broken = violation;
-      if (broken != null) {
-        end();
-        onCancel.run();
-        to.onError(broken);
+    long delivered = 0;
+    while (!cancelled.get()) {
+      var last = end.get(); // read before the tail: nothing is offered after an end
+      long at = head;
+      if (last != null && (last.now || at == tail)) {
+        finish();
+        if (last.cause == null) {
+          to.onComplete();
+        } else {
+          to.onError(last.cause);
+        }
         return;
       }
-      boolean last = done;
-      if (head == tail) {
-        if (last) {
-          end();
-          var cause = failure;
-          if (cause == null) {
-            to.onComplete();
-          } else {
-            to.onError(cause);
-          }
-          return;
-        }
+      if (at == tail || delivered == wanted) {
         break;
       }
-      if (delivered == wanted) {
-        break;
-      }
-      long at = head;
       int slot = (int) (at % ring.length);
       var item = (T) Objects.requireNonNull(ring[slot]);
       ring[slot] = null;
@@ -161,44 +179,47 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
       delivered++;
       to.onNext(item);
     }
-    if (cancelled) {
-      end();
-      return;
-    }
     if (delivered > 0 && wanted != Long.MAX_VALUE) {
       demand.addAndGet(-delivered);
     }
-    if (paused && tail - head <= ring.length / 2) {
-      paused = false;
-      onDrained.run();
-    }
   }
 
-  private void end() {
+  private void finish() {
     ended = true;
     subscriber = null;
+  }
+
+  private void giveUp() {
+    cancelled.set(true);
+    giveUpOnce();
+  }
+
+  private void giveUpOnce() {
+    if (told.compareAndSet(false, true)) {
+      onCancel.run();
+    }
   }
 
   private final class Demand implements Flow.Subscription {
     @Override
     public void request(long count) {
       if (count <= 0) {
-        violation =
-            new IllegalArgumentException(
-                "a demand of " + count + " is not positive (Reactive Streams 3.9)");
-      } else {
-        demand.accumulateAndGet(count, (a, b) -> a + b < 0 ? Long.MAX_VALUE : a + b);
+        if (!ended && !cancelled.get()) {
+          abort(
+              new IllegalArgumentException(
+                  "a demand of " + count + " is not positive (Reactive Streams 3.9)"));
+          giveUpOnce();
+        }
+        return;
       }
+      demand.accumulateAndGet(count, (a, b) -> a + b < 0 ? Long.MAX_VALUE : a + b);
       drain();
     }
 
     @Override
     public void cancel() {
-      if (!cancelled) {
-        cancelled = true;
-        onCancel.run();
-        drain();
-      }
+      giveUp();
+      drain();
     }
   }
 

@@ -1,6 +1,8 @@
 package io.dynamo.inference;
 
 import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -27,7 +29,7 @@ public record GenerateRequest(
     Map<String, Object> extraArgs) {
   public GenerateRequest {
     annotations = List.copyOf(annotations);
-    extraArgs = Map.copyOf(extraArgs);
+    extraArgs = Collections.unmodifiableMap(new LinkedHashMap<>(extraArgs)); // keeps the order
   }
 
   /**

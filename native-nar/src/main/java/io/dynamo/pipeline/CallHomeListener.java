@@ -1,0 +1,23 @@
+package io.dynamo.pipeline;
+
+/**
+ * Hears what happens to a stream on its way to the requester. All calls come on the connection's
+ * event loop: {@code failed}, or {@code connected} and later once {@code closed}. It must not
+ * block.
+ */
+public interface CallHomeListener {
+  /** The connection stands and the handshake is written. */
+  void connected(SentStream stream);
+
+  /** The requester cannot be reached. */
+  void failed(Throwable cause);
+
+  /** The requester asks to finish early, or went away. */
+  void stop();
+
+  /** The requester asks to abandon the work, or its connection failed. */
+  void kill();
+
+  /** The connection is gone. */
+  void closed();
+}

@@ -1,0 +1,91 @@
+package io.dynamo.pipeline;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where workers deliver their answers: a listener on which each connection names, in its first
+ * frame, the stream it carries. A name that nobody waits for is closed. Safe for concurrent use.
+ */
+public final class CallHomeServer implements AutoCloseable {
+  /** A stream that is waited for. */
+  public interface Registration extends AutoCloseable {
+    /** Waits no longer; a worker that still calls is turned away. Idempotent. */
+    @Override
+    void close();
+  }
+
+  private static final long CLOSE_MILLIS = 2_000;
+
+  private final ConcurrentHashMap<String, StreamListener> expected = new ConcurrentHashMap<>();
+  private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+  private final Channel listener;
+
+  /**
+   * Binds, so it must not be called on an event loop.
+   *
+   * @param address to listen on; port 0 lets the system choose
+   * @param maxFrameBytes of one frame from a worker
+   * @param handshakeTimeout from accept to the first whole frame
+   */
+  public CallHomeServer(
+      EventLoops loops, InetSocketAddress address, int maxFrameBytes, Duration handshakeTimeout) {
+    listener =
+        loops.listen(
+            address,
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                open.add(channel);
+                channel
+                    .pipeline()
+                    .addLast(
+                        new StreamReceiver(
+                            CallHomeServer.this::claim, maxFrameBytes, handshakeTimeout));
+              }
+            });
+  }
+
+  /** Where workers reach this. */
+  public InetSocketAddress address() {
+    return (InetSocketAddress) listener.localAddress();
+  }
+
+  /**
+   * Waits for the stream {@code subject}.
+   *
+   * @throws IllegalStateException when that is waited for already
+   */
+  public Registration expect(String subject, StreamListener waiting) {
+    if (expected.putIfAbsent(subject, waiting) != null) {
+      throw new IllegalStateException("stream " + subject + " is waited for already");
+    }
+    return () -> expected.remove(subject, waiting);
+  }
+
+  private @Nullable StreamListener claim(Handshake handshake) {
+    return handshake.streamType().equals(Handshake.RESPONSE)
+        ? expected.remove(handshake.subject())
+        : null;
+  }
+
+  /** Streams that are waited for. */
+  public int waiting() {
+    return expected.size();
+  }
+
+  /** Closes the listener and every stream. Idempotent; must not be called on an event loop. */
+  @Override
+  public void close() {
+    listener.close().awaitUninterruptibly(CLOSE_MILLIS);
+    expected.clear();
+    open.close().awaitUninterruptibly(CLOSE_MILLIS);
+  }
+}

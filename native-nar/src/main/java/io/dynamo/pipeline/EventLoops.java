@@ -1,0 +1,130 @@
+package io.dynamo.pipeline;
+
+import io.netty.bootstrap.Bootstrap;
+import io.netty.bootstrap.ServerBootstrap;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelHandler;
+import io.netty.channel.ChannelOption;
+import io.netty.channel.EventLoop;
+import io.netty.channel.EventLoopGroup;
+import io.netty.channel.IoHandlerFactory;
+import io.netty.channel.MultiThreadIoEventLoopGroup;
+import io.netty.channel.ServerChannel;
+import io.netty.channel.epoll.Epoll;
+import io.netty.channel.epoll.EpollIoHandler;
+import io.netty.channel.epoll.EpollServerSocketChannel;
+import io.netty.channel.epoll.EpollSocketChannel;
+import io.netty.channel.nio.NioIoHandler;
+import io.netty.channel.socket.SocketChannel;
+import io.netty.channel.socket.nio.NioServerSocketChannel;
+import io.netty.channel.socket.nio.NioSocketChannel;
+import io.netty.util.concurrent.DefaultThreadFactory;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * The threads that move bytes on every socket of ours: epoll where the library loads, else NIO.
+ * Safe for concurrent use. Nothing that blocks may run on them.
+ */
+public final class EventLoops implements AutoCloseable {
+  private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
+  private static final int BACKLOG = 1024;
+
+  private final EventLoopGroup group;
+  private final Class<? extends SocketChannel> client;
+  private final Class<? extends ServerChannel> server;
+
+  /**
+   * @param threads how many; 0 takes twice the processors
+   */
+  public EventLoops(int threads) {
+    this(threads, Epoll.isAvailable());
+  }
+
+  EventLoops(int threads, boolean epoll) {
+    if (threads < 0) {
+      throw new IllegalArgumentException("event loop threads " + threads + " is below 0");
+    }
+    IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
+    client = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
+    server = epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    group =
+        new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory("dynamo-io", true), io);
+  }
+
+  /** One of the loops, in turn. */
+  public EventLoop next() {
+    return group.next();
+  }
+
+  /**
+   * Binds a listener and waits for it, so it must not be called on an event loop.
+   *
+   * @throws IllegalStateException when the address cannot be bound
+   */
+  public Channel listen(InetSocketAddress address, ChannelHandler accepted) {
+    var bound =
+        new ServerBootstrap()
+            .group(group)
+            .channel(server)
+            .option(ChannelOption.SO_BACKLOG, BACKLOG)
+            .option(ChannelOption.SO_REUSEADDR, true)
+            .childOption(ChannelOption.TCP_NODELAY, true)
+            .childHandler(accepted)
+            .bind(address);
+    if (!bound.awaitUninterruptibly(CLOSE_LIMIT.toMillis()) || !bound.isSuccess()) {
+      throw new IllegalStateException(
+          "cannot listen on %s; is the port in use, and the address one of this host?"
+              .formatted(address),
+          bound.cause());
+    }
+    return bound.channel();
+  }
+
+  /** Dials {@code address} on {@code loop}. */
+  public ChannelFuture connect(
+      EventLoop loop, InetSocketAddress address, Duration timeout, ChannelHandler handler) {
+    return new Bootstrap()
+        .group(loop)
+        .channel(client)
+        .option(ChannelOption.TCP_NODELAY, true)
+        .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+        .option(
+            ChannelOption.CONNECT_TIMEOUT_MILLIS,
+            Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE))
+        .handler(handler)
+        .connect(address);
+  }
+
+  /** Closes every socket and ends the threads, within seconds. Idempotent. */
+  @Override
+  public void close() {
+    var ended = group.shutdownGracefully(0, CLOSE_LIMIT.toMillis() / 2, TimeUnit.MILLISECONDS);
+    boolean interrupted = Thread.interrupted();
+    try {
+      if (!ended.await(CLOSE_LIMIT.toMillis())) {
+        System.getLogger(EventLoops.class.getName())
+            .log(System.Logger.Level.WARNING, "event loops still run after {0}", CLOSE_LIMIT);
+      }
+      awaitGlobalExecutor();
+    } catch (InterruptedException e) {
+      interrupted = true;
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  /** Netty's own helper thread ends by itself after a quiet second; an undeploy waits for it. */
+  private static void awaitGlobalExecutor() throws InterruptedException {
+    try {
+      GlobalEventExecutor.INSTANCE.awaitInactivity(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (IllegalStateException e) {
+      return; // it never started
+    }
+  }
+}

@@ -1,0 +1,264 @@
+package io.dynamo.pipeline;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.util.concurrent.Future;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One accepted call-home connection. Runs on its event loop. It cuts frames itself instead of
+ * behind a decoder, because a pause must hold back the frames that were read together, and an end
+ * of the connection must not lose them.
+ */
+final class StreamReceiver extends ChannelInboundHandlerAdapter implements ReceivedStream {
+  private enum Awaiting {
+    HANDSHAKE,
+    PROLOGUE,
+    ITEMS,
+    NOTHING
+  }
+
+  private final Function<Handshake, @Nullable StreamListener> claim;
+  private final int maxFrameBytes;
+  private final Duration handshakeTimeout;
+
+  private @Nullable Channel channel;
+  private @Nullable StreamListener listener;
+  private @Nullable Future<?> handshakeTimer;
+  private ByteBuf pending = Unpooled.EMPTY_BUFFER;
+  private Awaiting awaiting = Awaiting.HANDSHAKE;
+  private boolean paused;
+  private boolean cutting; // in the loop that cuts frames: a listener may resume from inside
+  private boolean inputEnded;
+  private @Nullable Throwable inputFailure;
+
+  StreamReceiver(
+      Function<Handshake, @Nullable StreamListener> claim,
+      int maxFrameBytes,
+      Duration handshakeTimeout) {
+    this.claim = claim;
+    this.maxFrameBytes = maxFrameBytes;
+    this.handshakeTimeout = handshakeTimeout;
+  }
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext ctx) {
+    channel = ctx.channel();
+    handshakeTimer =
+        ctx.executor()
+            .schedule(() -> reset(ctx.channel()), handshakeTimeout.toNanos(), TimeUnit.NANOSECONDS);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    var bytes = (ByteBuf) message;
+    if (awaiting == Awaiting.NOTHING) {
+      bytes.release();
+      return;
+    }
+    pending = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), pending, bytes);
+    cut();
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    inputEnded = true;
+    cancelTimer();
+    cut();
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    inputFailure = cause;
+    Sockets.close(ctx.channel());
+  }
+
+  private void cut() {
+    if (cutting) {
+      return;
+    }
+    cutting = true;
+    try {
+      while (!paused && awaiting != Awaiting.NOTHING) {
+        var frame = TwoPartFrame.read(pending, maxFrameBytes);
+        if (frame == null) {
+          break;
+        }
+        try {
+          accept(frame);
+        } finally {
+          frame.release();
+        }
+      }
+    } catch (FrameException | RuntimeException e) { // what follows must not pass for the answer
+      refuse(e);
+    } finally {
+      cutting = false;
+    }
+    if (inputEnded && !paused) {
+      breakOff(inputFailure);
+    }
+    releaseIfIdle();
+  }
+
+  private void accept(TwoPartFrame frame) throws FrameException {
+    switch (awaiting) {
+      case HANDSHAKE -> handshake(frame);
+      case PROLOGUE -> {
+        awaiting = Awaiting.ITEMS;
+        listening().prologue(frame.header());
+      }
+      case ITEMS -> item(frame);
+      case NOTHING -> {}
+    }
+  }
+
+  private void handshake(TwoPartFrame frame) throws FrameException {
+    cancelTimer();
+    if (frame.body().isReadable()) {
+      throw new FrameException("a handshake has a body");
+    }
+    var claimed = claim.apply(Handshake.ofJson(frame.header()));
+    if (claimed == null) {
+      throw new FrameException("nobody waits for this stream");
+    }
+    listener = claimed;
+    awaiting = Awaiting.PROLOGUE;
+    claimed.connected(this);
+  }
+
+  private void item(TwoPartFrame frame) throws FrameException {
+    if (frame.header().length > 0) {
+      var signal = StreamSignal.of(frame.header());
+      if (signal != StreamSignal.SENTINEL || frame.body().isReadable()) {
+        throw new FrameException("a worker sent a control frame that is not a plain sentinel");
+      }
+      awaiting = Awaiting.NOTHING;
+      Sockets.close(open());
+      listening().sentinel();
+    } else if (!listening().item(frame.body())) {
+      if (awaiting == Awaiting.ITEMS) {
+        paused = true;
+        open().config().setAutoRead(false);
+      }
+    }
+  }
+
+  /** A peer that speaks nonsense: told to stop when it is a worker of ours, else cut off. */
+  private void refuse(Exception cause) {
+    if (listener == null) {
+      reset(open());
+      return;
+    }
+    writeSignal(StreamSignal.KILL);
+    Sockets.close(open());
+    breakOff(cause);
+  }
+
+  private void breakOff(@Nullable Throwable cause) {
+    if (awaiting == Awaiting.NOTHING) {
+      return;
+    }
+    awaiting = Awaiting.NOTHING;
+    if (listener != null) {
+      listener.broken(cause);
+    }
+  }
+
+  private void releaseIfIdle() {
+    if (awaiting == Awaiting.NOTHING || !pending.isReadable()) {
+      pending.release();
+      pending = Unpooled.EMPTY_BUFFER;
+    }
+  }
+
+  private void reset(Channel at) {
+    awaiting = Awaiting.NOTHING;
+    at.config().setOption(ChannelOption.SO_LINGER, 0);
+    Sockets.close(at);
+  }
+
+  private void cancelTimer() {
+    if (handshakeTimer != null) {
+      handshakeTimer.cancel(false);
+    }
+  }
+
+  @Override
+  public void signal(StreamSignal signal) {
+    onLoop(
+        () -> {
+          if (awaiting != Awaiting.NOTHING) {
+            writeSignal(signal);
+          }
+        });
+  }
+
+  private void writeSignal(StreamSignal signal) {
+    var to = open();
+    if (to.isActive()) {
+      to.writeAndFlush(TwoPartFrame.ofHeader(to.alloc(), signal.header()))
+          .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+    }
+  }
+
+  @Override
+  public void resume() {
+    onLoop(
+        () -> {
+          if (paused) {
+            paused = false;
+            cut();
+            if (!paused) {
+              open().config().setAutoRead(true);
+            }
+          }
+        });
+  }
+
+  @Override
+  public void close() {
+    onLoop(
+        () -> {
+          awaiting = Awaiting.NOTHING;
+          paused = false;
+          Sockets.close(open());
+          if (!cutting) {
+            releaseIfIdle();
+          }
+        });
+  }
+
+  /** At once when on the loop: a pause asked for inside {@code item} must not be overtaken. */
+  private void onLoop(Runnable task) {
+    var loop = open().eventLoop();
+    if (loop.inEventLoop()) {
+      task.run();
+    } else {
+      loop.execute(task);
+    }
+  }
+
+  private Channel open() {
+    if (channel == null) {
+      throw new IllegalStateException("no connection yet");
+    }
+    return channel;
+  }
+
+  private StreamListener listening() {
+    if (listener == null) {
+      throw new IllegalStateException("no handshake yet");
+    }
+    return listener;
+  }
+}

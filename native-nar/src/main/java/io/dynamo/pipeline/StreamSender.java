@@ -1,0 +1,190 @@
+package io.dynamo.pipeline;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** One dialled call-home connection. State belongs to its event loop. */
+final class StreamSender extends ChannelInboundHandlerAdapter implements SentStream {
+  private static final int MAX_SIGNAL_BYTES = 1024;
+
+  private final Handshake handshake;
+  private final CallHomeListener listener;
+  private final Duration finTimeout;
+
+  private @Nullable Channel channel; // written once, before the listener learns of this
+  private ByteBuf pending = Unpooled.EMPTY_BUFFER;
+  private boolean finished;
+  private boolean peerGone;
+
+  StreamSender(Handshake handshake, CallHomeListener listener, Duration finTimeout) {
+    this.handshake = handshake;
+    this.listener = listener;
+    this.finTimeout = finTimeout;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    channel = ctx.channel();
+    ctx.writeAndFlush(TwoPartFrame.ofHeader(ctx.alloc(), handshake.toJson()))
+        .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+    listener.connected(this);
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ctx, Object message) {
+    pending =
+        ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), pending, (ByteBuf) message);
+    try {
+      for (var frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES);
+          frame != null;
+          frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES)) {
+        frame.release();
+        hear(frame);
+      }
+    } catch (FrameException e) {
+      killed();
+    }
+    if (!pending.isReadable() || finished) {
+      drop();
+    }
+  }
+
+  private void hear(TwoPartFrame frame) {
+    if (finished) {
+      return;
+    }
+    var signal = StreamSignal.of(frame.header());
+    if (signal == StreamSignal.STOP) {
+      listener.stop();
+    } else {
+      killed(); // told to, or by a peer that makes no sense
+    }
+  }
+
+  private void killed() {
+    if (!finished) {
+      listener.kill();
+      abortNow();
+    }
+  }
+
+  @Override
+  public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
+    if (event instanceof ChannelInputShutdownEvent) {
+      peerGone = true;
+      if (finished) {
+        Sockets.close(ctx.channel());
+      } else {
+        listener.stop();
+      }
+    }
+    ctx.fireUserEventTriggered(event);
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    killed();
+    Sockets.close(ctx.channel());
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    if (!finished) {
+      finished = true;
+      listener.kill();
+    }
+    drop();
+    listener.closed();
+  }
+
+  private void drop() {
+    pending.release();
+    pending = Unpooled.EMPTY_BUFFER;
+  }
+
+  @Override
+  public ByteBufAllocator allocator() {
+    return open().alloc();
+  }
+
+  @Override
+  public void send(ByteBuf frame, Runnable written) {
+    inOrder(
+        () -> {
+          if (finished) {
+            frame.release();
+            return;
+          }
+          open()
+              .writeAndFlush(frame)
+              .addListener(
+                  done -> {
+                    if (done.isSuccess()) {
+                      written.run();
+                    } else {
+                      killed();
+                    }
+                  });
+        });
+  }
+
+  @Override
+  public void finish(ByteBuf last, Runnable written) {
+    inOrder(
+        () -> {
+          if (finished) {
+            last.release();
+            written.run();
+            return;
+          }
+          finished = true;
+          var to = open();
+          Sockets.write(to, last);
+          to.writeAndFlush(TwoPartFrame.ofHeader(to.alloc(), StreamSignal.SENTINEL.header()))
+              .addListener(
+                  done -> {
+                    written.run();
+                    if (peerGone || !done.isSuccess()) {
+                      Sockets.close(to);
+                    }
+                  });
+          var timer =
+              to.eventLoop().schedule(() -> Sockets.close(to), finTimeout.toNanos(), TimeUnit.NANOSECONDS);
+          to.closeFuture().addListener(closed -> timer.cancel(false));
+        });
+  }
+
+  @Override
+  public void abort() {
+    inOrder(this::abortNow);
+  }
+
+  private void abortNow() {
+    finished = true;
+    Sockets.close(open());
+  }
+
+  /**
+   * Through the loop's queue also from the loop itself, which else would overtake other threads.
+   */
+  private void inOrder(Runnable task) {
+    open().eventLoop().execute(task);
+  }
+
+  private Channel open() {
+    if (channel == null) {
+      throw new IllegalStateException("not connected");
+    }
+    return channel;
+  }
+}

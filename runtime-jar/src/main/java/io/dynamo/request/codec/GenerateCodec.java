@@ -1,0 +1,33 @@
+package io.dynamo.request.codec;
+
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.MessageCodec;
+import java.nio.ByteBuffer;
+
+/**
+ * Generation in Dynamo's words: {@code PreprocessedRequest} out, {@code LLMEngineOutput} back,
+ * field for field in the order of 1.6.1. Stateless.
+ */
+public final class GenerateCodec implements MessageCodec<GenerateRequest, EngineOutput> {
+  @Override
+  public byte[] encodeRequest(GenerateRequest request, PayloadFormat format) {
+    return WireWriter.write(request, format, GenerateRequestShape::write);
+  }
+
+  @Override
+  public GenerateRequest decodeRequest(ByteBuffer body, PayloadFormat format) {
+    return WireReader.read("request", body, format, GenerateRequestShape::read);
+  }
+
+  @Override
+  public byte[] encodeItem(EngineOutput item, PayloadFormat format) {
+    return WireWriter.write(item, format, EngineOutputShape::write);
+  }
+
+  @Override
+  public EngineOutput decodeItem(ByteBuffer body, PayloadFormat format) {
+    return WireReader.read("item", body, format, EngineOutputShape::read);
+  }
+}

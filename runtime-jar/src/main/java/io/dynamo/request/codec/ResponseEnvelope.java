@@ -1,0 +1,184 @@
+package io.dynamo.request.codec;
+
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.error.ErrorCode;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One frame of an answer: {@code {"data":{"data":item,…},"complete_final":false}}, or the end mark
+ * {@code {"complete_final":true}}. The inner map is Dynamo's annotated item.
+ *
+ * @param item the bytes of the item, null when there is none; a view of what was read
+ * @param error what went wrong instead of an item
+ * @param complete whether nothing follows
+ * @param annotated whether there was an outer {@code data}, though it may hold notes only
+ */
+public record ResponseEnvelope(
+    @Nullable ByteBuffer item, @Nullable DynamoError error, boolean complete, boolean annotated) {
+  private static final Keys FIELDS = new Keys("data", "complete_final");
+  private static final Keys ANNOTATED = new Keys("data", "id", "event", "comment", "error");
+
+  private static final byte[] JSON_HEAD = ascii("{\"data\":{\"data\":");
+  private static final byte[] JSON_TAIL = ascii("},\"complete_final\":false}");
+  private static final byte[] JSON_END = ascii("{\"complete_final\":true}");
+  private static final byte[] MSGPACK_HEAD = ascii("\u0082\u00a4data\u0081\u00a4data");
+  private static final byte[] MSGPACK_TAIL = ascii("\u00aecomplete_final\u00c2");
+  private static final byte[] MSGPACK_END = ascii("\u0081\u00aecomplete_final\u00c3");
+
+  private static byte[] ascii(String bytes) {
+    return bytes.getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  /** What stands before an item in its frame. */
+  public static byte[] head(PayloadFormat format) {
+    return format == PayloadFormat.JSON ? JSON_HEAD : MSGPACK_HEAD;
+  }
+
+  /** What stands after an item in its frame. */
+  public static byte[] tail(PayloadFormat format) {
+    return format == PayloadFormat.JSON ? JSON_TAIL : MSGPACK_TAIL;
+  }
+
+  /** The end mark. */
+  public static byte[] end(PayloadFormat format) {
+    return format == PayloadFormat.JSON ? JSON_END : MSGPACK_END;
+  }
+
+  /** A frame that carries an error; the end mark must follow. */
+  public static byte[] ofError(DynamoError error, PayloadFormat format) {
+    return WireWriter.write(
+        error,
+        format,
+        (out, it) -> {
+          out.beginMap(2);
+          out.key("data");
+          out.beginMap(2);
+          out.key("event");
+          out.string("error");
+          out.key("error");
+          it.write(out);
+          out.endMap();
+          out.key("complete_final");
+          out.bool(false);
+          out.endMap();
+        });
+  }
+
+  /**
+   * Reads one frame.
+   *
+   * @param body a heap buffer; the item is a view of it
+   * @throws io.dynamo.error.InvalidRequestException when it is no envelope
+   */
+  public static ResponseEnvelope read(ByteBuffer body, PayloadFormat format) {
+    var plain = plainItem(body, format);
+    return plain != null
+        ? new ResponseEnvelope(plain, null, false, true)
+        : WireReader.read("response frame", body, format, in -> read(in, body));
+  }
+
+  /**
+   * The item of a frame in Dynamo's own layout, found by its fixed bytes. An item that does not
+   * fill what is between them is found out by whoever reads it.
+   */
+  private static @Nullable ByteBuffer plainItem(ByteBuffer body, PayloadFormat format) {
+    byte[] head = head(format);
+    byte[] tail = tail(format);
+    int from = body.position();
+    int to = body.limit() - tail.length;
+    if (to - from <= head.length || !matches(body, from, head) || !matches(body, to, tail)) {
+      return null;
+    }
+    if (format == PayloadFormat.JSON) {
+      return null; // a string may hold the tail: only a parser can tell
+    }
+    return body.duplicate().position(from + head.length).limit(to);
+  }
+
+  private static boolean matches(ByteBuffer body, int at, byte[] bytes) {
+    for (int i = 0; i < bytes.length; i++) {
+      if (body.get(at + i) != bytes[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static ResponseEnvelope read(WireReader in, ByteBuffer body) throws IOException {
+    var item = new ItemRead();
+    boolean complete = false;
+    boolean hasComplete = false;
+    in.beginMap();
+    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+      switch (key) {
+        case 0 -> item.read(in, body);
+        case 1 -> {
+          complete = in.bool();
+          hasComplete = true;
+        }
+        default -> in.skip();
+      }
+    }
+    if (!hasComplete) {
+      throw new IOException("complete_final is missing");
+    }
+    return new ResponseEnvelope(item.bytes, item.failure(), complete, item.present);
+  }
+
+  /** The annotated item as it is being read. */
+  private static final class ItemRead {
+    boolean present;
+    @Nullable ByteBuffer bytes;
+    @Nullable String event;
+    @Nullable DynamoError error;
+    List<String> comments = List.of();
+
+    void read(WireReader in, ByteBuffer body) throws IOException {
+      if (in.isNil()) {
+        return;
+      }
+      present = true;
+      in.beginMap();
+      for (int key = in.nextKey(ANNOTATED); key != Keys.END; key = in.nextKey(ANNOTATED)) {
+        if (key == Keys.UNKNOWN || key == 1) {
+          in.skip();
+        } else if (key == 0) {
+          bytes = extent(in, body);
+        } else if (!in.isNil()) {
+          switch (key) {
+            case 2 -> event = in.string();
+            case 3 -> comments = in.strings();
+            case 4 -> error = DynamoError.read(in);
+            default -> throw new IllegalStateException("key " + key);
+          }
+        }
+      }
+    }
+
+    private static @Nullable ByteBuffer extent(WireReader in, ByteBuffer body) throws IOException {
+      int from = in.position();
+      if (in.isNil()) {
+        return null;
+      }
+      in.skip();
+      return body.duplicate()
+          .position(body.position() + from)
+          .limit(body.position() + in.endOfSkipped());
+    }
+
+    @Nullable DynamoError failure() {
+      if (error != null) {
+        return error;
+      }
+      if (!"error".equals(event)) {
+        return null;
+      }
+      var text = comments.isEmpty() ? "the worker failed" : String.join(", ", comments);
+      return DynamoError.of(ErrorCode.UNKNOWN, text, null);
+    }
+  }
+}

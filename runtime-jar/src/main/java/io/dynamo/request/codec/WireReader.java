@@ -1,0 +1,93 @@
+package io.dynamo.request.codec;
+
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.error.InvalidRequestException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.msgpack.core.MessagePackException;
+
+/**
+ * Reads one value in either payload format. For one thread, one value. Each method reads the value
+ * at hand; wrong types and truncation end {@link #read}. Nothing is allocated beyond what the bytes
+ * can hold.
+ */
+interface WireReader {
+  /** Reads a value of one type. */
+  interface Shape<T> {
+    T read(WireReader in) throws IOException;
+  }
+
+  /**
+   * Reads the one value that {@code body} is.
+   *
+   * @param what its name in the error
+   * @throws InvalidRequestException when the bytes are no such value
+   */
+  static <T> T read(String what, ByteBuffer body, PayloadFormat format, Shape<T> shape) {
+    try {
+      var in = of(body, format);
+      T value = shape.read(in);
+      in.end();
+      return value;
+    } catch (IOException | MessagePackException | ArithmeticException e) {
+      throw new InvalidRequestException(
+          "the %s of %d bytes is not readable as %s: %s"
+              .formatted(what, body.remaining(), format.wireName(), e.getMessage()));
+    }
+  }
+
+  static WireReader of(ByteBuffer body, PayloadFormat format) throws IOException {
+    return switch (format) {
+      case JSON -> new JsonReader(body);
+      case MSGPACK -> new MsgpackReader(body);
+    };
+  }
+
+  /** Whether the value at hand is null; it is read then. */
+  boolean isNil() throws IOException;
+
+  /** Opens the map at hand, to be read with {@link #nextKey} until {@link Keys#END}. */
+  void beginMap() throws IOException;
+
+  /** Reads a key of the innermost map: its index, {@link Keys#UNKNOWN} or {@link Keys#END}. */
+  int nextKey(Keys keys) throws IOException;
+
+  int[] ints() throws IOException;
+
+  List<String> strings() throws IOException;
+
+  String string() throws IOException;
+
+  long integer() throws IOException;
+
+  double number() throws IOException;
+
+  boolean bool() throws IOException;
+
+  /** Whether the value at hand is a map; it is not read. */
+  boolean isMap() throws IOException;
+
+  /** The value at hand as JSON has them; binary as {@code byte[]}. */
+  @Nullable Object any() throws IOException;
+
+  void skip() throws IOException;
+
+  /** Where the value at hand begins, in bytes from the start of the body. */
+  int position() throws IOException;
+
+  /** Where the value that {@link #skip} passed over ended. */
+  int endOfSkipped() throws IOException;
+
+  /** Checks that nothing follows. */
+  void end() throws IOException;
+
+  default int smallInteger() throws IOException {
+    long value = integer();
+    if (value != (int) value) {
+      throw new IOException("integer " + value + " does not fit 32 bits");
+    }
+    return (int) value;
+  }
+}

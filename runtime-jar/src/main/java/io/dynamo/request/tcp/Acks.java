@@ -1,0 +1,44 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.error.WorkerLostException;
+
+/** The texts with which a worker refuses a request frame; an empty one accepts it. */
+final class Acks {
+  static final String OVERLOADED = "Server overloaded: worker at capacity";
+  static final String INVALID_PATH = "Invalid endpoint path";
+  static final String UNREADABLE = "Server unavailable: undecodable control message";
+
+  private static final String TOO_LARGE = "Read error: message too large";
+
+  private Acks() {}
+
+  static String unknownEndpoint(String path) {
+    return "Server unavailable: unknown endpoint " + path;
+  }
+
+  static String tooLarge(long bytes, int maxBytes) {
+    return "%s: %d bytes (max: %d bytes)".formatted(TOO_LARGE, bytes, maxBytes);
+  }
+
+  /**
+   * What a refusal means. Dynamo's frontends take a text that they do not know as success and then
+   * hang; here it is a lost worker.
+   */
+  static DynamoException failure(String text) {
+    if (text.startsWith("Server overloaded:")) {
+      return new WorkerBusyException(text);
+    }
+    if (text.startsWith("Server unavailable:") || text.startsWith("Unknown endpoint:")) {
+      return new WorkerLostException(ErrorCode.WORKER_UNAVAILABLE, text);
+    }
+    if (text.startsWith(TOO_LARGE)) {
+      return new InvalidRequestException("the worker refused the request: " + text);
+    }
+    return new WorkerLostException(
+        ErrorCode.CANNOT_CONNECT, "the worker refused the request: " + text);
+  }
+}

@@ -1,0 +1,110 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.pipeline.FrameException;
+import io.dynamo.pipeline.TwoPartFrame;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufAllocator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request on a worker's connection, big-endian.
+ *
+ * <pre>
+ * | path length u16 | path | headers length u16 | headers | payload length u32 | payload |
+ * </pre>
+ *
+ * The payload is one two-part frame of control message and body.
+ */
+record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
+  private static final int MAX_SHORT = 0xffff;
+
+  /** More was announced than is allowed; said before any of it arrives. */
+  static final class TooLargeException extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    final long bytes;
+
+    TooLargeException(long bytes) {
+      super("frame of " + bytes + " bytes", null, false, false);
+      this.bytes = bytes;
+    }
+  }
+
+  /** Bytes on the wire, the three length fields included. */
+  long length() {
+    return 8L + path.length + headers.length + payloadLength();
+  }
+
+  private long payloadLength() {
+    return (long) TwoPartFrame.PREFIX_BYTES + control.length + body.length;
+  }
+
+  /** The frame as it is sent; {@link #length} was checked before. */
+  ByteBuf encode(ByteBufAllocator allocator) {
+    if (path.length > MAX_SHORT || headers.length > MAX_SHORT) {
+      throw new IllegalArgumentException(
+          "a path of %d or headers of %d bytes exceed 64 KiB"
+              .formatted(path.length, headers.length));
+    }
+    int length = Math.toIntExact(length());
+    return allocator
+        .buffer(length, length)
+        .writeShort(path.length)
+        .writeBytes(path)
+        .writeShort(headers.length)
+        .writeBytes(headers)
+        .writeInt((int) payloadLength())
+        .writeLong(control.length)
+        .writeLong(body.length)
+        .writeLong(0)
+        .writeBytes(control)
+        .writeBytes(body);
+  }
+
+  /** Takes the next frame off {@code in}, or null when it is not whole yet. */
+  static @Nullable RequestFrame read(ByteBuf in, int maxBytes)
+      throws FrameException, TooLargeException {
+    int start = in.readerIndex();
+    int readable = in.readableBytes();
+    if (readable < 2) {
+      return null;
+    }
+    int pathBytes = in.getUnsignedShort(start);
+    if (readable < 4 + pathBytes) {
+      return null;
+    }
+    int headerBytes = in.getUnsignedShort(start + 2 + pathBytes);
+    if (readable < 8 + pathBytes + headerBytes) {
+      return null;
+    }
+    long payloadBytes = in.getUnsignedInt(start + 4 + pathBytes + headerBytes);
+    long total = 8 + pathBytes + headerBytes + payloadBytes;
+    if (total > maxBytes) {
+      throw new TooLargeException(total);
+    }
+    if (readable < total) {
+      return null;
+    }
+    var path = new byte[pathBytes];
+    in.skipBytes(2).readBytes(path).skipBytes(2);
+    var headers = new byte[headerBytes];
+    in.readBytes(headers).skipBytes(4);
+    return payload(path, headers, in.readSlice((int) payloadBytes));
+  }
+
+  /** A payload that is no whole two-part frame has no control message: the reader refuses it. */
+  private static RequestFrame payload(byte[] path, byte[] headers, ByteBuf payload)
+      throws FrameException {
+    var parts = TwoPartFrame.read(payload, payload.readableBytes());
+    if (parts == null) {
+      throw new FrameException("the payload ends inside its two-part frame");
+    }
+    try {
+      var body = new byte[parts.body().readableBytes()];
+      parts.body().getBytes(parts.body().readerIndex(), body);
+      return new RequestFrame(path, headers, parts.header(), body);
+    } finally {
+      parts.release();
+    }
+  }
+}

@@ -1,0 +1,107 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.pipeline.FrameException;
+import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.RequestHeaders;
+import io.dynamo.pipeline.Sockets;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.nio.ByteBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A requester's connection: takes request frames, writes one acknowledgement for each, in order.
+ * Runs on its event loop.
+ */
+final class RequestReceiver extends ByteToMessageDecoder {
+  private final TcpEndpointServer server;
+  private boolean ended; // what follows is not read
+
+  RequestReceiver(TcpEndpointServer server) {
+    this.server = server;
+  }
+
+  @Override
+  protected void decode(ChannelHandlerContext ctx, ByteBuf in, List<Object> out) {
+    if (ended) {
+      in.skipBytes(in.readableBytes());
+      return;
+    }
+    int before = in.readerIndex();
+    try {
+      var frame = RequestFrame.read(in, server.settings.maxFrameBytes());
+      if (frame != null) {
+        acknowledge(ctx, accept(frame));
+      }
+    } catch (RequestFrame.TooLargeException e) {
+      refuse(ctx, Acks.tooLarge(e.bytes, server.settings.maxFrameBytes()));
+    } catch (FrameException e) {
+      if (in.readerIndex() == before) {
+        throw new IllegalStateException("a frame was refused and not taken", e);
+      }
+      acknowledge(ctx, Acks.UNREADABLE);
+    }
+  }
+
+  private String accept(RequestFrame frame) {
+    var path = path(frame.path());
+    if (path == null) {
+      return Acks.INVALID_PATH;
+    }
+    var endpoint = server.endpoint(path);
+    if (endpoint == null) {
+      return Acks.unknownEndpoint(path);
+    }
+    ControlMessage control;
+    try {
+      if (frame.control().length > ControlMessage.MAX_BYTES) {
+        return Acks.UNREADABLE;
+      }
+      control = ControlMessage.ofJson(ByteBuffer.wrap(frame.control()));
+    } catch (InvalidRequestException e) {
+      return Acks.UNREADABLE;
+    }
+    return endpoint.accept(control, RequestHeaders.ofJson(frame.headers()), frame.body());
+  }
+
+  private static @Nullable String path(byte[] utf8) {
+    try {
+      return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(utf8)).toString();
+    } catch (CharacterCodingException e) {
+      return null;
+    }
+  }
+
+  private void refuse(ChannelHandlerContext ctx, String text) {
+    ended = true;
+    ctx.writeAndFlush(ack(ctx, text)).addListener(ChannelFutureListener.CLOSE);
+  }
+
+  private static void acknowledge(ChannelHandlerContext ctx, String text) {
+    ctx.write(ack(ctx, text)).addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+  }
+
+  private static ByteBuf ack(ChannelHandlerContext ctx, String text) {
+    var bytes = text.getBytes(StandardCharsets.UTF_8);
+    return ctx.alloc().buffer(4 + bytes.length).writeInt(bytes.length).writeBytes(bytes);
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+    ctx.flush();
+    super.channelReadComplete(ctx);
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    System.getLogger(RequestReceiver.class.getName())
+        .log(System.Logger.Level.DEBUG, "a request connection failed: {0}", cause.toString());
+    Sockets.close(ctx.channel());
+  }
+}

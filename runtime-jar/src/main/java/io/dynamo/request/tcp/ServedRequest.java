@@ -1,0 +1,269 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.pipeline.CallHomeClient;
+import io.dynamo.pipeline.CallHomeListener;
+import io.dynamo.pipeline.Handshake;
+import io.dynamo.pipeline.SentStream;
+import io.dynamo.pipeline.TwoPartFrame;
+import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.request.RequestContext;
+import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.DynamoError;
+import io.dynamo.request.codec.Prologue;
+import io.dynamo.request.codec.ResponseEnvelope;
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request being served: dials home, starts the handler, streams its items. Signals come on the
+ * stream's event loop, items on the handler's threads; the first end counts. The handler is asked
+ * for as many items as the socket has taken, so a slow requester holds the engine back.
+ */
+final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> {
+  private static final System.Logger LOG = System.getLogger(ServedRequest.class.getName());
+
+  /** Deadlines do not travel on the wire: the requester ends what takes too long. */
+  private static final Duration LONGEST = Duration.ofDays(1);
+
+  private final TcpEndpoint<Q, R> endpoint;
+  private final EndpointHandler<Q, R> handler;
+  private final MessageCodec<Q, R> codec;
+  private final ControlMessage control;
+  private final Map<String, String> headers;
+  private final Cancellation cancellation = new Cancellation();
+  private final AtomicBoolean ended = new AtomicBoolean();
+  private byte @Nullable [] body; // until the handler has it
+  private int window;
+  private int written; // since the last request for more; touched by the event loop only
+  private volatile @Nullable SentStream stream;
+  private volatile Flow.@Nullable Subscription subscription;
+
+  ServedRequest(
+      TcpEndpoint<Q, R> endpoint,
+      EndpointHandler<Q, R> handler,
+      MessageCodec<Q, R> codec,
+      ControlMessage control,
+      Map<String, String> headers,
+      byte[] body) {
+    this.endpoint = endpoint;
+    this.handler = handler;
+    this.codec = codec;
+    this.control = control;
+    this.headers = headers;
+    this.body = body;
+  }
+
+  /**
+   * @param window items asked of the handler ahead of the socket
+   */
+  void start(CallHomeClient callHome, int window) {
+    this.window = window;
+    var home = control.connection();
+    try {
+      callHome.dial(
+          SocketAddresses.parse(home.address()),
+          new Handshake(home.subject(), Handshake.RESPONSE),
+          this);
+    } catch (IllegalArgumentException e) {
+      failed(e);
+    }
+  }
+
+  // the stream, on its event loop
+
+  @Override
+  public void connected(SentStream connected) {
+    stream = connected;
+    if (ended.get()) {
+      connected.abort();
+      return;
+    }
+    Flow.Publisher<R> answer;
+    try {
+      answer = handler.handle(request(), context());
+    } catch (RuntimeException e) {
+      if (!(e instanceof DynamoException)) {
+        LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", e);
+      }
+      refuse(connected, e);
+      return;
+    }
+    connected.send(TwoPartFrame.ofHeader(connected.allocator(), Prologue.accepted()), () -> {});
+    answer.subscribe(this);
+  }
+
+  private Q request() {
+    var bytes = body;
+    body = null;
+    if (bytes == null || !control.requestType().equals(ControlMessage.SINGLE_IN)) {
+      throw new InvalidRequestException(
+          "request type " + control.requestType() + " is not served here");
+    }
+    return codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
+  }
+
+  private RequestContext context() {
+    return new RequestContext(
+        control.id(), control.metadata(), headers, Deadline.after(LONGEST), cancellation);
+  }
+
+  private void refuse(SentStream to, RuntimeException cause) {
+    if (ended.compareAndSet(false, true)) {
+      to.finish(
+          TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(cause)),
+          () -> endpoint.ended(this));
+    }
+  }
+
+  @Override
+  public void failed(Throwable cause) {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "cannot deliver the answer of request {0} to {1}: {2}",
+        control.id(),
+        control.connection().address(),
+        cause);
+    ended.set(true);
+    endpoint.ended(this);
+  }
+
+  @Override
+  public void stop() {
+    cancellation.stop();
+  }
+
+  @Override
+  public void kill() {
+    cancellation.kill();
+    if (ended.compareAndSet(false, true)) {
+      cancelSubscription();
+    }
+  }
+
+  @Override
+  public void closed() {
+    endpoint.ended(this);
+  }
+
+  private void cancelSubscription() {
+    var from = subscription;
+    if (from != null) {
+      from.cancel();
+    }
+  }
+
+  // the answer, on the handler's threads
+
+  @Override
+  public void onSubscribe(Flow.Subscription from) {
+    subscription = from;
+    if (ended.get()) {
+      from.cancel();
+    } else {
+      from.request(window);
+    }
+  }
+
+  @Override
+  public void onNext(R item) {
+    var to = stream;
+    if (to == null || ended.get()) {
+      return;
+    }
+    byte[] bytes;
+    try {
+      bytes = codec.encodeItem(item, control.format());
+    } catch (RuntimeException e) {
+      cancelSubscription();
+      onError(e);
+      return;
+    }
+    to.send(
+        TwoPartFrame.ofBody(
+            to.allocator(),
+            ResponseEnvelope.head(control.format()),
+            bytes,
+            ResponseEnvelope.tail(control.format())),
+        this::itemWritten);
+  }
+
+  /** Asks for more in halves of the window: one call for many items. */
+  private void itemWritten() {
+    written++;
+    var from = subscription;
+    if (from != null && written > window / 2) {
+      int more = written;
+      written = 0;
+      from.request(more);
+    }
+  }
+
+  @Override
+  public void onComplete() {
+    finish(null);
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    finish(cause);
+  }
+
+  /** Ends the request with a typed error that lets the requester go on elsewhere. */
+  void shutDown(WorkerLostException cause) {
+    if (stream == null) {
+      ended.set(true);
+      endpoint.ended(this); // nobody has heard of it: the requester's call-home timeout ends it
+      return;
+    }
+    cancelSubscription();
+    finish(cause);
+    cancellation.kill();
+  }
+
+  private void finish(@Nullable Throwable cause) {
+    var to = stream;
+    if (to == null || !ended.compareAndSet(false, true)) {
+      return;
+    }
+    if (cause != null && cancellation.level() == Cancellation.Level.KILL) {
+      to.abort();
+      return;
+    }
+    to.finish(lastFrames(to, cause), () -> endpoint.ended(this));
+  }
+
+  private ByteBuf lastFrames(SentStream to, @Nullable Throwable cause) {
+    var format = control.format();
+    var end = TwoPartFrame.ofBody(to.allocator(), ResponseEnvelope.end(format));
+    if (cause == null) {
+      return end;
+    }
+    if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
+      LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
+    }
+    var error =
+        TwoPartFrame.ofBody(
+            to.allocator(), ResponseEnvelope.ofError(DynamoError.of(cause), format));
+    try {
+      return to.allocator()
+          .buffer(error.readableBytes() + end.readableBytes())
+          .writeBytes(error)
+          .writeBytes(end);
+    } finally {
+      error.release();
+      end.release();
+    }
+  }
+}

@@ -1,0 +1,407 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.pipeline.CallHomeServer;
+import io.dynamo.pipeline.Handshake;
+import io.dynamo.pipeline.ReceivedStream;
+import io.dynamo.pipeline.StreamListener;
+import io.dynamo.pipeline.StreamSignal;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.request.RequestContext;
+import io.dynamo.request.codec.ConnectionInfo;
+import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.Prologue;
+import io.dynamo.request.codec.RequestHeaders;
+import io.dynamo.request.codec.ResponseEnvelope;
+import io.netty.buffer.ByteBuf;
+import java.net.InetSocketAddress;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request and its answer: sent when subscribed to, acknowledged on a pooled connection, called
+ * home on a stream of its own. Events come from three event loops, the subscriber and whoever
+ * cancels; the first end counts.
+ */
+final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestConnection.Outcome {
+  private final TcpEndpointClient client;
+  private final Instance instance;
+  private final Q request;
+  private final MessageCodec<Q, R> codec;
+  private final RequestContext context;
+  private final ItemStream<R> answer;
+  private final AtomicBoolean started = new AtomicBoolean();
+  private final Object lock = new Object();
+  private final List<Runnable> releases = new ArrayList<>(); // guarded by lock
+  private @Nullable ReceivedStream stream; // guarded by lock
+  private @Nullable StreamSignal unsaid; // guarded by lock: for the worker when it calls home
+  private boolean ended; // guarded by lock
+  private volatile boolean accepted; // the prologue has come
+  private long sentNanos;
+  private boolean firstItem = true; // touched by the stream's event loop only
+  private boolean endMarked; // touched by the stream's event loop only
+
+  TcpCall(
+      TcpEndpointClient client,
+      Instance instance,
+      Q request,
+      MessageCodec<Q, R> codec,
+      RequestContext context) {
+    this.client = client;
+    this.instance = instance;
+    this.request = request;
+    this.codec = codec;
+    this.context = context;
+    answer = new ItemStream<>(client.settings.streamBuffer(), this::resume, this::abandon);
+  }
+
+  Instance instance() {
+    return instance;
+  }
+
+  @Override
+  public void subscribe(Flow.Subscriber<? super R> subscriber) {
+    answer.subscribe(subscriber);
+    if (started.compareAndSet(false, true) && !answer.isCancelled()) {
+      start();
+    }
+  }
+
+  private void start() {
+    client.opened(this);
+    try {
+      follow(context.cancellation());
+      send();
+    } catch (DynamoException e) {
+      fail(e);
+    } catch (RuntimeException e) {
+      fail(new EngineFailedException(ErrorCode.UNKNOWN, "the request cannot be sent: " + e, e));
+    }
+  }
+
+  private void follow(Cancellation cancellation) {
+    var following = cancellation.onCancel(this::cancelled);
+    release(following::close);
+    var deadline =
+        client
+            .loops
+            .next()
+            .schedule(
+                () ->
+                    failTelling(
+                        new DeadlineExceededException(
+                            "request %s did not end by its deadline".formatted(context.id()))),
+                Math.max(0, context.deadline().remainingNanos()),
+                TimeUnit.NANOSECONDS);
+    release(() -> deadline.cancel(false));
+  }
+
+  private void send() {
+    var worker = worker();
+    var path = worker.path().getBytes(StandardCharsets.UTF_8);
+    var subject = UUID.randomUUID().toString();
+    var format = instance.format();
+    var control =
+        new ControlMessage(
+            context.id(),
+            ControlMessage.SINGLE_IN,
+            format,
+            new ConnectionInfo(client.callHomeAddress, subject, context.id(), Handshake.RESPONSE),
+            context.metadata());
+    var now = Instant.now();
+    var headers =
+        RequestHeaders.toJson(
+            context.id(),
+            worker.path(),
+            TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano(),
+            context.headers());
+    var frame =
+        new RequestFrame(path, headers, control.toJson(), codec.encodeRequest(request, format));
+    check(frame);
+    var address = address(worker);
+    CallHomeServer.Registration expected = client.callHome.expect(subject, this);
+    release(expected::close);
+    sentNanos = System.nanoTime();
+    if (!hasEnded()) {
+      client.pool.send(address, frame, this);
+    }
+  }
+
+  private TransportAddress.Tcp worker() {
+    return switch (instance.transport()) {
+      case TransportAddress.Tcp tcp -> tcp;
+    };
+  }
+
+  private static InetSocketAddress address(TransportAddress.Tcp worker) {
+    try {
+      return SocketAddresses.parse(worker.address());
+    } catch (IllegalArgumentException e) {
+      throw new WorkerLostException(ErrorCode.CANNOT_CONNECT, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  private void check(RequestFrame frame) {
+    int most = client.settings.maxFrameBytes();
+    if (frame.length() > most) {
+      throw new InvalidRequestException(
+          ("request frame of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on"
+                  + " both sides or shorten the prompt")
+              .formatted(frame.length(), most));
+    }
+  }
+
+  // acknowledgement, on the request connection's loop
+
+  @Override
+  public void acknowledged() {
+    client.meters.send().record(System.nanoTime() - sentNanos);
+    if (accepted) {
+      return;
+    }
+    var limit = client.settings.callHomeTimeout();
+    var timer =
+        client
+            .loops
+            .next()
+            .schedule(
+                () ->
+                    failUnlessCalledHome(
+                        new WorkerLostException(
+                            ErrorCode.CONNECTION_TIMEOUT,
+                            ("instance %s accepted request %s and did not answer within %s; can it"
+                                    + " reach %s?")
+                                .formatted(
+                                    instance.id(), context.id(), limit, client.callHomeAddress))),
+                limit.toNanos(),
+                TimeUnit.NANOSECONDS);
+    release(() -> timer.cancel(false));
+  }
+
+  @Override
+  public void failed(DynamoException cause) {
+    fail(cause);
+  }
+
+  // the answer, on the call-home connection's loop
+
+  @Override
+  public void connected(ReceivedStream connected) {
+    StreamSignal owed;
+    boolean late;
+    synchronized (lock) {
+      stream = connected;
+      owed = unsaid;
+      late = ended;
+    }
+    if (owed != null) {
+      connected.signal(owed);
+    }
+    if (late) {
+      connected.close();
+    }
+  }
+
+  @Override
+  public void prologue(byte[] json) {
+    try {
+      var refusal = Prologue.ofJson(json).failure();
+      if (refusal == null) {
+        accepted = true;
+      } else {
+        fail(refusal);
+      }
+    } catch (InvalidRequestException e) {
+      failTelling(nonsense(e));
+    }
+  }
+
+  @Override
+  public boolean item(ByteBuf body) {
+    if (firstItem) {
+      firstItem = false;
+      client.meters.firstItem().record(System.nanoTime() - sentNanos);
+    }
+    var bytes = new byte[body.readableBytes()];
+    body.readBytes(bytes);
+    try {
+      return deliver(ResponseEnvelope.read(ByteBuffer.wrap(bytes), instance.format()));
+    } catch (RuntimeException e) {
+      failTelling(nonsense(e));
+      return true;
+    }
+  }
+
+  private boolean deliver(ResponseEnvelope envelope) {
+    if (endMarked) {
+      throw new InvalidRequestException("a frame follows the end mark");
+    }
+    endMarked = envelope.complete();
+    if (envelope.error() != null) {
+      fail(envelope.error().toException());
+      return true;
+    }
+    var item = envelope.item();
+    if (item != null) {
+      return answer.offer(codec.decodeItem(item, instance.format()));
+    }
+    if (!endMarked && !envelope.annotated()) {
+      throw new InvalidRequestException("a frame has no data and is no end mark");
+    }
+    return true;
+  }
+
+  private DynamoException nonsense(RuntimeException cause) {
+    return new EngineFailedException(
+        ErrorCode.UNKNOWN,
+        "instance %s sent what is no answer: %s".formatted(instance.id(), cause.getMessage()),
+        cause);
+  }
+
+  @Override
+  public void sentinel() {
+    broken(null);
+  }
+
+  @Override
+  public void broken(@Nullable Throwable cause) {
+    if (endMarked) {
+      if (end()) {
+        answer.complete();
+      }
+    } else if (context.cancellation().isCancelled()) {
+      fail(stopped());
+    } else {
+      fail(
+          new WorkerLostException(
+              ErrorCode.DISCONNECTED,
+              "instance %s: stream ended before generation completed".formatted(instance.id()),
+              cause));
+    }
+  }
+
+  private CancelledException stopped() {
+    return new CancelledException("request %s was cancelled".formatted(context.id()));
+  }
+
+  private void resume() {
+    ReceivedStream from;
+    synchronized (lock) {
+      from = stream;
+    }
+    if (from != null) {
+      from.resume();
+    }
+  }
+
+  // ends
+
+  private void cancelled(Cancellation.Level level) {
+    switch (level) {
+      case NONE -> {}
+      case STOP -> tell(StreamSignal.STOP);
+      case KILL -> {
+        if (giveUp()) {
+          answer.abort(stopped());
+        }
+      }
+    }
+  }
+
+  /** The subscriber is gone. */
+  private void abandon() {
+    giveUp();
+  }
+
+  void failUnlessCalledHome(DynamoException cause) {
+    if (!accepted) {
+      failTelling(cause);
+    }
+  }
+
+  private void failTelling(DynamoException cause) {
+    if (giveUp()) {
+      answer.fail(cause);
+    }
+  }
+
+  void fail(DynamoException cause) {
+    if (end()) {
+      answer.fail(cause);
+    }
+  }
+
+  private boolean giveUp() {
+    tell(StreamSignal.KILL);
+    return end();
+  }
+
+  private void tell(StreamSignal signal) {
+    ReceivedStream to;
+    synchronized (lock) {
+      if (ended) {
+        return;
+      }
+      unsaid = signal;
+      to = stream;
+    }
+    if (to != null) {
+      to.signal(signal);
+    }
+  }
+
+  private boolean hasEnded() {
+    synchronized (lock) {
+      return ended;
+    }
+  }
+
+  /** Frees what the call holds; true for the first end only. */
+  private boolean end() {
+    List<Runnable> owed;
+    ReceivedStream open;
+    synchronized (lock) {
+      if (ended) {
+        return false;
+      }
+      ended = true;
+      owed = List.copyOf(releases);
+      releases.clear();
+      open = stream;
+    }
+    owed.forEach(Runnable::run);
+    if (open != null) {
+      open.close();
+    }
+    client.ended(this);
+    return true;
+  }
+
+  private void release(Runnable atEnd) {
+    synchronized (lock) {
+      if (!ended) {
+        releases.add(atEnd);
+        return;
+      }
+    }
+    atEnd.run();
+  }
+}

@@ -1,0 +1,136 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.TcpSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransportMetrics;
+import io.dynamo.pipeline.CallHomeClient;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.EndpointServer;
+import io.dynamo.request.MessageCodec;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Serves endpoints over TCP: one listener for all of them, bound with the first. Safe for
+ * concurrent use.
+ */
+public final class TcpEndpointServer implements EndpointServer {
+  private static final Duration FIN_TIMEOUT = Duration.ofSeconds(10);
+  private static final Duration LAST_WORDS = Duration.ofSeconds(2);
+  private static final long CLOSE_MILLIS = 2_000;
+
+  final TcpSettings settings;
+  final CallHomeClient callHome;
+  final Semaphore permits;
+  final Metrics.Level active;
+  final Metrics.Counter rejected;
+  private final EventLoops loops;
+  private final ConcurrentHashMap<String, TcpEndpoint<?, ?>> endpoints = new ConcurrentHashMap<>();
+  private final ChannelGroup connections =
+      new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+  private final Object lock = new Object();
+  private @Nullable Channel listener; // guarded by lock
+  private boolean closed; // guarded by lock
+
+  /**
+   * @param loops stay the caller's to close, after this
+   */
+  public TcpEndpointServer(TcpSettings settings, EventLoops loops, Metrics metrics) {
+    this.settings = settings;
+    this.loops = loops;
+    callHome = new CallHomeClient(loops, settings.connectTimeout(), FIN_TIMEOUT);
+    permits = new Semaphore(settings.maxConcurrentRequests());
+    active = metrics.level(TransportMetrics.POOL_ACTIVE);
+    rejected = metrics.counter(TransportMetrics.REJECTED);
+    metrics.gauge(TransportMetrics.POOL_CAPACITY, settings::maxConcurrentRequests);
+  }
+
+  /**
+   * @throws IllegalStateException when the address cannot be bound, the endpoint is served already,
+   *     or this is closed
+   */
+  @Override
+  public <Q, R> Served serve(
+      EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
+    var path = id.hex() + "/" + endpoint;
+    var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
+    var served = new TcpEndpoint<>(this, address, handler, codec);
+    if (endpoints.putIfAbsent(path, served) != null) {
+      throw new IllegalStateException("endpoint " + path + " is served already");
+    }
+    return served;
+  }
+
+  private InetSocketAddress bound() {
+    synchronized (lock) {
+      if (closed) {
+        throw new IllegalStateException("the endpoint server is closed");
+      }
+      var at = listener;
+      if (at == null) {
+        at =
+            loops.listen(
+                new InetSocketAddress(
+                    SocketAddresses.literal(settings.host()), settings.requestPort()),
+                new ChannelInitializer<>() {
+                  @Override
+                  protected void initChannel(Channel channel) {
+                    connections.add(channel);
+                    channel.pipeline().addLast(new RequestReceiver(TcpEndpointServer.this));
+                  }
+                });
+        listener = at;
+      }
+      return (InetSocketAddress) at.localAddress();
+    }
+  }
+
+  @Nullable TcpEndpoint<?, ?> endpoint(String path) {
+    return endpoints.get(path);
+  }
+
+  void forget(String path, TcpEndpoint<?, ?> served) {
+    endpoints.remove(path, served);
+  }
+
+  @Override
+  public void close() {
+    Channel bound;
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      bound = listener;
+    }
+    if (bound == null) {
+      return;
+    }
+    bound.close().awaitUninterruptibly(CLOSE_MILLIS);
+    var open = List.copyOf(endpoints.values());
+    open.forEach(TcpEndpoint::close);
+    var patience = Deadline.after(LAST_WORDS);
+    try {
+      for (var served : open) {
+        served.drain(patience);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    connections.close().awaitUninterruptibly(CLOSE_MILLIS);
+  }
+}

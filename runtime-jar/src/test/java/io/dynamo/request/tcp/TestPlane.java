@@ -1,0 +1,129 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.TcpSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.inference.SamplingOptions;
+import io.dynamo.inference.StopConditions;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.EndpointServer;
+import io.dynamo.request.RequestContext;
+import io.dynamo.request.codec.GenerateCodec;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Flow;
+
+/** A client and a server of ours on loopback. */
+final class TestPlane implements AutoCloseable {
+  static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
+  static final InstanceId ID = InstanceId.ofHex("ec5ccfe8392a8f5e");
+  static final GenerateCodec CODEC = new GenerateCodec();
+  static final Duration PATIENCE = Duration.ofSeconds(10);
+
+  final Metrics metrics = new Metrics();
+  final EventLoops loops = new EventLoops(2);
+  final TcpSettings settings;
+  final TcpEndpointClient client;
+  final TcpEndpointServer server;
+
+  TestPlane() {
+    this(settings(PayloadFormat.MSGPACK, 1 << 20, 8));
+  }
+
+  TestPlane(TcpSettings settings) {
+    this.settings = settings;
+    client = new TcpEndpointClient(settings, loops, metrics);
+    server = new TcpEndpointServer(settings, loops, metrics);
+  }
+
+  static TcpSettings settings(PayloadFormat format, int maxFrameBytes, int maxConcurrent) {
+    return new TcpSettings(
+        "127.0.0.1",
+        0,
+        0,
+        maxFrameBytes,
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(5),
+        Duration.ofSeconds(5),
+        2,
+        64,
+        maxConcurrent,
+        format);
+  }
+
+  static TcpSettings impatient(Duration ack, Duration callHome) {
+    return new TcpSettings(
+        "127.0.0.1",
+        0,
+        0,
+        1 << 20,
+        ack,
+        Duration.ofSeconds(5),
+        callHome,
+        2,
+        64,
+        8,
+        PayloadFormat.MSGPACK);
+  }
+
+  EndpointServer.Served serve(EndpointHandler<GenerateRequest, EngineOutput> handler) {
+    return server.serve(ENDPOINT, ID, handler, CODEC);
+  }
+
+  Instance instance(EndpointServer.Served served) {
+    return new Instance(ENDPOINT, ID, served.address(), "cpu", settings.format());
+  }
+
+  Flow.Publisher<EngineOutput> call(Instance instance, RequestContext context) {
+    return client.call(instance, request(), CODEC, context);
+  }
+
+  Flow.Publisher<EngineOutput> call(EndpointServer.Served served) {
+    return call(instance(served), context());
+  }
+
+  static RequestContext context() {
+    return context(new Cancellation());
+  }
+
+  static RequestContext context(Cancellation cancellation) {
+    return new RequestContext(
+        "ccb713c5-1392-4150-a3a3-9546dc2b4b0f",
+        Map.of("tenant", "blue"),
+        Map.of("traceparent", "00-d363d829197e1fafa06b08ceac49bd4f-7e07cf3261603546-01"),
+        Deadline.after(Duration.ofSeconds(30)),
+        cancellation);
+  }
+
+  static GenerateRequest request() {
+    return new GenerateRequest(
+        "tiny",
+        new int[] {2, 3016, 203},
+        new StopConditions(4, List.of(), List.of(3), null, false),
+        SamplingOptions.DEFAULTS,
+        OutputOptions.DEFAULTS,
+        new int[] {3},
+        null,
+        List.of(),
+        RoutingHints.NONE,
+        Map.of());
+  }
+
+  @Override
+  public void close() {
+    client.close();
+    server.close();
+    loops.close();
+  }
+}
