@@ -73,10 +73,10 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
           "a stream of " + ring.length + " items is full; its producer must wait for onDrained");
     }
     ring[(int) (at % ring.length)] = item;
-    if (at + 1 - head >= ring.length) {
-      paused = true; // before the item is seen: whoever takes it must see the pause
-    }
     tail = at + 1;
+    if (at + 1 - head >= ring.length) {
+      paused = true; // after the tail, before the pass below: that pass sees both
+    }
     drain();
     return !paused;
   }

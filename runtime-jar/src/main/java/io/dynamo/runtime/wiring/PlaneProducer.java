@@ -44,11 +44,9 @@ public class PlaneProducer {
     var loops =
         opened.push("event loops", new EventLoops(Runtime.getRuntime().availableProcessors()));
     var client =
-        opened.push(
-            "request client", new TcpEndpointClient(settings.tcp(), loops, metrics));
+        opened.push("request client", new TcpEndpointClient(settings.tcp(), loops, metrics));
     var server =
-        opened.push(
-            "request server", new TcpEndpointServer(settings.tcp(), loops, metrics));
+        opened.push("request server", new TcpEndpointServer(settings.tcp(), loops, metrics));
     return new PlaneFactory.Planes(client, server, memory);
   }
 }
