@@ -25,7 +25,7 @@ class KvEventCodecTest {
       var frames =
           new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.US_ASCII)
               .strip()
-              .split("\\s+");
+              .split("\\s+", -1);
       var frame = HexFormat.of().parseHex(frames[3]);
       try (var envelope = MessagePack.newDefaultUnpacker(frame, 5, frame.length - 5)) {
         for (int left = envelope.unpackMapHeader(); left > 0; left--) {

@@ -53,9 +53,7 @@ class ModelDirectoryTest {
     assertThat(card.contextLength()).isEqualTo(4096);
     assertThat(card.ranks()).isEqualTo(4);
     assertThat(Objects.requireNonNull(card.chatTemplate()).path()).endsWith("chat_template.jinja");
-    var read =
-        ModelCardJson.fromJson(
-            Json.readObject(Json.write(ModelCardJson.toJson(card))));
+    var read = ModelCardJson.fromJson(Json.readObject(Json.write(ModelCardJson.toJson(card))));
     assertThat(read).isEqualTo(card);
   }
 

@@ -8,13 +8,20 @@ import io.dynamo.config.Settings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
+import io.dynamo.event.EventPlane;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.request.EndpointClient;
+import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.transfer.HostMemory;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.Test;
 
 class RuntimeLifecycleTest {
@@ -27,9 +34,27 @@ class RuntimeLifecycleTest {
     var discovery =
         opened.push("discovery", new MemoryDiscovery(new MemoryStore(), new InstanceId(1)));
     opened.push("second", () -> log.add("second closed"));
-    // the planes are never called here
     return new DynamoRuntime(
-        settings, new Metrics(), discovery, null, null, null, null, null, null);
+        settings,
+        new Metrics(),
+        discovery,
+        uncalled(EndpointClient.class),
+        uncalled(EndpointServer.class),
+        uncalled(EventPlane.class),
+        uncalled(HostMemory.class),
+        uncalled(ExecutorService.class),
+        uncalled(ScheduledExecutorService.class));
+  }
+
+  /** A part that no test here calls. */
+  private static <T> T uncalled(Class<T> type) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (_, method, _) -> {
+              throw new AssertionError(method + " was called");
+            }));
   }
 
   private RoleLifecycle role(String name, boolean fails) {
