@@ -75,12 +75,14 @@ class ModelRanksTest {
             null,
             null,
             null,
+            null,
             0,
             16,
             0,
             Set.of(),
             "Tokens",
             null,
+            List.of(),
             runtimeConfig),
         suffix);
   }

@@ -150,12 +150,13 @@ class DiscoveryCatalogTest {
             null,
             null,
             null,
-            4096,
+            null, 4096,
             16,
             0,
             Set.of("Chat"),
             "Tokens",
             null,
+            List.of(),
             Map.of());
     return new ModelRecord(ENDPOINT, new InstanceId(id), card, null);
   }

@@ -297,12 +297,13 @@ class GenerationTest {
             null,
             null,
             null,
-            4096,
+            null, 4096,
             16,
             0,
             Set.of("Chat"),
             "Tokens",
             null,
+            List.of(),
             Map.of());
     return new ServedModel(card, ENDPOINT, new NoText(), 0);
   }
