@@ -8,11 +8,11 @@ public final class Sockets {
   private Sockets() {}
 
   public static void close(Channel channel) {
-    var unused = channel.close();
+    var _ = channel.close();
   }
 
   /** Writes without a flush; {@code bytes} passes. */
   public static void write(Channel channel, ByteBuf bytes) {
-    var unused = channel.write(bytes, channel.voidPromise());
+    var _ = channel.write(bytes, channel.voidPromise());
   }
 }

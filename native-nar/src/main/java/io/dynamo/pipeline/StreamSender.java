@@ -159,7 +159,8 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
                     }
                   });
           var timer =
-              to.eventLoop().schedule(() -> Sockets.close(to), finTimeout.toNanos(), TimeUnit.NANOSECONDS);
+              to.eventLoop()
+                  .schedule(() -> Sockets.close(to), finTimeout.toNanos(), TimeUnit.NANOSECONDS);
           to.closeFuture().addListener(closed -> timer.cancel(false));
         });
   }

@@ -20,6 +20,16 @@ import org.jspecify.annotations.Nullable;
 public final class ItemStream<T> implements Flow.Publisher<T> {
   private static final System.Logger LOG = System.getLogger(ItemStream.class.getName());
 
+  /**
+   * Full: the ring is, the producer does not know yet. Told: it knows, and waits for the one call
+   * of onDrained; a call that it does not wait for could wake it from a later wait too early.
+   */
+  private enum Room {
+    FREE,
+    FULL,
+    TOLD
+  }
+
   /** How the stream ends: {@code cause} null is completion; {@code now} drops what is held. */
   private record End(@Nullable Throwable cause, boolean now) {}
 
@@ -36,15 +46,15 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
 
   private volatile long head; // next to deliver; written by the draining thread
   private volatile long tail; // next free; written by the producer
-  private volatile boolean paused; // the producer was told that the ring is full
+  private final AtomicReference<Room> room = new AtomicReference<>(Room.FREE);
   private volatile Flow.@Nullable Subscriber<? super T> subscriber;
   private volatile boolean
       ended; // the subscriber has heard its last; written by the draining thread
 
   /**
    * @param capacity items held at most
-   * @param onDrained called when a producer that was told to pause may offer again; may run on the
-   *     subscriber's thread
+   * @param onDrained called once for each time that {@link #offer} told its producer to pause; may
+   *     run on the subscriber's thread
    * @param onCancel called once when the subscriber gives up
    */
   public ItemStream(int capacity, Runnable onDrained, Runnable onCancel) {
@@ -75,10 +85,10 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
     ring[(int) (at % ring.length)] = item;
     tail = at + 1;
     if (at + 1 - head >= ring.length) {
-      paused = true; // after the tail, before the pass below: that pass sees both
+      room.set(Room.FULL); // after the item and before the pass that must see both
     }
     drain();
-    return !paused;
+    return room.get() == Room.FREE || !room.compareAndSet(Room.FULL, Room.TOLD);
   }
 
   /** Ends the stream after the items offered so far. The first end counts. */
@@ -147,9 +157,22 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
     }
     if (cancelled.get()) {
       finish();
-    } else if (paused && tail - head <= ring.length / 2) {
-      paused = false;
-      onDrained.run();
+    } else {
+      makeRoom();
+    }
+  }
+
+  /** Unless the room is free the producer stands still, so the tail read after it is exact. */
+  private void makeRoom() {
+    for (var now = room.get();
+        now != Room.FREE && tail - head <= ring.length / 2;
+        now = room.get()) {
+      if (room.compareAndSet(now, Room.FREE)) {
+        if (now == Room.TOLD) {
+          onDrained.run();
+        }
+        return;
+      }
     }
   }
 
