@@ -36,10 +36,7 @@ class ChatCompletionsTest {
   void close() {
     assertThat(frontend.admission.admitted()).as("requests that never ended").isZero();
     assertThat(
-            frontend
-                .metrics
-                .level(FrontendMetrics.INFLIGHT, new Label("model", "script"))
-                .value())
+            frontend.metrics.level(FrontendMetrics.INFLIGHT, new Label("model", "script")).value())
         .isZero();
     frontend.close();
   }
@@ -59,8 +56,8 @@ class ChatCompletionsTest {
   private static List<JsonNode> chunks(String sse) throws IOException {
     var chunks = new ArrayList<JsonNode>();
     assertThat(sse).endsWith("data: [DONE]\n\n");
-    for (var frame : sse.split("\n\n")) {
-      if (!frame.equals("data: [DONE]") && !frame.equals(": ")) {
+    for (var frame : sse.split("\n\n", -1)) {
+      if (!frame.isEmpty() && !frame.equals("data: [DONE]") && !frame.equals(": ")) {
         assertThat(frame).startsWith("data: ").doesNotContain("\n");
         chunks.add(JSON.readTree(frame.substring("data: ".length())));
       }
@@ -114,7 +111,8 @@ class ChatCompletionsTest {
       var answer =
           frontend.post(
               JSON.writeValueAsBytes(request),
-              Map.of("x-dynamo-request-id", chunks(sse).getFirst().get("id").asText().substring(9)));
+              Map.of(
+                  "x-dynamo-request-id", chunks(sse).getFirst().get("id").asText().substring(9)));
       assertThat(answer.text()).as(captured.get("name").asText()).isEqualTo(sse);
       compared++;
     }
@@ -224,8 +222,7 @@ class ChatCompletionsTest {
 
   @Test
   void aStopStringFoundHereStopsTheWorker() throws Exception {
-    frontend.items =
-        "alpha STOP beta".codePoints().mapToObj(EngineOutput::ofTokens).toList();
+    frontend.items = "alpha STOP beta".codePoints().mapToObj(EngineOutput::ofTokens).toList();
     frontend.endless = true;
     var answer = JSON.readTree(frontend.post(hi(",\"stop\":\"STOP\"")).text());
     assertThat(answer.at("/choices/0/message/content").textValue()).isEqualTo("alpha ");
@@ -245,8 +242,7 @@ class ChatCompletionsTest {
             throw new IOException("Broken pipe");
           }
         };
-    frontend.post(
-        hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+    frontend.post(hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
     assertThat(frontend.workerCancelled).isTrue();
     assertThat(frontend.metrics.level(FrontendMetrics.DISCONNECTED_CLIENTS).value()).isEqualTo(1);
     assertThat(

@@ -214,8 +214,23 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   private ServedModel model() {
     var card =
         new ModelCard(
-            "script", "script", null, null, null, null, null, null, null, 1000, 16, 3,
-            Set.of("Chat"), "Tokens", null, List.of(), Map.of());
+            "script",
+            "script",
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            1000,
+            16,
+            3,
+            Set.of("Chat"),
+            "Tokens",
+            null,
+            List.of(),
+            Map.of());
     return new ServedModel(
         card, new EndpointId("dynamo", "script", "generate"), new CodePoints(this), 17);
   }
