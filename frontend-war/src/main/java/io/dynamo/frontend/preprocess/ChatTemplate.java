@@ -5,6 +5,7 @@ import io.dynamo.frontend.preprocess.jinja.JinjaException;
 import io.dynamo.frontend.preprocess.jinja.JinjaTemplate;
 import java.time.Clock;
 import java.time.Duration;
+import java.time.ZoneId;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /** A model's chat template with what it expects of messages. Immutable, safe for concurrent use. */
 final class ChatTemplate {
   private static final JinjaTemplate.Limits LIMITS =
-      new JinjaTemplate.Limits(Clock.systemDefaultZone(), 16 << 20, Duration.ofSeconds(5));
+      new JinjaTemplate.Limits(
+          Clock.system(ZoneId.systemDefault()), 16 << 20, Duration.ofSeconds(5));
   private static final String PROBE = "6f1c0a47";
 
   private final JinjaTemplate plain;

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -13,18 +14,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * JSON as maps, lists, strings, numbers, booleans and null, in the order of the text. What model
- * folders hold beyond JSON (comments, trailing commas, infinities) is read too.
+ * folders hold beyond JSON (comments, trailing commas, infinities) is read too. Buffers are not
+ * pooled: the pool is a thread-local, which would keep a stopped application's class loader.
  */
 final class JsonTree {
   private static final JsonFactory LENIENT =
       JsonFactory.builder()
+          .recyclerPool(JsonRecyclerPools.nonRecyclingPool())
           .enable(JsonReadFeature.ALLOW_JAVA_COMMENTS)
           .enable(JsonReadFeature.ALLOW_TRAILING_COMMA)
           .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
           .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES)
           .enable(JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
           .build();
-  private static final JsonFactory STRICT = new JsonFactory();
+  private static final JsonFactory STRICT =
+      JsonFactory.builder().recyclerPool(JsonRecyclerPools.nonRecyclingPool()).build();
 
   private JsonTree() {}
 
@@ -86,8 +90,8 @@ final class JsonTree {
       case VALUE_STRING -> parser.getText();
       case VALUE_NUMBER_INT -> parser.getNumberValue();
       case VALUE_NUMBER_FLOAT -> parser.getDoubleValue();
-      case VALUE_TRUE -> Boolean.TRUE;
-      case VALUE_FALSE -> Boolean.FALSE;
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE -> false;
       case VALUE_NULL -> null;
       default -> throw new IOException("unexpected " + token);
     };

@@ -122,12 +122,15 @@ final class NativeTokenizers {
     }
   }
 
-  private static Class<?> loaderClass(MethodHandles.Lookup lookup) throws IllegalAccessException {
-    synchronized (TokenizersLibrary.class) {
+  private static Class<?> loaderClass(MethodHandles.Lookup lookup)
+      throws IllegalAccessException, ClassNotFoundException {
+    try {
+      return lookup.findClass(LOADER_NAME);
+    } catch (ClassNotFoundException notYet) {
       try {
-        return lookup.findClass(LOADER_NAME);
-      } catch (ClassNotFoundException e) {
         return lookup.defineClass(loaderBytes());
+      } catch (LinkageError definedMeanwhile) {
+        return lookup.findClass(LOADER_NAME);
       }
     }
   }

@@ -53,9 +53,11 @@ record PromptMessages(boolean joinsText, boolean parsesArguments) {
   private static Object call(Object call) {
     if (call instanceof Map<?, ?> map
         && map.get("function") instanceof Map<?, ?> function
-        && function.get("arguments") instanceof String text
-        && JsonTree.objectOrNull(text) instanceof Map<?, ?> arguments) {
-      return with(map, "function", with(function, "arguments", arguments));
+        && function.get("arguments") instanceof String text) {
+      var arguments = JsonTree.objectOrNull(text);
+      return arguments == null
+          ? call
+          : with(map, "function", with(function, "arguments", arguments));
     }
     return call;
   }
@@ -66,13 +68,10 @@ record PromptMessages(boolean joinsText, boolean parsesArguments) {
     for (var tool : tools) {
       if (tool.get("function") instanceof Map<?, ?> function
           && function.get("parameters") instanceof Map<?, ?> parameters) {
-        Map<?, ?> schema = parameters;
-        schema = schema.containsKey("type") ? schema : with(schema, "type", "object");
-        schema = schema.containsKey("properties") ? schema : with(schema, "properties", Map.of());
-        fixed.add(
-            schema == parameters
-                ? tool
-                : with(tool, "function", with(function, "parameters", schema)));
+        var schema = new LinkedHashMap<Object, @Nullable Object>(parameters);
+        schema.putIfAbsent("type", "object");
+        schema.putIfAbsent("properties", Map.of());
+        fixed.add(with(tool, "function", with(function, "parameters", schema)));
       } else {
         fixed.add(tool);
       }

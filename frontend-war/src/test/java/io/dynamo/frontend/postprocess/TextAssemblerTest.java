@@ -161,26 +161,6 @@ class TextAssemblerTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8})
-  void brokenBytesComeOutAsTheJdkReplacesThem(long seed) {
-    var random = new Random(seed);
-    int[] interesting = {
-      'a', 0x80, 0xBF, 0xC0, 0xC3, 0xE0, 0xA0, 0xED, 0x9F, 0xEF, 0xF0, 0x90, 0xF4, 0x8F, 0xF5, 0xFF
-    };
-    for (int round = 0; round < 2000; round++) {
-      var bytes = new byte[1 + random.nextInt(12)];
-      var detokenizer = new IncrementalDetokenizer(BYTES, true);
-      var text = new StringBuilder();
-      for (int i = 0; i < bytes.length; i++) {
-        bytes[i] = (byte) interesting[random.nextInt(interesting.length)];
-        detokenizer.append(bytes[i] & 0xFF, text);
-      }
-      detokenizer.finish(text);
-      assertThat(text.toString()).isEqualTo(new String(bytes, StandardCharsets.UTF_8));
-    }
-  }
-
-  @ParameterizedTest
-  @ValueSource(longs = {1, 2, 3, 5, 8})
   void howTheTextIsCutNeverMatters(long seed) {
     var random = new Random(seed);
     for (int round = 0; round < 400; round++) {

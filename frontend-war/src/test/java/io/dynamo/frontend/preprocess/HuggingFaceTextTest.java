@@ -72,7 +72,7 @@ class HuggingFaceTextTest {
     var prompt = (String) request.get("prompt");
     if (prompt == null) {
       var args = new HashMap<>(request);
-      var messages = (List<Map<String, Object>>) args.remove("messages");
+      var messages = (List<Map<String, Object>>) Objects.requireNonNull(args.remove("messages"));
       var tools = (List<Map<String, Object>>) args.remove("tools");
       prompt = text.render(new ChatPrompt(messages, tools == null ? List.of() : tools, args));
     }
@@ -185,6 +185,30 @@ class HuggingFaceTextTest {
     var random = new Random(seed);
     for (int round = 0; round < 200; round++) {
       var ids = random.ints(1 + random.nextInt(40), 0, random.nextBoolean() ? 256 : 4096).toArray();
+      DetokenizerOracle.assertAgrees(TINY, text.tokens(), ids);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8})
+  void brokenBytesComeOutAsTheLibraryReplacesThem(long seed) {
+    var idOfByte = new int[256];
+    for (int id = 0; id < text.tokens().size(); id++) {
+      var bytes = text.tokens().bytes(id);
+      if (bytes.length == 1) {
+        idOfByte[bytes[0] & 0xFF] = id;
+      }
+    }
+    int[] edges = {
+      'a', 0x80, 0xBF, 0xC0, 0xC3, 0xE0, 0xA0, 0xED, 0x9F, 0xEF, 0xF0, 0x90, 0xF4, 0x8F, 0xF5, 0xFF
+    };
+    var random = new Random(seed);
+    for (int round = 0; round < 2000; round++) {
+      var ids =
+          random
+              .ints(1 + random.nextInt(12), 0, edges.length)
+              .map(i -> idOfByte[edges[i]])
+              .toArray();
       DetokenizerOracle.assertAgrees(TINY, text.tokens(), ids);
     }
   }

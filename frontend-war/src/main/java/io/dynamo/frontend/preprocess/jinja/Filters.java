@@ -162,8 +162,8 @@ final class Filters {
 
   /** As in {@code transformers}: {@code tojson(indent=None, separators=None, sort_keys=False)}. */
   private static Object toJson(Object value, Inputs in) {
-    var indent = in.named.containsKey("indent") ? in.named.get("indent") : in.find(1, "indent");
-    boolean lines = indent != null && indent != None.NONE;
+    Object indent = in.get(1, "indent", None.NONE);
+    boolean lines = indent != None.NONE;
     var spaces =
         !lines ? "" : indent instanceof String text ? text : " ".repeat(Values.intArgument(indent));
     var separators = in.find(2, "separators");

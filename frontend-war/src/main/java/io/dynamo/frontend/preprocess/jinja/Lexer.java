@@ -17,6 +17,9 @@ final class Lexer {
           "}", "<", ">", "=", ".", ":", "|", ",");
   private static final Pattern END_RAW = Pattern.compile("\\{%([-+]?)\\s*endraw\\s*([-+]?)%\\}");
 
+  private static final Pattern NUMBER =
+      Pattern.compile("[0-9][0-9_]*(\\.[0-9][0-9_]*)?([eE][-+]?[0-9]+)?");
+
   private final String source;
   private final List<Token> tokens = new ArrayList<>();
   private int at;
@@ -169,7 +172,7 @@ final class Lexer {
       string(c);
       return 0;
     }
-    if (Character.isDigit(c)) {
+    if (c >= '0' && c <= '9') {
       number(start);
       return 0;
     }
@@ -191,18 +194,14 @@ final class Lexer {
   }
 
   private void number(int start) {
-    while (at < source.length() && (isNamePart(source.charAt(at)) || isPoint(at))) {
-      at++;
+    var number = NUMBER.matcher(source).region(start, source.length());
+    if (!number.lookingAt()) {
+      throw error("no number");
     }
-    var text = source.substring(start, at).replace("_", "");
-    boolean integer = text.chars().allMatch(Character::isDigit);
+    at = number.end();
+    boolean integer = number.group(1) == null && number.group(2) == null;
+    var text = number.group().replace("_", "");
     tokens.add(new Token(integer ? Kind.INTEGER : Kind.FLOAT, text, line));
-  }
-
-  private boolean isPoint(int i) {
-    return source.charAt(i) == '.'
-        && i + 1 < source.length()
-        && Character.isDigit(source.charAt(i + 1));
   }
 
   private void string(char quote) {

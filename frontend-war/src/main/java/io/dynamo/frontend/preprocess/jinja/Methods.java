@@ -135,7 +135,8 @@ final class Methods {
     boolean inWord = false;
     for (int i = 0; i < text.length(); i++) {
       char c = text.charAt(i);
-      out.append(inWord ? Character.toLowerCase(c) : Character.toTitleCase(c));
+      var letter = String.valueOf(c);
+      out.append(inWord ? letter.toLowerCase(Locale.ROOT) : letter.toUpperCase(Locale.ROOT));
       inWord = Character.isLetter(c);
     }
     return out.toString();

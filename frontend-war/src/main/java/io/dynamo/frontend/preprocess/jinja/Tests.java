@@ -78,15 +78,14 @@ final class Tests {
       case "le" -> Values.compare(value, argument(name, arguments)) <= 0;
       case "gt", "greaterthan" -> Values.compare(value, argument(name, arguments)) > 0;
       case "ge" -> Values.compare(value, argument(name, arguments)) >= 0;
-      case "sameas" -> value == argument(name, arguments) || isSameScalar(value, arguments);
+      case "sameas" -> isSameScalar(value, argument(name, arguments));
       default -> throw new JinjaException("No test named '" + name + "'.");
     };
   }
 
-  private static boolean isSameScalar(Object value, List<Object> arguments) {
-    return !(value instanceof List)
-        && !(value instanceof Map)
-        && value.equals(arguments.getFirst());
+  /** Identity of what Python has once: none, booleans and, nearly, numbers and strings. */
+  private static boolean isSameScalar(Object value, Object other) {
+    return !(value instanceof List) && !(value instanceof Map) && value.equals(other);
   }
 
   private static boolean isCased(String text, boolean lower) {
