@@ -56,8 +56,8 @@ class ChatCompletionsTest {
   private static List<JsonNode> chunks(String sse) throws IOException {
     var chunks = new ArrayList<JsonNode>();
     assertThat(sse).endsWith("data: [DONE]\n\n");
-    for (var frame : sse.split("\n\n")) {
-      if (!frame.equals("data: [DONE]") && !frame.equals(": ")) {
+    for (var frame : sse.split("\n\n", -1)) {
+      if (!frame.isEmpty() && !frame.equals("data: [DONE]") && !frame.equals(": ")) {
         assertThat(frame).startsWith("data: ").doesNotContain("\n");
         chunks.add(JSON.readTree(frame.substring("data: ".length())));
       }

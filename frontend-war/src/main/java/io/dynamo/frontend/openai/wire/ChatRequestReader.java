@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChatRequestReader {
   private static final int MAX_STOPS = 32;
+  private static final Integer ALL_TOP_K = -1;
   private static final long MAX_TOKENS = 1_048_576;
   private static final long U32 = 0xFFFF_FFFFL;
   private static final Set<String> TIERS =
@@ -150,7 +151,7 @@ public final class ChatRequestReader {
         minTokens == null ? null : (int) Math.min(Integer.MAX_VALUE, minTokens),
         asFloat(temperature),
         asFloat(topP),
-        topK == null ? null : topK == 0 ? (Integer) (-1) : asInt(topK),
+        topK != null && topK == 0 ? ALL_TOP_K : asInt(topK),
         asFloat(minP),
         asFloat(frequency),
         asFloat(presence),
