@@ -52,9 +52,10 @@ record JvmCensus(long applicationLoaders, Set<String> threads, Set<Integer> list
     var ports = new TreeSet<Integer>();
     for (var table : new String[] {"tcp", "tcp6"}) {
       for (var line : Files.readAllLines(Path.of("/proc/" + pid + "/net/" + table))) {
-        var columns = SPACES.split(line.strip());
-        if (columns.length > 9 && columns[3].equals("0A") && sockets.contains(columns[9])) {
-          ports.add(Integer.parseInt(columns[1].substring(columns[1].indexOf(':') + 1), 16));
+        var columns = SPACES.splitAsStream(line.strip()).toList();
+        if (columns.size() > 9 && columns.get(3).equals("0A") && sockets.contains(columns.get(9))) {
+          var local = columns.get(1);
+          ports.add(Integer.parseInt(local.substring(local.indexOf(':') + 1), 16));
         }
       }
     }
