@@ -122,6 +122,7 @@ public final class ChatCompletions {
     private final Cancellation cancellation = new Cancellation();
     private final Deadline deadline = Deadline.after(settings.requestTimeout());
     private final ClientConnection client;
+    private boolean answered;
     private boolean writeFailed;
     private @Nullable DynamoException streamFailure;
 
@@ -147,6 +148,12 @@ public final class ChatCompletions {
       } catch (ApiException | DynamoException e) {
         report(e);
         return refuse(ApiError.of(e));
+      } catch (RuntimeException e) {
+        if (answered) {
+          throw e; // it came out of writing the answer
+        }
+        LOG.log(Level.ERROR, "a request failed unexpectedly", e);
+        return refuse(ApiError.of(e));
       } finally {
         inFlight.remove(inbox);
         inbox.cancel();
@@ -154,6 +161,7 @@ public final class ChatCompletions {
     }
 
     private ApiError refuse(ApiError error) {
+      answered = true;
       answer.error(error);
       return error;
     }
@@ -205,7 +213,9 @@ public final class ChatCompletions {
 
     private @Nullable ApiError unary(ChatStream stream, ChatAnswer writer)
         throws InterruptedException {
-      answer.json(ChatFold.fold(stream, writer));
+      var body = ChatFold.fold(stream, writer);
+      answered = true;
+      answer.json(body);
       return null;
     }
 
@@ -220,6 +230,7 @@ public final class ChatCompletions {
               new ChatChunks(writer, stream, chat.includeUsage(), chat.continuousUsage()),
               settings.heartbeat(),
               client);
+      answered = true;
       answer.events(
           out -> {
             try {

@@ -27,8 +27,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class ChatCompletionsTest {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final String HI =
-      "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]%s}";
 
   private final FrontendFixture frontend = new FrontendFixture();
 
@@ -42,7 +40,9 @@ class ChatCompletionsTest {
   }
 
   private static String hi(String more) {
-    return HI.formatted(more);
+    return "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
+        + more
+        + "}";
   }
 
   private static EngineOutput said(String text, FinishReason finish, int tokens) {
@@ -282,6 +282,14 @@ class ChatCompletionsTest {
     var answer = frontend.post(" ".repeat(5000));
     assertThat(answer.status).isEqualTo(413);
     assertThat(answer.text()).contains("5000").contains("4096");
+  }
+
+  @Test
+  void aFaultOfOursIsAnsweredAndHidden() {
+    frontend.brokenTemplate = true;
+    var answer = frontend.post(hi(""));
+    assertThat(answer.status).isEqualTo(500);
+    assertThat(answer.text()).doesNotContain("fault of ours");
   }
 
   @Test

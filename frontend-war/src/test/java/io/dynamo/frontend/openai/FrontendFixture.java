@@ -93,6 +93,9 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     @Override
     public String render(ChatPrompt prompt) {
       fixture.prompt = prompt;
+      if (fixture.brokenTemplate) {
+        throw new IllegalStateException("a fault of ours");
+      }
       return prompt.messages().toString();
     }
 
@@ -144,6 +147,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   boolean endless; // after the items, nothing
   boolean workerCancelled;
   boolean ready = true;
+  boolean brokenTemplate;
   @Nullable ChatPrompt prompt;
   @Nullable GenerateRequest asked;
   @Nullable RequestContext context;
