@@ -112,8 +112,8 @@ final class JsonReader implements WireReader {
     return switch (token) {
       case VALUE_NULL -> null;
       case VALUE_STRING -> json.getText();
-      case VALUE_TRUE -> Boolean.TRUE;
-      case VALUE_FALSE -> Boolean.FALSE;
+      case VALUE_TRUE -> true;
+      case VALUE_FALSE -> false;
       case VALUE_NUMBER_INT, VALUE_NUMBER_FLOAT -> json.getNumberValue();
       case START_OBJECT -> map();
       case START_ARRAY -> list();
