@@ -133,22 +133,13 @@ final class ArchitectureRules {
               @Override
               public void check(JavaClass type, ConditionEvents events) {
                 for (var dependency : type.getDirectDependenciesFromSelf()) {
-                  if (!allowed.test(dependency) && !isTolerated(dependency)) {
+                  if (!allowed.test(dependency)) {
                     events.add(
                         SimpleConditionEvent.violated(dependency, dependency.getDescription()));
                   }
                 }
               }
             });
-  }
-
-  /**
-   * What stands against the table for now: a setting names the payload format that discovery
-   * publishes. The format belongs beside the addresses in {@code net}.
-   */
-  private boolean isTolerated(Dependency dependency) {
-    return dependency.getOriginClass().getName().equals(root + ".config.TcpSettings")
-        && dependency.getTargetClass().getName().equals(root + ".discovery.PayloadFormat");
   }
 
   private ArchRule each(String what, Predicate<JavaClass> holds) {
@@ -166,16 +157,7 @@ final class ArchitectureRules {
   }
 
   private ArchRule noCycles() {
-    return slices()
-        .matching(root + ".(**)")
-        .should()
-        .beFreeOfCycles()
-        .ignoreDependency(isNamed("config.TcpSettings"), isNamed("discovery.PayloadFormat"));
-  }
-
-  private DescribedPredicate<JavaClass> isNamed(String nameBelowRoot) {
-    return DescribedPredicate.describe(
-        nameBelowRoot, type -> type.getName().equals(root + "." + nameBelowRoot));
+    return slices().matching(root + ".(**)").should().beFreeOfCycles();
   }
 
   private DescribedPredicate<JavaClass> areOurs() {

@@ -17,7 +17,7 @@ import static io.dynamo.config.SettingType.TEXT;
 import static io.dynamo.config.SettingType.oneOf;
 import static io.dynamo.config.SettingType.setOf;
 
-import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.net.PayloadFormat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.dynamo.config;
 
-import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.net.PayloadFormat;
 import java.time.Duration;
 
 /**

@@ -3,6 +3,7 @@ package io.dynamo.discovery;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.model.ModelCardJson;
+import io.dynamo.net.PayloadFormat;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;

@@ -1,5 +1,6 @@
 package io.dynamo.discovery;
 
+import io.dynamo.net.PayloadFormat;
 import org.jspecify.annotations.Nullable;
 
 /**

@@ -1,6 +1,6 @@
 package io.dynamo.request;
 
-import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.net.PayloadFormat;
 import java.nio.ByteBuffer;
 
 /**

@@ -3,7 +3,7 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;
 import java.time.Duration;

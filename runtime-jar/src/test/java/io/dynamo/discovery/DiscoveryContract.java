@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.discovery.DiscoveryEvent.Added;
 import io.dynamo.discovery.DiscoveryEvent.Lost;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.Heard;
 import java.util.ArrayList;
 import java.util.List;

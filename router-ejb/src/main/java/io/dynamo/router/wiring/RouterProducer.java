@@ -1,6 +1,6 @@
 package io.dynamo.router.wiring;
 
-import io.dynamo.kv.KvEventCodec;
+import io.dynamo.kv.codec.KvEventCodec;
 import io.dynamo.router.KvRouter;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;

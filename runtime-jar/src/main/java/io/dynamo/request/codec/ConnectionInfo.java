@@ -1,6 +1,6 @@
 package io.dynamo.request.codec;
 
-import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

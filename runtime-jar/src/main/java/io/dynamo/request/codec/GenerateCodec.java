@@ -1,8 +1,8 @@
 package io.dynamo.request.codec;
 
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.MessageCodec;
 import java.nio.ByteBuffer;
 

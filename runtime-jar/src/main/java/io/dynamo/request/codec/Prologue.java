@@ -1,9 +1,9 @@
 package io.dynamo.request.codec;
 
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;

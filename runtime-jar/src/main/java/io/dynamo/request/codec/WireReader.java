@@ -1,7 +1,7 @@
 package io.dynamo.request.codec;
 
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;

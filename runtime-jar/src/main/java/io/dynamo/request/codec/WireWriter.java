@@ -1,6 +1,6 @@
 package io.dynamo.request.codec;
 
-import io.dynamo.discovery.PayloadFormat;
+import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.math.BigInteger;

@@ -3,7 +3,6 @@ package io.dynamo.request.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -13,6 +12,7 @@ import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.Usage;
+import io.dynamo.net.PayloadFormat;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.Migratable;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.net.PayloadFormat;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;

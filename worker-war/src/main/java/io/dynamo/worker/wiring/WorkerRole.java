@@ -4,7 +4,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.kv.KvEventCodec;
+import io.dynamo.kv.codec.KvEventCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;

@@ -1,6 +1,10 @@
-package io.dynamo.kv;
+package io.dynamo.kv.codec;
 
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.SequenceHash;
 import java.io.IOException;

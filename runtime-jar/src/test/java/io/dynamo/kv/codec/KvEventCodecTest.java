@@ -1,9 +1,13 @@
-package io.dynamo.kv;
+package io.dynamo.kv.codec;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.SequenceHash;
 import java.io.IOException;

@@ -1,4 +1,4 @@
-package io.dynamo.discovery;
+package io.dynamo.net;
 
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
