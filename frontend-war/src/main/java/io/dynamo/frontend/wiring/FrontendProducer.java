@@ -77,7 +77,11 @@ public class FrontendProducer {
   @Produces
   @Singleton
   public FrontendRole role(
-      DynamoRuntime runtime, Admission admission, ChatCompletions completions) {
-    return new FrontendRole(runtime.settings().server(), admission, completions);
+      DynamoRuntime runtime,
+      Admission admission,
+      ChatCompletions completions,
+      ModelCatalog catalog) {
+    return new FrontendRole(
+        runtime.settings().server(), admission, completions, catalog, runtime.timer());
   }
 }

@@ -5,10 +5,13 @@ import io.dynamo.config.ServerSettings;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.openai.ChatCompletions;
 import io.dynamo.runtime.RoleLifecycle;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import org.jspecify.annotations.Nullable;
 
 /** The frontend as a role: lets requests in, and drains them before the planes close. */
 public final class FrontendRole implements RoleLifecycle {
@@ -18,8 +21,18 @@ public final class FrontendRole implements RoleLifecycle {
   private final ServerSettings server;
   private final Admission admission;
   private final ChatCompletions completions;
+  private final ModelCatalog catalog;
+  private final ScheduledExecutorService timer;
+  private @Nullable Welcome welcome; // start and stop come one after the other
 
-  FrontendRole(ServerSettings server, Admission admission, ChatCompletions completions) {
+  FrontendRole(
+      ServerSettings server,
+      Admission admission,
+      ChatCompletions completions,
+      ModelCatalog catalog,
+      ScheduledExecutorService timer) {
+    this.catalog = catalog;
+    this.timer = timer;
     this.server = server;
     this.admission = admission;
     this.completions = completions;
@@ -38,20 +51,15 @@ public final class FrontendRole implements RoleLifecycle {
             + (server.httpHost().contains(":") ? "[" + server.httpHost() + "]" : server.httpHost())
             + ":"
             + server.httpPort();
-    LOG.log(
-        Level.INFO,
-        """
-        frontend started; models are listed by {0}/v1/models, and asked by
-          curl -N {0}/v1/chat/completions -H "content-type: application/json" \
-        -d "{1}"\
-        """,
-        address,
-        "{\\\"model\\\":\\\"NAME\\\",\\\"stream\\\":true,"
-            + "\\\"messages\\\":[{\\\"role\\\":\\\"user\\\",\\\"content\\\":\\\"Hello\\\"}]}");
+    welcome = new Welcome(address, catalog, timer, System.out);
+    LOG.log(Level.INFO, "frontend started at {0}", address);
   }
 
   @Override
   public void stop(Deadline deadline) throws InterruptedException {
+    if (welcome != null) {
+      welcome.cancel();
+    }
     int left = admission.drain(Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
     if (left > 0) {
       LOG.log(Level.WARNING, "{0} requests did not end within the drain and are ended", left);
