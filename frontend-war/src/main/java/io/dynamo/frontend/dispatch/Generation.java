@@ -142,6 +142,12 @@ public final class Generation {
               new RouteRequest(
                   context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), failed));
       decision = chosen;
+      if (context.cancellation().level() == Cancellation.Level.KILL) {
+        closeDecision(); // raised while the router chose: whoever raised it saw no decision to
+        // close
+        end.complete(null);
+        return end;
+      }
       var asked =
           request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
       workers.call(chosen.instance(), asked, context.leg()).subscribe(new Leg(chosen, end));
@@ -170,7 +176,8 @@ public final class Generation {
     if (budget != null && delivered.size() >= budget && delivered.size() > 0) {
       return FinishReason.LENGTH;
     }
-    if (delivered.size() > 0) {
+    var least = request.stop().minTokens();
+    if (delivered.size() > 0 && (least == null || delivered.size() >= least)) {
       int last = delivered.last();
       if (request.stop().stopTokenIds().contains(last)) {
         return FinishReason.STOP;

@@ -67,6 +67,7 @@ class GenerationTest {
   private final Workers workers = new Workers();
   private final Client client = new Client();
   private final Cancellation cancellation = new Cancellation();
+  private @Nullable Integer minTokens;
 
   @AfterEach
   void stopTimer() {
@@ -205,6 +206,24 @@ class GenerationTest {
   }
 
   @Test
+  void anEndOfTextBeforeTheLeastNumberOfTokensDoesNotCount() {
+    minTokens = 5;
+    generate(3, 10);
+    workers.last().say(101, 9).lose();
+    assertThat(workers.calls).hasSize(2);
+    assertThat(workers.last().request.stop().minTokens()).isEqualTo(3);
+  }
+
+  @Test
+  void aKillWhileTheRouterChoosesFreesTheBooking() {
+    workers.whileRouting = cancellation::kill;
+    generate(3, 10);
+    assertThat(workers.calls).isEmpty();
+    assertThat(workers.closedDecisions).isEqualTo(1);
+    assertThat(client.failure).isInstanceOf(CancelledException.class);
+  }
+
+  @Test
   void aLossAfterTheFinishReasonIsNone() {
     generate(3, 10);
     workers.last().say(101).emit(EngineOutput.finish(FinishReason.STOP, null)).lose();
@@ -270,7 +289,7 @@ class GenerationTest {
         new GenerateRequest(
             "tiny",
             new int[] {1, 2, 3},
-            new StopConditions(maxTokens, List.of(), List.of(), null, false),
+            new StopConditions(maxTokens, List.of(), List.of(), minTokens, false),
             SamplingOptions.DEFAULTS,
             OutputOptions.DEFAULTS,
             new int[] {9},
@@ -336,12 +355,14 @@ class GenerationTest {
     final Deque<Call> calls = new ArrayDeque<>();
     final List<InstanceId> setAside = new ArrayList<>();
     int closedDecisions;
+    Runnable whileRouting = () -> {};
 
     Call last() {
       return calls.getLast();
     }
 
     RouteDecision route(RouteRequest request) {
+      whileRouting.run();
       var id =
           ids.stream()
               .filter(it -> !request.excluded().contains(it))

@@ -1,5 +1,6 @@
 package io.dynamo.router.wiring;
 
+import io.dynamo.config.Role;
 import io.dynamo.router.KvRouter;
 import io.dynamo.runtime.wiring.RuntimeLifecycle;
 import jakarta.annotation.PostConstruct;
@@ -24,7 +25,10 @@ public class RouterStartup {
   @PostConstruct
   void start() {
     runtime.start();
-    LOG.log(System.Logger.Level.DEBUG, "routing by {0}", router.get());
+    var roles = runtime.runtime().settings().server().roles();
+    if (roles.contains(Role.ROUTER) || roles.contains(Role.FRONTEND)) {
+      LOG.log(System.Logger.Level.DEBUG, "routing by {0}", router.get());
+    }
   }
 
   @PreDestroy

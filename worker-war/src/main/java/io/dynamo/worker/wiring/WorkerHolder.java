@@ -70,11 +70,6 @@ public class WorkerHolder {
     return at == null ? null : new Status(at.state(), at.load(), at.memoryKind());
   }
 
-  /** Whether only callers of this machine may administer. */
-  boolean isSecure() {
-    return lifecycle == null || !lifecycle.runtime().settings().server().insecure();
-  }
-
   /** Begins to drain and returns; whether there is a worker to drain. */
   boolean beginDrain() {
     var at = role;
