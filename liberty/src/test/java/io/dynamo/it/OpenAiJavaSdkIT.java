@@ -73,7 +73,7 @@ class OpenAiJavaSdkIT {
 
     assertThatThrownBy(() -> openai.chat().completions().create(params))
         .isInstanceOf(BadRequestException.class)
-        .hasMessageContaining("temperature");
+        .hasMessageContaining("Temperature must be between 0 and 2, got -7");
   }
 
   private static ChatCompletionCreateParams.Builder ask(String model, int tokens) {

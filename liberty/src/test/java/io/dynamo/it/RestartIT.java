@@ -59,11 +59,15 @@ class RestartIT {
     server.awaitReady();
   }
 
-  /** What ends late may do so within half a minute. */
+  /**
+   * What ends late may do so within half a minute. The server keeps the last request of each of its
+   * threads until the thread's next one, so there are next ones.
+   */
   private static void assertNothingMoreThan(JvmCensus before, ServerProcess server) {
     Polling.untilAsserted(
         Duration.ofSeconds(30),
         () -> {
+          chat(server);
           var after = JvmCensus.of(server.java());
           assertThat(after.applicationLoaders())
               .as("class loaders")

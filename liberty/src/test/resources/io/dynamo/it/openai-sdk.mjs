@@ -29,4 +29,4 @@ assert.ok(cancelled.controller.signal.aborted);
 const fails = (change, type, check) =>
   assert.rejects(openai.chat.completions.create({ ...ask, ...change }), (error) => error instanceof type && check(error));
 await fails({ model: "no-such-model" }, OpenAI.NotFoundError, (error) => error.code === "model_not_found");
-await fails({ temperature: -7 }, OpenAI.BadRequestError, (error) => /temperature/.test(error.message));
+await fails({ temperature: -7 }, OpenAI.BadRequestError, (error) => /Temperature must be between 0 and 2, got -7/.test(error.message));

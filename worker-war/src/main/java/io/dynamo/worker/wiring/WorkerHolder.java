@@ -1,6 +1,7 @@
 package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Role;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -11,6 +12,7 @@ import io.dynamo.worker.engine.LoadReport;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.lang.System.Logger.Level;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Holds the worker of this server, if it plays one. Safe for concurrent use. */
@@ -50,8 +52,9 @@ public class WorkerHolder {
     if (!runtime.settings().server().roles().contains(Role.WORKER)) {
       return;
     }
-    var started = WorkerRole.start(runtime, codec);
-    role = started;
+    var generate = codec;
+    OwnThread.run("worker-start", () -> role = WorkerRole.start(runtime, generate));
+    var started = Objects.requireNonNull(role);
     lifecycle.attach(started);
   }
 

@@ -1,0 +1,49 @@
+package io.dynamo.concurrent;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+
+/**
+ * Runs work on a thread that ends with it, while the caller waits: whatever libraries leave in
+ * thread-local variables goes with the thread, and no pool thread of a container keeps it, and with
+ * it an application's class loader, when the application has gone.
+ */
+public final class OwnThread {
+  private OwnThread() {}
+
+  /**
+   * Runs {@code work} to its end, also when the caller is interrupted; the interrupt is kept. The
+   * caller must hold no lock that {@code work} needs.
+   *
+   * @throws RuntimeException what {@code work} throws, as it is; errors alike
+   */
+  public static void run(String name, Runnable work) {
+    var task = new FutureTask<Void>(work, null);
+    Thread.ofVirtual().name(name).start(task);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          task.get();
+          return;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException e) {
+          throw unwrapped(e);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static RuntimeException unwrapped(ExecutionException failed) {
+    return switch (failed.getCause()) {
+      case RuntimeException e -> e;
+      case Error e -> throw e;
+      case null, default -> new IllegalStateException(failed);
+    };
+  }
+}
