@@ -68,13 +68,10 @@ class MetricsIT {
 
   /** Those that appear with what they count. */
   private static final String[] OCCASIONAL = {
-    "dynamo_component",
-    "dynamo_endpoint",
     "dynamo_frontend_disconnected_clients",
     "dynamo_frontend_model_cancellation_total",
     "dynamo_frontend_model_migration_total",
     "dynamo_frontend_model_rejection_total",
-    "dynamo_namespace",
   };
 
   @Test

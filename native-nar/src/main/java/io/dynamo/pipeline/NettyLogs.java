@@ -23,7 +23,7 @@ final class NettyLogs extends InternalLoggerFactory {
     var first = System.getLogger(name);
     first.isLoggable(System.Logger.Level.ERROR); // it is made at its first use
     try {
-      return JdkLoggerFactory.INSTANCE.newInstance(name);
+      return ((JdkLoggerFactory) JdkLoggerFactory.INSTANCE).newInstance(name);
     } finally {
       Reference.reachabilityFence(first); // the log manager's own reference is weak
     }
