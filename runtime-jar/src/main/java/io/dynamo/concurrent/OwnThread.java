@@ -2,6 +2,7 @@ package io.dynamo.concurrent;
 
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
 
 /**
  * Runs work on a thread that ends with it, while the caller waits: whatever libraries leave in
@@ -18,14 +19,23 @@ public final class OwnThread {
    * @throws RuntimeException what {@code work} throws, as it is; errors alike
    */
   public static void run(String name, Runnable work) {
-    var task = new FutureTask<Void>(work, null);
+    call(
+        name,
+        () -> {
+          work.run();
+          return name;
+        });
+  }
+
+  /** {@link #run} for work with a result. */
+  public static <T> T call(String name, Supplier<T> work) {
+    var task = new FutureTask<T>(work::get);
     Thread.ofVirtual().name(name).start(task);
     boolean interrupted = false;
     try {
       while (true) {
         try {
-          task.get();
-          return;
+          return task.get();
         } catch (InterruptedException e) {
           interrupted = true;
         } catch (ExecutionException e) {

@@ -66,18 +66,21 @@ public class RuntimeLifecycle {
     var read = settings.get();
     var opened = new ClosingStack(CLOSE_PATIENCE);
     var open = opener;
+    Running started;
     try {
-      OwnThread.run(
-          "runtime-start",
-          () -> running = new Running(open.open(read, opened), opened, new ArrayDeque<>()));
+      started =
+          OwnThread.call(
+              "runtime-start",
+              () -> new Running(open.open(read, opened), opened, new ArrayDeque<>()));
     } catch (RuntimeException | Error e) {
       opened.close();
       throw e;
     }
+    running = started;
     LOG.log(
         Level.INFO,
         "runtime {0} started: roles {1}, discovery {2}",
-        running.runtime.discovery().instanceId(),
+        started.runtime.discovery().instanceId(),
         read.server().roles(),
         read.discovery().backend());
   }

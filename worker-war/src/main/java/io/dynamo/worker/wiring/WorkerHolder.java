@@ -12,7 +12,6 @@ import io.dynamo.worker.engine.LoadReport;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.lang.System.Logger.Level;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Holds the worker of this server, if it plays one. Safe for concurrent use. */
@@ -53,8 +52,8 @@ public class WorkerHolder {
       return;
     }
     var generate = codec;
-    OwnThread.run("worker-start", () -> role = WorkerRole.start(runtime, generate));
-    var started = Objects.requireNonNull(role);
+    var started = OwnThread.call("worker-start", () -> WorkerRole.start(runtime, generate));
+    role = started;
     lifecycle.attach(started);
   }
 
