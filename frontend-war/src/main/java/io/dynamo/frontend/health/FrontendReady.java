@@ -5,6 +5,7 @@ import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.RouterStatus;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import org.eclipse.microprofile.health.HealthCheck;
@@ -21,6 +22,7 @@ public class FrontendReady implements HealthCheck {
   @Inject private DynamoRuntime runtime;
   @Inject private ModelCatalog catalog;
   @Inject private Admission admission;
+  @Inject private RouterStatus router;
 
   @Override
   public HealthCheckResponse call() {
@@ -33,6 +35,8 @@ public class FrontendReady implements HealthCheck {
     return response
         .withData("models", models)
         .withData("requests", admission.admitted())
+        .withData("router", router.id())
+        .withData("placed", router.placed())
         .withData("native", cause == null ? "present" : cause)
         .status(admission.isOpen() && models > 0)
         .build();

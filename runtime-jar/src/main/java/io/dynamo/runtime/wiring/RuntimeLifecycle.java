@@ -1,6 +1,7 @@
 package io.dynamo.runtime.wiring;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
 import io.dynamo.runtime.ClosingStack;
@@ -64,16 +65,22 @@ public class RuntimeLifecycle {
     }
     var read = settings.get();
     var opened = new ClosingStack(CLOSE_PATIENCE);
+    var open = opener;
+    Running started;
     try {
-      running = new Running(opener.open(read, opened), opened, new ArrayDeque<>());
+      started =
+          OwnThread.call(
+              "runtime-start",
+              () -> new Running(open.open(read, opened), opened, new ArrayDeque<>()));
     } catch (RuntimeException | Error e) {
       opened.close();
       throw e;
     }
+    running = started;
     LOG.log(
         Level.INFO,
         "runtime {0} started: roles {1}, discovery {2}",
-        running.runtime.discovery().instanceId(),
+        started.runtime.discovery().instanceId(),
         read.server().roles(),
         read.discovery().backend());
   }
@@ -92,7 +99,7 @@ public class RuntimeLifecycle {
       }
       deadline = Deadline.after(running.runtime.settings().server().drainTimeout());
     }
-    stop(role, deadline);
+    OwnThread.run(role.name() + "-stop", () -> stopOne(role, deadline));
   }
 
   /** The runtime, for as long as it runs: the one producer of it. */
@@ -121,12 +128,16 @@ public class RuntimeLifecycle {
     var ending = running;
     running = null;
     var deadline = Deadline.after(ending.runtime.settings().server().drainTimeout());
-    ending.roles.forEach(role -> stop(role, deadline));
-    ending.opened.close();
+    OwnThread.run(
+        "runtime-stop",
+        () -> {
+          ending.roles.forEach(role -> stopOne(role, deadline));
+          ending.opened.close();
+        });
     LOG.log(Level.INFO, "runtime stopped");
   }
 
-  private static void stop(RoleLifecycle role, Deadline deadline) {
+  private static void stopOne(RoleLifecycle role, Deadline deadline) {
     try {
       role.stop(deadline);
     } catch (InterruptedException _) {

@@ -1,5 +1,6 @@
 package io.dynamo.worker.health;
 
+import io.dynamo.runtime.RouterStatus;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.wiring.WorkerHolder;
 import jakarta.enterprise.context.Dependent;
@@ -13,10 +14,12 @@ import org.eclipse.microprofile.health.Readiness;
 @Dependent
 public class WorkerReadiness implements HealthCheck {
   private final WorkerHolder worker;
+  private final RouterStatus router;
 
   @Inject
-  WorkerReadiness(WorkerHolder worker) {
+  WorkerReadiness(WorkerHolder worker, RouterStatus router) {
     this.worker = worker;
+    this.router = router;
   }
 
   @Override
@@ -31,6 +34,8 @@ public class WorkerReadiness implements HealthCheck {
         .withData("state", status.state().name())
         .withData("ranks", status.load().ranks().size())
         .withData("memory", status.memoryKind())
+        .withData("router", router.id())
+        .withData("placed", router.placed())
         .build();
   }
 }

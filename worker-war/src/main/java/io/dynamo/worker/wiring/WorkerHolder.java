@@ -1,6 +1,7 @@
 package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Role;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -50,7 +51,8 @@ public class WorkerHolder {
     if (!runtime.settings().server().roles().contains(Role.WORKER)) {
       return;
     }
-    var started = WorkerRole.start(runtime, codec);
+    var generate = codec;
+    var started = OwnThread.call("worker-start", () -> WorkerRole.start(runtime, generate));
     role = started;
     lifecycle.attach(started);
   }
