@@ -56,7 +56,8 @@ public final class Generation {
   // Written by the leg that runs; legs hand over through the completion of their stage.
   private final TokenLog delivered = new TokenLog();
   private final Set<InstanceId> failed = new HashSet<>();
-  private int migrations;
+  private int migrations; // losses that a next leg may make good
+  private int migrated; // those that one did
   private @Nullable Migratable lastLoss;
   private @Nullable Integer cachedTokens;
   private boolean finished; // the item with the finish reason was delivered
@@ -125,6 +126,10 @@ public final class Generation {
    * @return completes when the leg has ended; with {@link LegLostException} when another may follow
    */
   CompletionStage<Void> startLeg() {
+    if (migrations > migrated) { // whoever runs the legs has taken the lost one up again
+      migrated = migrations;
+      metrics.migrated(model.name(), delivered.size() > 0);
+    }
     var end = new CompletableFuture<Void>();
     running = end;
     if (context.cancellation().level() == Cancellation.Level.KILL) {
@@ -315,7 +320,6 @@ public final class Generation {
         return;
       }
       migrations++;
-      metrics.migrated(model.name(), delivered.size() > 0);
       end.completeExceptionally(new LegLostException(loss));
     }
   }

@@ -6,6 +6,7 @@ import io.dynamo.config.FrontendSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.Failed;
+import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.Admission;
@@ -257,6 +258,8 @@ public final class ChatCompletions {
   private static void report(RuntimeException failure) {
     if (failure instanceof Failed && !(failure instanceof CancelledException)) {
       LOG.log(Level.WARNING, "a generation failed: " + failure.getMessage(), failure);
+    } else if (failure instanceof WorkerLostException) {
+      LOG.log(Level.WARNING, "a generation was lost: {0}", failure.getMessage());
     } else {
       LOG.log(Level.DEBUG, "a request was refused: {0}", failure.getMessage());
     }

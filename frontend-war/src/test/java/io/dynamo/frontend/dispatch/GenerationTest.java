@@ -141,6 +141,15 @@ class GenerationTest {
   }
 
   @Test
+  void aLossThatNobodyTakesUpIsNoMigration() {
+    generate(3, 10, Generation::startLeg);
+    workers.last().say(101).lose();
+    assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+    assertThat(workers.calls).hasSize(1);
+    assertThat(migrations("ongoing_request")).isZero();
+  }
+
+  @Test
   void theLossIsGivenWhenNoOtherWorkerIsLeft() {
     generate(9, 10);
     workers.last().lose();
@@ -285,6 +294,10 @@ class GenerationTest {
   }
 
   private void generate(int migrationLimit, int maxTokens) {
+    generate(migrationLimit, maxTokens, new PlainLegs());
+  }
+
+  private void generate(int migrationLimit, int maxTokens, Legs legs) {
     var request =
         new GenerateRequest(
             "tiny",
@@ -300,7 +313,7 @@ class GenerationTest {
     var context =
         new RequestContext(
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
-    new LegDispatcher(workers::route, workers, new PlainLegs(), migrationLimit, metrics, timer)
+    new LegDispatcher(workers::route, workers, legs, migrationLimit, metrics, timer)
         .generate(model(), request, context)
         .subscribe(client);
   }

@@ -78,6 +78,8 @@ public class WorkerAdmin {
     json.put("state", status.state().name().toLowerCase(Locale.ROOT));
     json.put("memory", status.memoryKind());
     json.put("cancelled", status.load().cancelled());
+    long last = status.load().lastCancelNanos();
+    json.put("last_cancel_age_nanos", last == 0 ? null : System.nanoTime() - last);
     json.put("ranks", ranks);
     return json;
   }

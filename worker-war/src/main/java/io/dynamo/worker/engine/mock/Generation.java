@@ -121,7 +121,7 @@ final class Generation {
     if (length == tokens.length) {
       return EngineOutput.finish(FinishReason.LENGTH, usage()); // a budget of nothing
     }
-    int token = oracle.next(state);
+    int token = oracle.next(state, tokens[length - 1]);
     if (stops(token)) {
       return EngineOutput.finish(FinishReason.STOP, usage());
     }

@@ -35,17 +35,17 @@ public final class MockEngine implements Engine, LoadReport {
       List<RankScheduler> schedulers, List<PagedKvCache> caches, KvEventSink events) {}
 
   /**
-   * @param vocabulary the ids that the engine may answer with
+   * @param oracle makes the tokens that the engine answers with
    * @param memory where the blocks live, one region per rank
    */
   public MockEngine(
       MockEngineConfig config,
-      int[] vocabulary,
+      OracleTokens oracle,
       BlockHashing hashing,
       HostMemory memory,
       Pacer pacer) {
     this.config = config;
-    this.oracle = new OracleTokens(vocabulary);
+    this.oracle = oracle;
     this.hashing = hashing;
     this.memory = memory;
     this.pacer = pacer;
