@@ -16,6 +16,7 @@ import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import org.eclipse.microprofile.metrics.MetricRegistry;
 
@@ -56,10 +57,12 @@ final class PlaneOpener implements RuntimeOpener {
         timer);
   }
 
-  private static ScheduledExecutorService timer(ClosingStack opened) {
+  static ScheduledThreadPoolExecutor timer(ClosingStack opened) {
     var timer =
-        Executors.newSingleThreadScheduledExecutor(
-            Thread.ofPlatform().daemon().name("runtime-timer").factory());
+        new ScheduledThreadPoolExecutor(
+            1, Thread.ofPlatform().daemon().name("runtime-timer").factory());
+    // a request's deadline task holds the request: it must go with it, not at the deadline
+    timer.setRemoveOnCancelPolicy(true);
     opened.push("timer", timer::shutdownNow);
     return timer;
   }
