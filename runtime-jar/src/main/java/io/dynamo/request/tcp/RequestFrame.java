@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
   private static final int MAX_SHORT = 0xffff;
+  private static final byte[] NOTHING = {};
 
   /** More was announced than is allowed; said before any of it arrives. */
   static final class TooLargeException extends Exception {
@@ -62,8 +63,7 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
   }
 
   /** Takes the next frame off {@code in}, or null when it is not whole yet. */
-  static @Nullable RequestFrame read(ByteBuf in, int maxBytes)
-      throws FrameException, TooLargeException {
+  static @Nullable RequestFrame read(ByteBuf in, int maxBytes) throws TooLargeException {
     int start = in.readerIndex();
     int readable = in.readableBytes();
     if (readable < 2) {
@@ -92,12 +92,16 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     return payload(path, headers, in.readSlice((int) payloadBytes));
   }
 
-  /** A payload that is no whole two-part frame has no control message: the reader refuses it. */
-  private static RequestFrame payload(byte[] path, byte[] headers, ByteBuf payload)
-      throws FrameException {
-    var parts = TwoPartFrame.read(payload, payload.readableBytes());
+  /** A payload that is no two-part frame has no control message; its reader refuses that. */
+  private static RequestFrame payload(byte[] path, byte[] headers, ByteBuf payload) {
+    TwoPartFrame parts;
+    try {
+      parts = TwoPartFrame.read(payload, payload.readableBytes());
+    } catch (FrameException e) {
+      parts = null;
+    }
     if (parts == null) {
-      throw new FrameException("the payload ends inside its two-part frame");
+      return new RequestFrame(path, headers, NOTHING, NOTHING);
     }
     try {
       var body = new byte[parts.body().readableBytes()];
