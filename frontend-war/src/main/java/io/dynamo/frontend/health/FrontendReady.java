@@ -7,6 +7,7 @@ import io.dynamo.natives.NativeLibrary;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
 import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
@@ -20,9 +21,11 @@ import org.eclipse.microprofile.health.Readiness;
 @ApplicationScoped
 public class FrontendReady implements HealthCheck {
   @Inject private DynamoRuntime runtime;
-  @Inject private ModelCatalog catalog;
-  @Inject private Admission admission;
-  @Inject private RouterStatus router;
+
+  // Made on servers that play the role only.
+  @Inject private Instance<ModelCatalog> catalog;
+  @Inject private Instance<Admission> admission;
+  @Inject private Instance<RouterStatus> router;
 
   @Override
   public HealthCheckResponse call() {
@@ -30,15 +33,17 @@ public class FrontendReady implements HealthCheck {
     if (!runtime.settings().server().roles().contains(Role.FRONTEND)) {
       return response.withData("role", "not played").up().build();
     }
-    int models = catalog.models().size();
+    int models = catalog.get().models().size();
+    var door = admission.get();
+    var here = router.get();
     var cause = NativeLibrary.cause();
     return response
         .withData("models", models)
-        .withData("requests", admission.admitted())
-        .withData("router", router.id())
-        .withData("placed", router.placed())
+        .withData("requests", door.admitted())
+        .withData("router", here.id())
+        .withData("placed", here.placed())
         .withData("native", cause == null ? "present" : cause)
-        .status(admission.isOpen() && models > 0)
+        .status(door.isOpen() && models > 0)
         .build();
   }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
@@ -13,6 +12,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.CallHomeServer;
 import io.dynamo.request.codec.Golden;
 import java.io.ByteArrayOutputStream;
@@ -322,8 +322,7 @@ class TcpEndpointClientWireTest {
   @Test
   void whoConnectsAndStaysSilentIsReset() throws Exception {
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    try (var listener =
-            new CallHomeServer(TestPlane.LOOPS, address, 1024, Duration.ofMillis(50));
+    try (var listener = new CallHomeServer(TestPlane.LOOPS, address, 1024, Duration.ofMillis(50));
         var silent = RawPeer.dial(SocketAddresses.format(listener.address()));
         var half = RawPeer.dial(SocketAddresses.format(listener.address()))) {
       half.write(new byte[10]);

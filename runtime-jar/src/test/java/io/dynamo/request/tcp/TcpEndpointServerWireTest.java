@@ -7,12 +7,12 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.Golden;
@@ -149,8 +149,7 @@ class TcpEndpointServerWireTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"completions", "chat-unary-second", "traceparent", "migration-second"})
+  @ValueSource(strings = {"completions", "chat-unary-second", "traceparent", "migration-second"})
   void requestsOfEveryKindReachTheHandler(String name) throws Exception {
     var captured = Golden.request(name);
     try (var requester = dial()) {
@@ -191,12 +190,10 @@ class TcpEndpointServerWireTest {
   }
 
   @Test
-  void aFrameThatIsTooLargeIsRefusedAtItsHeadAsCapturedThenTheConnectionCloses()
-      throws Exception {
+  void aFrameThatIsTooLargeIsRefusedAtItsHeadAsCapturedThenTheConnectionCloses() throws Exception {
     try (var requester = dial()) {
       requester.write(Golden.bytes("request-tcp/too-large.request.head.bin"));
-      assertThat(requester.readAll())
-          .isEqualTo(Golden.bytes("request-tcp/too-large.ack.bin"));
+      assertThat(requester.readAll()).isEqualTo(Golden.bytes("request-tcp/too-large.ack.bin"));
     }
   }
 

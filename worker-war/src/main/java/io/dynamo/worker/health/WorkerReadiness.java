@@ -4,6 +4,7 @@ import io.dynamo.runtime.RouterStatus;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.wiring.WorkerHolder;
 import jakarta.enterprise.context.Dependent;
+import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
@@ -14,10 +15,10 @@ import org.eclipse.microprofile.health.Readiness;
 @Dependent
 public class WorkerReadiness implements HealthCheck {
   private final WorkerHolder worker;
-  private final RouterStatus router;
+  private final Instance<RouterStatus> router; // made on servers that route only
 
   @Inject
-  WorkerReadiness(WorkerHolder worker, RouterStatus router) {
+  WorkerReadiness(WorkerHolder worker, Instance<RouterStatus> router) {
     this.worker = worker;
     this.router = router;
   }
@@ -29,13 +30,15 @@ public class WorkerReadiness implements HealthCheck {
     if (status == null) {
       return answer.up().withData("role", "not played").build();
     }
-    return answer
+    answer
         .status(status.state() == WorkerService.State.SERVING)
         .withData("state", status.state().name())
         .withData("ranks", status.load().ranks().size())
-        .withData("memory", status.memoryKind())
-        .withData("router", router.id())
-        .withData("placed", router.placed())
-        .build();
+        .withData("memory", status.memoryKind());
+    if (worker.isBesideRouter()) {
+      var here = router.get();
+      answer.withData("router", here.id()).withData("placed", here.placed());
+    }
+    return answer.build();
   }
 }

@@ -72,6 +72,15 @@ public class WorkerHolder {
     return at == null ? null : new Status(at.state(), at.load(), at.memoryKind());
   }
 
+  /** Whether this server also routes. */
+  public boolean isBesideRouter() {
+    if (lifecycle == null) {
+      return false;
+    }
+    var roles = lifecycle.runtime().settings().server().roles();
+    return roles.contains(Role.ROUTER) || roles.contains(Role.FRONTEND);
+  }
+
   /** Begins to drain and returns; whether there is a worker to drain. */
   boolean beginDrain() {
     var at = role;
