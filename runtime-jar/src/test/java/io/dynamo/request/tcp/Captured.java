@@ -43,8 +43,7 @@ final class Captured {
   }
 
   static String subject(Golden.Request request) {
-    var found =
-        SUBJECT.matcher(new String(request.payload().header(), StandardCharsets.UTF_8));
+    var found = SUBJECT.matcher(new String(request.payload().header(), StandardCharsets.UTF_8));
     if (!found.find()) {
       throw new AssertionError("no subject in the control message");
     }

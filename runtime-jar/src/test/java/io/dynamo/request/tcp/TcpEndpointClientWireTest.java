@@ -156,7 +156,11 @@ class TcpEndpointClientWireTest {
   void anErrorItemFollowsTheItemsBeforeIt() throws Exception {
     var caller = call();
     try (var called = new Called(ACCEPTED)) {
-      called.stream.write(Captured.answer("error-after-item.w2f.bin", called.subject));
+      called.handshakeAndPrologue();
+      called.stream.write(RawPeer.frame("", Golden.bodies("chat-stream.w2f.bin").getFirst()));
+      for (byte[] body : Golden.bodies("error-after-item.w2f.bin").subList(1, 3)) {
+        called.stream.write(RawPeer.frame("", body)); // the item before is not one of an engine
+      }
       assertThat(codeOf(caller)).isEqualTo(ErrorCode.BACKEND_INVALID_ARGUMENT);
       assertThat(caller.items()).hasSize(1);
     }
@@ -322,8 +326,7 @@ class TcpEndpointClientWireTest {
   @Test
   void whoConnectsAndStaysSilentIsReset() throws Exception {
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    try (var listener =
-            new CallHomeServer(TestPlane.LOOPS, address, 1024, Duration.ofMillis(50));
+    try (var listener = new CallHomeServer(TestPlane.LOOPS, address, 1024, Duration.ofMillis(50));
         var silent = RawPeer.dial(SocketAddresses.format(listener.address()));
         var half = RawPeer.dial(SocketAddresses.format(listener.address()))) {
       half.write(new byte[10]);

@@ -149,8 +149,7 @@ class TcpEndpointServerWireTest {
   }
 
   @ParameterizedTest
-  @ValueSource(
-      strings = {"completions", "chat-unary-second", "traceparent", "migration-second"})
+  @ValueSource(strings = {"completions", "chat-unary-second", "traceparent", "migration-second"})
   void requestsOfEveryKindReachTheHandler(String name) throws Exception {
     var captured = Golden.request(name);
     try (var requester = dial()) {
@@ -191,12 +190,10 @@ class TcpEndpointServerWireTest {
   }
 
   @Test
-  void aFrameThatIsTooLargeIsRefusedAtItsHeadAsCapturedThenTheConnectionCloses()
-      throws Exception {
+  void aFrameThatIsTooLargeIsRefusedAtItsHeadAsCapturedThenTheConnectionCloses() throws Exception {
     try (var requester = dial()) {
       requester.write(Golden.bytes("request-tcp/too-large.request.head.bin"));
-      assertThat(requester.readAll())
-          .isEqualTo(Golden.bytes("request-tcp/too-large.ack.bin"));
+      assertThat(requester.readAll()).isEqualTo(Golden.bytes("request-tcp/too-large.ack.bin"));
     }
   }
 
