@@ -156,7 +156,11 @@ class TcpEndpointClientWireTest {
   void anErrorItemFollowsTheItemsBeforeIt() throws Exception {
     var caller = call();
     try (var called = new Called(ACCEPTED)) {
-      called.stream.write(Captured.answer("error-after-item.w2f.bin", called.subject));
+      called.handshakeAndPrologue();
+      called.stream.write(RawPeer.frame("", Golden.bodies("chat-stream.w2f.bin").getFirst()));
+      for (byte[] body : Golden.bodies("error-after-item.w2f.bin").subList(1, 3)) {
+        called.stream.write(RawPeer.frame("", body)); // the item before is not one of an engine
+      }
       assertThat(codeOf(caller)).isEqualTo(ErrorCode.BACKEND_INVALID_ARGUMENT);
       assertThat(caller.items()).hasSize(1);
     }
