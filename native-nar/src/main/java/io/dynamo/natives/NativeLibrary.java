@@ -1,9 +1,9 @@
 package io.dynamo.natives;
 
-import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
-import java.util.ArrayList;
+import java.nio.file.Path;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -12,25 +12,43 @@ import org.jspecify.annotations.Nullable;
  * The JNI library: loaded once per class loader, on first use, and gone with it. It is never
  * required; where it is absent {@link #cause()} says why.
  *
- * <p>It is copied to, and loaded from, the first folder that allows it: those of the system
- * property {@code dynamo.native.extract-dir} (separated as a path is), the JVM's temporary folder,
- * the working directory.
+ * <p>It is copied to, and loaded from, the first folder that allows it: those given to {@link
+ * #extractInto}, the JVM's temporary folder, the working directory. Safe for concurrent use.
  */
 public final class NativeLibrary {
-  /** Folders to try first, for hosts whose temporary folder is mounted noexec. */
-  public static final String EXTRACT_DIR = "dynamo.native.extract-dir";
+  /** Apart from its owner, so that folders can be named before the first use. */
+  private static final class Loaded {
+    static final LibraryFile.Outcome OUTCOME = load();
+  }
 
-  private static final LibraryFile.Outcome OUTCOME = load();
+  private static volatile List<Path> preferred = List.of();
 
   private NativeLibrary() {}
 
+  /**
+   * Names folders to try first, for hosts whose temporary folder is mounted noexec. Without effect
+   * on this library once it has been used.
+   */
+  public static void extractInto(List<Path> folders) {
+    preferred = List.copyOf(folders);
+  }
+
+  /** The folders that a native library may be unpacked to, in the order to try them. */
+  public static List<String> extractFolders() {
+    var folders = new LinkedHashSet<String>();
+    preferred.forEach(folder -> folders.add(folder.toString()));
+    folders.add(System.getProperty("java.io.tmpdir", "/tmp"));
+    folders.add(System.getProperty("user.dir", "."));
+    return List.copyOf(folders);
+  }
+
   public static boolean isAvailable() {
-    return OUTCOME.directory() != null;
+    return Loaded.OUTCOME.directory() != null;
   }
 
   /** Why the library is absent, or null when it is there. */
   public static @Nullable String cause() {
-    return isAvailable() ? null : String.join("; ", OUTCOME.refusals());
+    return isAvailable() ? null : String.join("; ", Loaded.OUTCOME.refusals());
   }
 
   /**
@@ -40,8 +58,10 @@ public final class NativeLibrary {
    */
   public static String probe() {
     var refusals =
-        OUTCOME.refusals().stream().map(NativeLibrary::quoted).collect(Collectors.joining(","));
-    var directory = OUTCOME.directory();
+        Loaded.OUTCOME.refusals().stream()
+            .map(NativeLibrary::quoted)
+            .collect(Collectors.joining(","));
+    var directory = Loaded.OUTCOME.directory();
     return directory == null
         ? "{\"available\":false,\"refusals\":[" + refusals + "]}"
         : "{\"available\":true,\"directory\":%s,\"refusals\":[%s],\"machine\":%s}"
@@ -49,7 +69,9 @@ public final class NativeLibrary {
   }
 
   /** Has the side effect of a first use. */
-  static void ensureLoaded() {}
+  static void ensureLoaded() {
+    var _ = Loaded.OUTCOME;
+  }
 
   @SuppressWarnings("restricted") // loading a library is the purpose
   private static LibraryFile.Outcome load() {
@@ -57,7 +79,7 @@ public final class NativeLibrary {
         "META-INF/native/%s-%s/libdynamonative.so"
             .formatted(System.getProperty("os.name"), System.getProperty("os.arch"));
     return LibraryFile.load(
-        name, () -> open(name), directories(), file -> System.load(file.toString()));
+        name, () -> open(name), extractFolders(), file -> System.load(file.toString()));
   }
 
   private static @Nullable InputStream open(String name) throws IOException {
@@ -68,18 +90,6 @@ public final class NativeLibrary {
     var connection = url.openConnection();
     connection.setUseCaches(false); // a cached jar file would outlive the class loader
     return connection.getInputStream();
-  }
-
-  private static List<String> directories() {
-    var directories = new ArrayList<String>();
-    for (var configured : System.getProperty(EXTRACT_DIR, "").split(File.pathSeparator, -1)) {
-      if (!configured.isBlank()) {
-        directories.add(configured.strip());
-      }
-    }
-    directories.add(System.getProperty("java.io.tmpdir", "/tmp"));
-    directories.add(System.getProperty("user.dir", "."));
-    return directories;
   }
 
   private static String quoted(String text) {

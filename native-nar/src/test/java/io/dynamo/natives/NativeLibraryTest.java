@@ -6,8 +6,11 @@ import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.nio.file.Path;
 import java.util.HashSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class NativeLibraryTest {
   private static final long GC_MILLIS = 20_000;
@@ -24,6 +27,17 @@ class NativeLibraryTest {
         .startsWith("{\"available\":true,\"directory\":\"/")
         .contains("\"crc32c\":\"", "\"for\":\"cuda\"", "\"for\":\"ucx\"", "\"for\":\"nixl\"")
         .endsWith("}]}}");
+  }
+
+  @Test
+  void theFolderOfTheSettingsComesFirst(@TempDir Path folder) throws Exception {
+    try (var loader = loader()) {
+      var library = loader.loadClass("io.dynamo.natives.NativeLibrary");
+      library.getMethod("extractInto", List.class).invoke(null, List.of(folder));
+
+      assertThat((String) library.getMethod("probe").invoke(null))
+          .contains("\"directory\":\"" + folder + "\"");
+    }
   }
 
   /**
@@ -53,10 +67,15 @@ class NativeLibraryTest {
     assertThat(loaders).as("class loaders that were not unloaded").isEmpty();
   }
 
-  private static ClassLoader runApplication() throws Exception {
+  /** Another application's: it loads the library anew. */
+  private static URLClassLoader loader() {
     var classes =
         new URL[] {NativeLibrary.class.getProtectionDomain().getCodeSource().getLocation()};
-    try (var loader = new URLClassLoader(classes, ClassLoader.getPlatformClassLoader())) {
+    return new URLClassLoader(classes, ClassLoader.getPlatformClassLoader());
+  }
+
+  private static ClassLoader runApplication() throws Exception {
+    try (var loader = loader()) {
       var library = loader.loadClass("io.dynamo.natives.NativeLibrary");
       assertThat(library).isNotSameAs(NativeLibrary.class);
       assertThat(library.getMethod("isAvailable").invoke(null))

@@ -1,15 +1,23 @@
 package io.dynamo.concurrent;
 
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Two levels of giving up: <em>stop</em> (finish early, what is there still counts) and
- * <em>kill</em> (abandon). Levels only rise. Safe for concurrent use; a listener runs on the thread
- * that raised the level, or on the caller's when the level was raised before.
+ * <em>kill</em> (abandon). Levels only rise. Safe for concurrent use.
+ *
+ * <p>A listener runs on the thread that raised the level, or on the caller's when the level was
+ * raised before. It hears one level at a time, each once and the lower one first: a level raised
+ * while it still runs is told to it by the thread it runs on.
  */
 public final class Cancellation {
+  private static final System.Logger LOG = System.getLogger(Cancellation.class.getName());
+
   /** How far a request has been given up. */
   public enum Level {
     NONE,
@@ -24,8 +32,54 @@ public final class Cancellation {
   }
 
   private final Object lock = new Object();
-  private final List<Consumer<Level>> listeners = new ArrayList<>(); // guarded by lock
+  private final List<Listener> listeners = new ArrayList<>(); // guarded by lock; empty after a kill
   private volatile Level level = Level.NONE; // written under lock
+  private @Nullable Registration following; // of a child, with its parent; guarded by lock
+
+  /** One registration, with the levels that it has yet to hear. */
+  private final class Listener implements Registration {
+    private final Consumer<Level> consumer;
+    private final Queue<Level> due = new ArrayDeque<>(2); // guarded by lock
+    private boolean running; // guarded by lock
+
+    Listener(Consumer<Level> consumer) {
+      this.consumer = consumer;
+    }
+
+    void tell() {
+      for (var next = next(false); next != null; next = next(true)) {
+        try {
+          consumer.accept(next);
+        } catch (RuntimeException | Error e) {
+          LOG.log(System.Logger.Level.ERROR, "a listener failed to hear of " + next, e);
+        }
+      }
+    }
+
+    /**
+     * Takes the next level for the calling thread to tell.
+     *
+     * @param mine whether that thread told the one before
+     */
+    private @Nullable Level next(boolean mine) {
+      synchronized (lock) {
+        if (running && !mine) {
+          return null;
+        }
+        var next = due.poll();
+        running = next != null;
+        return next;
+      }
+    }
+
+    @Override
+    public void close() {
+      synchronized (lock) {
+        listeners.remove(this);
+        due.clear();
+      }
+    }
+  }
 
   public Level level() {
     return level;
@@ -44,41 +98,79 @@ public final class Cancellation {
   }
 
   private void raise(Level to) {
-    List<Consumer<Level>> told;
+    List<Listener> told;
     synchronized (lock) {
       if (level.compareTo(to) >= 0) {
         return;
       }
       level = to;
       told = List.copyOf(listeners);
+      told.forEach(listener -> listener.due.add(to));
+      if (to == Level.KILL) {
+        listeners.clear(); // there is nothing more to hear
+      }
     }
-    told.forEach(listener -> listener.accept(to));
+    if (to == Level.KILL) {
+      detach();
+    }
+    told.forEach(Listener::tell);
   }
 
   /**
    * Calls {@code listener} with each level reached from now on, and at once when one was reached
-   * before.
+   * before. What it throws is logged and keeps nobody else from hearing.
    */
   public Registration onCancel(Consumer<Level> listener) {
-    Level reached;
+    var added = new Listener(listener);
     synchronized (lock) {
-      listeners.add(listener);
-      reached = level;
-    }
-    if (reached != Level.NONE) {
-      listener.accept(reached);
-    }
-    return () -> {
-      synchronized (lock) {
-        listeners.remove(listener);
+      if (level != Level.KILL) {
+        listeners.add(added);
       }
-    };
+      if (level != Level.NONE) {
+        added.due.add(level);
+      }
+    }
+    added.tell();
+    return added;
   }
 
-  /** A cancellation that follows this one and can be raised on its own without touching it. */
+  /**
+   * A cancellation that follows this one and can be raised on its own without touching it. This one
+   * holds it until either is killed or the child is {@linkplain #detach detached}: detach it when
+   * its work ends before its parent's.
+   */
   public Cancellation child() {
     var child = new Cancellation();
-    onCancel(child::raise);
+    child.follow(onCancel(child::raise));
     return child;
+  }
+
+  private void follow(Registration registration) {
+    synchronized (lock) {
+      if (level != Level.KILL) {
+        following = registration;
+        return;
+      }
+    }
+    registration.close();
+  }
+
+  /** Makes a child follow its parent no longer. Idempotent; does nothing without a parent. */
+  public void detach() {
+    Registration left;
+    synchronized (lock) {
+      left = following;
+      following = null;
+    }
+    if (left != null) {
+      left.close();
+    }
+  }
+
+  /** How many listeners, children among them, are held. For tests. */
+  int held() {
+    synchronized (lock) {
+      return listeners.size();
+    }
   }
 }

@@ -48,6 +48,7 @@ public final class SettingsReader {
     SettingKeys.all().forEach(reader::take);
     reader.requireLoopback(SettingKeys.HTTP_HOST);
     reader.requireLoopback(SettingKeys.TCP_HOST);
+    reader.requireOneAddress(SettingKeys.TCP_HOST);
     if (!reader.problems.isEmpty()) {
       throw new InvalidSettingsException(reader.problems);
     }
@@ -126,6 +127,15 @@ public final class SettingsReader {
       problems.add(
           "%s = \"%s\" is reachable from other machines, and nothing there asks for credentials; bind 127.0.0.1, or accept that with %s=true"
               .formatted(key.name(), host, SettingKeys.INSECURE.name()));
+    }
+  }
+
+  /** Refuses wildcards: what is bound is also what others are told to connect to. */
+  private void requireOneAddress(SettingKey<String> key) {
+    if (values.get(key) instanceof String host && InetAddress.ofLiteral(host).isAnyLocalAddress()) {
+      problems.add(
+          "%s = \"%s\" stands for every address of this host, but it is also what others connect to; name one address"
+              .formatted(key.name(), host));
     }
   }
 

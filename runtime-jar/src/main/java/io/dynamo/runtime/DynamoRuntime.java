@@ -11,13 +11,23 @@ import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.transfer.HostMemory;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 
 /** The planes of one server, assembled: what a role is started on. Safe for concurrent use. */
 public final class DynamoRuntime {
+  /**
+   * An endpoint that has instances, or that somebody holds.
+   *
+   * @param asked whether {@code live} has been given away: it must stay the one of its endpoint
+   */
+  private record Known(LiveInstances live, boolean asked) {
+    boolean isIdle() {
+      return !asked && live.live().isEmpty();
+    }
+  }
+
   private final Settings settings;
   private final Metrics metrics;
   private final Discovery discovery;
@@ -27,8 +37,7 @@ public final class DynamoRuntime {
   private final HostMemory memory;
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
-  private final Map<EndpointId, LiveInstances> instances = new ConcurrentHashMap<>();
-  private final Set<EndpointId> asked = ConcurrentHashMap.newKeySet(); // somebody holds these
+  private final Map<EndpointId, Known> instances = new ConcurrentHashMap<>();
 
   /**
    * Takes its parts; whoever made them closes them, after the roles have stopped.
@@ -73,14 +82,15 @@ public final class DynamoRuntime {
       }
     }
     // endpoints come and go with their workers; an entry stays while somebody may hold it
-    instances.computeIfPresent(
-        instance.endpoint(),
-        (endpoint, live) -> live.live().isEmpty() && !asked.contains(endpoint) ? null : live);
+    instances.computeIfPresent(instance.endpoint(), (_, known) -> known.isIdle() ? null : known);
   }
 
   private LiveInstances of(EndpointId endpoint) {
-    return instances.computeIfAbsent(
-        endpoint, _ -> new LiveInstances(settings.server().inhibitedDuration(), System::nanoTime));
+    return instances.computeIfAbsent(endpoint, _ -> new Known(newLive(), false)).live;
+  }
+
+  private LiveInstances newLive() {
+    return new LiveInstances(settings.server().inhibitedDuration(), System::nanoTime);
   }
 
   public Settings settings() {
@@ -123,7 +133,13 @@ public final class DynamoRuntime {
 
   /** The live instances of {@code endpoint}; the same object each time. */
   public EndpointInstances instances(EndpointId endpoint) {
-    asked.add(endpoint); // before the look, so that the entry found stays
-    return of(endpoint);
+    var known = instances.get(endpoint);
+    if (known != null && known.asked) {
+      return known.live;
+    }
+    // one step with the removal of idle entries: what is given away is marked, what is marked stays
+    return instances.compute(
+            endpoint, (_, found) -> new Known(found == null ? newLive() : found.live, true))
+        .live;
   }
 }

@@ -103,6 +103,17 @@ class SettingsReaderTest {
         .hasMessageContaining("dynamo.request.tcp.host = \"10.0.0.7\"");
   }
 
+  @ParameterizedTest
+  @ValueSource(strings = {"0.0.0.0", "::", "0:0:0:0:0:0:0:0"})
+  void theRequestPlaneIsToldOneAddressSinceItIsAdvertised(String host) {
+    var wildcard = Map.of("dynamo.request.tcp.host", host, "dynamo.security.insecure", "true");
+
+    assertThatThrownBy(() -> TestSettings.with(wildcard))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.request.tcp.host = \"" + host + "\"")
+        .hasMessageContaining("name one address");
+  }
+
   @Test
   void aBlankValueCountsAsAbsent() {
     assertThat(TestSettings.with(Map.of("dynamo.http.port", " ")).server().httpPort())

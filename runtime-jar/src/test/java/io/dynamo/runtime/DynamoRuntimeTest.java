@@ -2,95 +2,123 @@ package io.dynamo.runtime;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.discovery.TransportAddress;
-import io.dynamo.discovery.memory.MemoryDiscovery;
-import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
-import io.dynamo.request.MessageCodec;
-import io.dynamo.request.RequestContext;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory;
 import java.lang.reflect.Proxy;
-import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Flow;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class DynamoRuntimeTest {
-  private static final Instance WORKER =
-      new Instance(
-          new EndpointId("n", "c", "e"),
-          new InstanceId(7),
-          new TransportAddress.Tcp("10.0.0.7:1", "x"),
-          null,
-          PayloadFormat.MSGPACK);
+  private static final int ROUNDS = 20_000;
 
-  /** Keeps what it is told of instances. */
-  private static final class HearingClient implements EndpointClient {
-    final BlockingQueue<String> heard = new LinkedBlockingQueue<>();
+  /** Hands on what the test says. */
+  private static final class SpokenDiscovery implements Discovery {
+    private Consumer<DiscoveryEvent<Instance>> listener = _ -> {};
 
     @Override
-    public <Q, R> Flow.Publisher<R> call(
-        Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context) {
-      throw new AssertionError("a call was made");
+    public InstanceId instanceId() {
+      return new InstanceId(1);
     }
 
     @Override
-    public void instanceLost(Instance instance) {
-      heard.add("lost " + instance.key());
+    public Handle register(DiscoveryRecord record) {
+      throw new AssertionError("nobody registers here");
     }
 
     @Override
-    public void instanceFound(Instance instance) {
-      heard.add("found " + instance.key());
+    @SuppressWarnings("unchecked") // the runtime watches instances
+    public <R extends DiscoveryRecord> Handle watch(
+        Class<R> kind, Consumer<DiscoveryEvent<R>> told) {
+      assertThat(kind).isEqualTo(Instance.class);
+      listener = event -> told.accept((DiscoveryEvent<R>) event);
+      return () -> {};
     }
 
     @Override
     public void close() {}
   }
 
-  /** A part that no test here calls. */
-  private static <T> T uncalled(Class<T> type) {
+  /** A part that takes every call and does nothing. */
+  private static <T> T idle(Class<T> type) {
     return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (_, method, _) -> {
-              throw new AssertionError(method + " was called");
-            }));
+        Proxy.newProxyInstance(type.getClassLoader(), new Class<?>[] {type}, (_, _, _) -> null));
+  }
+
+  private final SpokenDiscovery discovery = new SpokenDiscovery();
+  private final DynamoRuntime runtime =
+      new DynamoRuntime(
+          TestSettings.defaults(),
+          new Metrics(),
+          discovery,
+          idle(EndpointClient.class),
+          idle(EndpointServer.class),
+          idle(EventPlane.class),
+          idle(HostMemory.class),
+          idle(ExecutorService.class),
+          idle(ScheduledExecutorService.class));
+
+  private static EndpointId endpoint(int round) {
+    return new EndpointId("n", "c", "e" + round);
+  }
+
+  private static Instance instance(EndpointId endpoint) {
+    return new Instance(
+        endpoint,
+        new InstanceId(7),
+        new TransportAddress.Tcp("10.0.0.7:1", "x"),
+        null,
+        PayloadFormat.MSGPACK);
   }
 
   @Test
-  void theClientHearsOfInstancesThatComeAndGo() throws InterruptedException {
-    var client = new HearingClient();
-    try (var discovery = new MemoryDiscovery(new MemoryStore(), new InstanceId(1))) {
-      var runtime =
-          new DynamoRuntime(
-              TestSettings.defaults(),
-              new Metrics(),
-              discovery,
-              client,
-              uncalled(EndpointServer.class),
-              uncalled(EventPlane.class),
-              uncalled(HostMemory.class),
-              uncalled(ExecutorService.class),
-              uncalled(ScheduledExecutorService.class));
-      var instances = runtime.instances(WORKER.endpoint());
-      var registered = discovery.register(WORKER);
-      assertThat(client.heard.poll(10, TimeUnit.SECONDS)).isEqualTo("found " + WORKER.key());
-      registered.close();
-      assertThat(client.heard.poll(10, TimeUnit.SECONDS)).isEqualTo("lost " + WORKER.key());
-      assertThat(instances.live()).as("gone before its requests fail").isEmpty();
+  void anEndpointKeepsItsInstancesFromTheFirstAskOn() {
+    var held = runtime.instances(endpoint(0));
+    discovery.listener.accept(new DiscoveryEvent.Added<>(instance(endpoint(0))));
+    discovery.listener.accept(new DiscoveryEvent.Lost<>(instance(endpoint(0))));
+    discovery.listener.accept(new DiscoveryEvent.Added<>(instance(endpoint(0))));
+
+    assertThat(runtime.instances(endpoint(0))).isSameAs(held);
+    assertThat(held.live()).containsExactly(instance(endpoint(0)));
+  }
+
+  /** The ask races against the removal of the entry that the last instance leaves behind. */
+  @Test
+  void whatIsHeldIsNeverOrphaned() throws Exception {
+    try (var asking = Executors.newSingleThreadExecutor()) {
+      var barrier = new CyclicBarrier(2);
+      for (int round = 0; round < ROUNDS; round++) {
+        var endpoint = endpoint(round);
+        discovery.listener.accept(new DiscoveryEvent.Added<>(instance(endpoint)));
+        var asked =
+            asking.submit(
+                () -> {
+                  barrier.await(20, TimeUnit.SECONDS);
+                  return runtime.instances(endpoint);
+                });
+        barrier.await(20, TimeUnit.SECONDS);
+        discovery.listener.accept(new DiscoveryEvent.Lost<>(instance(endpoint)));
+        var held = asked.get(20, TimeUnit.SECONDS);
+        discovery.listener.accept(new DiscoveryEvent.Added<>(instance(endpoint)));
+
+        assertThat(held.live()).as("round %d", round).containsExactly(instance(endpoint));
+      }
     }
   }
 }

@@ -14,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.core.MessageBufferPacker;
+import org.msgpack.core.MessageFormat;
 import org.msgpack.core.MessagePack;
 import org.msgpack.core.MessagePackException;
 import org.msgpack.core.MessageUnpacker;
@@ -24,8 +25,9 @@ import org.msgpack.value.ValueType;
  * Writes the device tier and the worker's own blocks. Reads keys in any order, with unknown ones
  * among them. Stateless.
  *
- * <p>An event of another tier or another owner changes nothing that a {@link RankEvent} speaks of;
- * it is read as a removal of no blocks, so that the ids of its rank stay without a gap.
+ * <p>An event of another tier, of another owner or of a kind that came later changes nothing that a
+ * {@link RankEvent} speaks of; it is read as a removal of no blocks, so that the ids of its rank
+ * stay without a gap.
  */
 public final class KvEventCodec {
   private static final String DEVICE = "device";
@@ -135,11 +137,14 @@ public final class KvEventCodec {
   }
 
   private static long unsigned(MessageUnpacker in) throws IOException {
-    var value = in.unpackBigInteger();
-    if (value.signum() < 0) {
+    if (in.getNextFormat() == MessageFormat.UINT64) {
+      return in.unpackBigInteger().longValue();
+    }
+    long value = in.unpackLong();
+    if (value < 0) {
       throw new IllegalArgumentException("kv event payload has the negative number " + value);
     }
-    return value.longValue();
+    return value;
   }
 
   /** Gathers one event, whatever the order of its members. */
@@ -191,7 +196,7 @@ public final class KvEventCodec {
         case "stored" -> new KvEvent.Stored(eventId, parent, stored);
         case "removed" -> new KvEvent.Removed(eventId, removed);
         case "cleared" -> new KvEvent.Cleared(eventId);
-        default -> throw new IllegalArgumentException("kv event \"" + what + "\" is not known");
+        default -> new KvEvent.Removed(eventId, List.of());
       };
     }
 

@@ -55,14 +55,25 @@ record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
   }
 
   /**
-   * @throws InvalidRequestException when the frame exceeds {@code maxBytes}
+   * @throws InvalidRequestException when the frame exceeds {@code maxBytes}, or a part of it what
+   *     its length field or the worker allows: nothing of it may reach a shared connection then
    */
   void check(int maxBytes) {
-    if (frame.length() > maxBytes) {
+    atMost(
+        "request frame",
+        frame.length(),
+        maxBytes,
+        "raise dynamo.request.tcp.max-frame on both sides or shorten the prompt");
+    atMost("endpoint path", frame.path().length, RequestFrame.MAX_SHORT, "use shorter names");
+    atMost("request headers", frame.headers().length, RequestFrame.MAX_SHORT, "send shorter ones");
+    atMost(
+        "control message", frame.control().length, ControlMessage.MAX_BYTES, "send less metadata");
+  }
+
+  private static void atMost(String what, long bytes, int bound, String remedy) {
+    if (bytes > bound) {
       throw new InvalidRequestException(
-          ("request frame of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on"
-                  + " both sides or shorten the prompt")
-              .formatted(frame.length(), maxBytes));
+          "%s of %d bytes exceeds %d bytes; %s".formatted(what, bytes, bound, remedy));
     }
   }
 }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * The payload is one two-part frame of control message and body.
  */
 record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
-  private static final int MAX_SHORT = 0xffff;
+  static final int MAX_SHORT = 0xffff;
   private static final byte[] NOTHING = {};
 
   /** More was announced than is allowed; said before any of it arrives. */
@@ -40,13 +40,8 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     return (long) TwoPartFrame.PREFIX_BYTES + control.length + body.length;
   }
 
-  /** The frame as it is sent; {@link #length} was checked before. */
+  /** The frame as it is sent; its parts were checked before. */
   ByteBuf encode(ByteBufAllocator allocator) {
-    if (path.length > MAX_SHORT || headers.length > MAX_SHORT) {
-      throw new IllegalArgumentException(
-          "a path of %d or headers of %d bytes exceed 64 KiB"
-              .formatted(path.length, headers.length));
-    }
     int length = Math.toIntExact(length());
     return allocator
         .buffer(length, length)

@@ -92,6 +92,13 @@ final class RequestReceiver extends ByteToMessageDecoder {
     super.channelReadComplete(ctx);
   }
 
+  /** A requester that does not read its acknowledgements is not read either. */
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
+    ctx.channel().config().setAutoRead(ctx.channel().isWritable());
+    super.channelWritabilityChanged(ctx);
+  }
+
   /** A requester that stalls inside a frame must not keep what it has sent so far alive. */
   @Override
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {

@@ -152,9 +152,12 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     release(() -> timer.cancel(false));
   }
 
+  /** Means nothing once the answer has begun: it comes on a connection of its own. */
   @Override
   public void failed(DynamoException cause) {
-    fail(cause);
+    if (!accepted) {
+      fail(cause);
+    }
   }
 
   // the answer, on the call-home connection's loop

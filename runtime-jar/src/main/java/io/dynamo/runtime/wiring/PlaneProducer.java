@@ -14,9 +14,6 @@ import io.dynamo.transfer.jni.HostMemorySelection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
-import java.io.File;
-import java.nio.file.Path;
-import java.util.stream.Collectors;
 
 /** Gives the planes their implementations: TCP for requests, native memory where there is some. */
 @ApplicationScoped
@@ -35,12 +32,9 @@ public class PlaneProducer {
   }
 
   private static PlaneFactory.Planes open(Settings settings, Metrics metrics, ClosingStack opened) {
-    System.setProperty(
-        "dynamo.native.extract-dir",
-        settings.server().nativeExtractDirs().stream()
-            .map(Path::toString)
-            .collect(Collectors.joining(File.pathSeparator)));
-    var memory = opened.push("memory", HostMemorySelection.open().memory());
+    var memory =
+        opened.push(
+            "memory", HostMemorySelection.open(settings.server().nativeExtractDirs()).memory());
     var loops =
         opened.push("event loops", new EventLoops(Runtime.getRuntime().availableProcessors()));
     var client =

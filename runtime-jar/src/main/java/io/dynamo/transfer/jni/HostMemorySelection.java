@@ -3,6 +3,8 @@ package io.dynamo.transfer.jni;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.JavaHostMemory;
+import java.nio.file.Path;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -14,8 +16,13 @@ import org.jspecify.annotations.Nullable;
 public record HostMemorySelection(HostMemory memory, @Nullable String whyNotNative) {
   private static final System.Logger LOG = System.getLogger(HostMemorySelection.class.getName());
 
-  /** Opens native memory, or plain Java's with a warning that says why. */
-  public static HostMemorySelection open() {
+  /**
+   * Opens native memory, or plain Java's with a warning that says why.
+   *
+   * @param extractInto folders to unpack the native library to, tried in order
+   */
+  public static HostMemorySelection open(List<Path> extractInto) {
+    NativeLibrary.extractInto(extractInto);
     return choose(NativeLibrary.isAvailable(), NativeLibrary.cause());
   }
 

@@ -116,6 +116,51 @@ class KvEventCodecTest {
   }
 
   @Test
+  void anEventOfAnUnknownKindKeepsItsIdAndTheRestOfItsBatch() throws IOException {
+    try (var out = MessagePack.newDefaultBufferPacker()) {
+      out.packArrayHeader(3);
+      for (int id = 1; id <= 3; id++) {
+        out.packMapHeader(2).packString("worker_id").packInt(7);
+        out.packString("event").packMapHeader(2).packString("event_id").packInt(id);
+        out.packString("data");
+        switch (id) {
+          case 1 -> out.packMapHeader(1).packString("moved").packArrayHeader(1).packInt(5);
+          case 2 -> out.packString("paused");
+          default -> out.packString("cleared");
+        }
+      }
+      var rank = new WorkerRank(new InstanceId(7), 0);
+
+      assertThat(KvEventCodec.decode(out.toByteArray()))
+          .containsExactly(
+              new RankEvent(rank, new KvEvent.Removed(1, List.of())),
+              new RankEvent(rank, new KvEvent.Removed(2, List.of())),
+              new RankEvent(rank, new KvEvent.Cleared(3)));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {0, 127, 128, 65_536, Long.MAX_VALUE, Long.MIN_VALUE, -1})
+  void idsOfAllSizesSurviveTheRoundTrip(long id) {
+    var event =
+        new RankEvent(
+            new WorkerRank(new InstanceId(id), 0),
+            new KvEvent.Removed(id, List.of(new SequenceHash(id))));
+
+    assertThat(KvEventCodec.decode(KvEventCodec.encode(List.of(event)))).containsExactly(event);
+  }
+
+  @Test
+  void negativeNumbersAreRefused() throws IOException {
+    try (var out = MessagePack.newDefaultBufferPacker()) {
+      out.packArrayHeader(1).packMapHeader(1).packString("worker_id").packInt(-7);
+
+      assertThatThrownBy(() -> KvEventCodec.decode(out.toByteArray()))
+          .hasMessageContaining("negative number -7");
+    }
+  }
+
+  @Test
   void anEventOfAnotherTierKeepsItsIdAndChangesNothing() throws IOException {
     var payload = golden("kv-events-stored-root.frames.hex");
     var text = new String(payload, StandardCharsets.ISO_8859_1);

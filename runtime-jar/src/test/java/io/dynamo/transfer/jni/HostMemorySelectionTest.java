@@ -2,12 +2,13 @@ package io.dynamo.transfer.jni;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class HostMemorySelectionTest {
   @Test
   void nativeMemoryIsTakenWhenTheLibraryIsThere() {
-    var selection = HostMemorySelection.open();
+    var selection = HostMemorySelection.open(List.of());
     try (var memory = selection.memory()) {
       assertThat(memory.kind()).isEqualTo("native");
       assertThat(selection.whyNotNative()).isNull();
