@@ -58,6 +58,7 @@ final class Cluster implements AutoCloseable {
     }
   }
 
+  /** One after the other: together they would only share the processors. */
   private void start(Plan plan) {
     servers.add(
         server(plan.name + "-frontend")
@@ -69,9 +70,9 @@ final class Cluster implements AutoCloseable {
         worker = worker.with(setting.getKey(), setting.getValue());
       }
       servers.add(worker.start());
+      servers.getLast().awaitReady();
     }
-    // the frontend is ready once it has a model, so it comes last
-    servers.reversed().forEach(ServerProcess::awaitReady);
+    servers.getFirst().awaitReady(); // once it has found a model
     Polling.until(
         "all workers are registered", Duration.ofSeconds(30), () -> registered() == plan.workers);
     Polling.until(

@@ -56,6 +56,7 @@ public final class Generation {
   // Written by the leg that runs; legs hand over through the completion of their stage.
   private final TokenLog delivered = new TokenLog();
   private final Set<InstanceId> failed = new HashSet<>();
+  private @Nullable InstanceId lastFailed;
   private int migrations; // losses that a next leg may make good
   private int migrated; // those that one did
   private @Nullable Migratable lastLoss;
@@ -142,10 +143,7 @@ public final class Generation {
       return end;
     }
     try {
-      var chosen =
-          router.route(
-              new RouteRequest(
-                  context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), failed));
+      var chosen = route();
       decision = chosen;
       if (context.cancellation().level() == Cancellation.Level.KILL) {
         closeDecision(); // raised while the router chose: whoever raised it saw no decision to
@@ -164,6 +162,29 @@ public final class Generation {
       end.completeExceptionally(e);
     }
     return end;
+  }
+
+  /**
+   * A worker that has not failed this generation, or when there is none, one that did not fail it
+   * last: what failed once may have been busy then, and the migration limit ends it all.
+   */
+  private RouteDecision route() {
+    try {
+      return route(failed);
+    } catch (NoWorkerException e) {
+      var last = lastFailed;
+      if (failed.size() < 2 || last == null) {
+        throw e;
+      }
+      failed.retainAll(Set.of(last));
+      return route(failed);
+    }
+  }
+
+  private RouteDecision route(Set<InstanceId> excluded) {
+    return router.route(
+        new RouteRequest(
+            context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), excluded));
   }
 
   private int[] promptNow() {
@@ -312,6 +333,7 @@ public final class Generation {
       lastLoss = loss;
       var worker = Objects.requireNonNull(booked).rank().worker();
       failed.add(worker);
+      lastFailed = worker;
       if (!(loss instanceof WorkerBusyException)) {
         workers.setAside(model.endpoint(), worker);
       }

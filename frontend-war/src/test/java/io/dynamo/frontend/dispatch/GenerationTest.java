@@ -151,12 +151,26 @@ class GenerationTest {
 
   @Test
   void theLossIsGivenWhenNoOtherWorkerIsLeft() {
+    workers.ids.removeLast();
     generate(9, 10);
     workers.last().lose();
+    workers.ids.removeFirst();
     workers.last().lose();
-    workers.last().lose();
-    assertThat(workers.calls).hasSize(3);
+    assertThat(workers.calls).hasSize(2);
     assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+  }
+
+  @Test
+  void aWorkerThatFailedBeforeIsAskedAgainWhenNobodyElseIsLeft() {
+    generate(3, 10);
+    workers.last().say(101).lose();
+    workers.last().say(102).lose();
+    workers.last().say(103).lose();
+    assertThat(workers.calls).hasSize(4);
+    assertThat(workers.last().instance.id()).isNotEqualTo(new InstanceId(3));
+    workers.last().say(104).finish(FinishReason.STOP, null);
+    assertThat(client.tokens).containsExactly(101, 102, 103, 104);
+    assertThat(client.completed).isTrue();
   }
 
   @Test
