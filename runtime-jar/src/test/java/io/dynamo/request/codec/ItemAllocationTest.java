@@ -3,8 +3,8 @@ package io.dynamo.request.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.net.PayloadFormat;
 import java.lang.management.ManagementFactory;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package io.dynamo.request.codec;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.discovery.PayloadFormat;
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
