@@ -2,31 +2,87 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
+import java.util.Map;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** A worker that is told to stop leaves nobody with half an answer. */
+/** A worker that is told to go leaves nobody with half an answer. */
 @Tag("pending")
 class DrainIT {
+  private static final String RETRIES = "ft_retry_retries_total";
+  private static final String WORKER_REQUESTS = "dynamo_component_requests_total";
+  private static final int STREAMS = 64;
+  private static final int TOKENS = 120;
+
+  private OracleText oracle;
+
+  @BeforeEach
+  void readTheModel() throws Exception {
+    oracle = OracleText.ofShippedModel();
+  }
+
   @Test
-  void streamsOfALeavingWorkerGoOnToTheirEnd() throws Exception {
-    try (var cluster = Cluster.of("drain", 2)) {
-      var body = ChatClient.body(Cluster.MODEL, "A long story", 200, true);
-      String expected;
-      try (var undisturbed = ChatClient.post(cluster.frontend().port(), body)) {
-        expected = undisturbed.text();
+  void drainedWorkerEndsItsStreamsAndGetsNoMore() throws Exception {
+    var plan = Cluster.Plan.of("drain", 2).worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "100ms"));
+    try (var cluster = plan.start();
+        var crowd = Crowd.ask(cluster.frontend(), 0, STREAMS, TOKENS)) {
+      crowd.awaitFlowing();
+      var leaving = cluster.worker(0);
+      assertThat(ServerFacts.worker(leaving).running()).isPositive();
+
+      assertThat(ServerFacts.drain(leaving)).isEqualTo(202);
+
+      awaitGone(cluster);
+      assertThat(leaving.get("/health/ready").statusCode()).isEqualTo(503);
+      long before = ServerFacts.metric(leaving, WORKER_REQUESTS, "");
+      try (var later = Crowd.ask(cluster.frontend(), STREAMS, STREAMS, 20)) {
+        later.endsAs(oracle, 20);
       }
-      try (var client = ChatClient.post(cluster.frontend().port(), body)) {
-        var said = new StringBuilder();
-        for (var event = client.next(); event != null; event = client.next()) {
-          if (said.isEmpty() && !event.text().isEmpty()) {
-            cluster.worker(0).terminate();
-          }
-          said.append(event.text());
-        }
-        assertThat(said.toString()).isEqualTo(expected);
-      }
-      cluster.worker(0).awaitExit();
+      crowd.endsAs(oracle, TOKENS);
+      Polling.until(
+          "the worker is closed",
+          Duration.ofSeconds(30),
+          () -> ServerFacts.worker(leaving).state().equals("closed"));
+      assertThat(ServerFacts.worker(leaving).heldBlocks()).isZero();
+      ServerFacts.awaitMetric(leaving, WORKER_REQUESTS, "", before);
+      ServerFacts.awaitMetric(leaving, "dynamo_component_inflight_requests", "", 0);
+      assertThat(ServerFacts.metric(cluster.frontend(), RETRIES, "GenerationLegs.run"))
+          .as("all ended where they were")
+          .isZero();
     }
+  }
+
+  @Test
+  void streamsThatOutliveTheDrainOfATerminatedWorkerGoOnElsewhere() throws Exception {
+    var plan =
+        Cluster.Plan.of("terminate", 2)
+            .worker(
+                Map.of(
+                    "DYNAMO_WORKER_TOKEN_INTERVAL", "100ms", "DYNAMO_RUNTIME_DRAIN_TIMEOUT", "1s"));
+    try (var cluster = plan.start();
+        var crowd = Crowd.ask(cluster.frontend(), 0, STREAMS, TOKENS)) {
+      crowd.awaitFlowing();
+      long moving = ServerFacts.worker(cluster.worker(0)).running();
+      assertThat(moving).isPositive();
+
+      cluster.worker(0).terminate();
+
+      awaitGone(cluster);
+      try (var later = Crowd.ask(cluster.frontend(), STREAMS, STREAMS, 20)) {
+        later.endsAs(oracle, 20);
+      }
+      crowd.endsAs(oracle, TOKENS);
+      cluster.worker(0).awaitExit();
+      ServerFacts.awaitMetric(cluster.frontend(), RETRIES, "GenerationLegs.run", moving);
+      ServerFacts.awaitMetric(
+          cluster.frontend(), "dynamo_frontend_requests_total", "status=\"success\"", 2L * STREAMS);
+    }
+  }
+
+  private static void awaitGone(Cluster cluster) {
+    Polling.until(
+        "the worker has left discovery", Duration.ofSeconds(10), () -> cluster.registered() == 1);
   }
 }

@@ -3,7 +3,9 @@ package io.dynamo.it;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
@@ -12,15 +14,23 @@ import java.util.regex.Pattern;
  * What a server process holds after a full collection. Reads {@code jcmd} and {@code /proc}.
  *
  * @param applicationLoaders class loaders of applications
- * @param threads live platform threads of the product, by name
+ * @param threads live platform threads by name, with {@code #} for numbers; without those of the
+ *     JVM and of the server's own pools, which come and go with the work
  * @param listeningPorts TCP ports, local
  */
-record JvmCensus(long applicationLoaders, Set<String> threads, Set<Integer> listeningPorts) {
+record JvmCensus(
+    long applicationLoaders, Map<String, Integer> threads, Set<Integer> listeningPorts) {
   private static final Pattern LOADERS =
       Pattern.compile(
           "(?m)^ *\\d+: +(\\d+) +\\d+ +com\\.ibm\\.ws\\.classloading\\.internal\\.AppClassLoader\\b");
   private static final Pattern SPACES = Pattern.compile(" +");
-  private static final Pattern THREAD = Pattern.compile("(?m)^\"(dynamo[^\"]*)\"");
+  private static final Pattern THREAD = Pattern.compile("(?m)^\"([^\"]*)\"");
+  private static final Pattern NUMBER = Pattern.compile("\\b(0x)?[0-9a-f]*[0-9][0-9a-f]*\\b");
+  private static final Pattern SERVERS_OWN =
+      Pattern.compile(
+          "Default Executor-thread.*|Scheduled Executor.*|.*CompilerThread.*|G1 .*|GC Thread.*|VM .*"
+              + "|Attach Listener|ForkJoinPool.*|VirtualThread-unparker.*|.*-unblocker.*|LargeThreadPool.*"
+              + "|Inbound .*|pool-#-thread-#|process reaper.*");
 
   static JvmCensus of(ProcessHandle java) throws IOException, InterruptedException {
     long pid = java.pid();
@@ -31,12 +41,27 @@ record JvmCensus(long applicationLoaders, Set<String> threads, Set<Integer> list
             .results()
             .mapToLong(found -> Long.parseLong(found.group(1)))
             .sum();
-    var threads = new TreeSet<String>();
+    var threads = new TreeMap<String, Integer>();
     THREAD
         .matcher(jcmd(pid, "Thread.print"))
         .results()
-        .forEach(found -> threads.add(found.group(1)));
+        .map(found -> NUMBER.matcher(found.group(1)).replaceAll("#"))
+        .filter(name -> !SERVERS_OWN.matcher(name).matches())
+        .forEach(name -> threads.merge(name, 1, Integer::sum));
     return new JvmCensus(loaders, threads, listeningPorts(pid));
+  }
+
+  /** The threads of which there are more here than there, by how many. */
+  Map<String, Integer> moreThreadsThan(JvmCensus there) {
+    var more = new TreeMap<String, Integer>();
+    threads.forEach(
+        (name, count) -> {
+          int surplus = count - there.threads.getOrDefault(name, 0);
+          if (surplus > 0) {
+            more.put(name, surplus);
+          }
+        });
+    return more;
   }
 
   private static Set<Integer> listeningPorts(long pid) throws IOException {

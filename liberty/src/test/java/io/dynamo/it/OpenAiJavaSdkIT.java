@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** OpenAI's SDK for Java, unmodified. */
-@Tag("pending")
+@Tag("build-server")
 class OpenAiJavaSdkIT {
   @AutoClose
   private final OpenAIClient openai =
@@ -61,7 +61,9 @@ class OpenAiJavaSdkIT {
     var params = ask("no-such-model", 4).build();
 
     assertThatThrownBy(() -> openai.chat().completions().create(params))
-        .isInstanceOf(NotFoundException.class)
+        .isInstanceOfSatisfying(
+            NotFoundException.class,
+            notFound -> assertThat(notFound.code()).contains("model_not_found"))
         .hasMessageContaining("no-such-model");
   }
 
@@ -70,7 +72,8 @@ class OpenAiJavaSdkIT {
     var params = ask(Cluster.MODEL, 4).temperature(-7).build();
 
     assertThatThrownBy(() -> openai.chat().completions().create(params))
-        .isInstanceOf(BadRequestException.class);
+        .isInstanceOf(BadRequestException.class)
+        .hasMessageContaining("Temperature must be between 0 and 2, got -7");
   }
 
   private static ChatCompletionCreateParams.Builder ask(String model, int tokens) {

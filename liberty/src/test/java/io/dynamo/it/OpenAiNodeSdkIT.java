@@ -16,7 +16,7 @@ import org.junit.jupiter.api.io.TempDir;
  * OpenAI's SDK for Node, unmodified, from the folder that {@code -Ddynamo.it.node} names. {@code
  * -Ddynamo.it.node=skip} leaves it out; without the property it fails.
  */
-@Tag("pending")
+@Tag("build-server")
 class OpenAiNodeSdkIT {
   @TempDir Path folder;
 

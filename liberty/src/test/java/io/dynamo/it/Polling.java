@@ -10,6 +10,29 @@ final class Polling {
 
   private Polling() {}
 
+  /** What may fail until it holds. */
+  interface Assertion {
+    void check() throws Exception;
+  }
+
+  /** Repeats until it holds, and fails as it failed last when it never does. */
+  static void untilAsserted(Duration limit, Assertion assertion) {
+    long started = System.nanoTime();
+    while (true) {
+      try {
+        assertion.check();
+        return;
+      } catch (AssertionError failed) {
+        if (System.nanoTime() - started > limit.toNanos()) {
+          throw failed;
+        }
+      } catch (Exception broken) {
+        throw new AssertionError("could not be checked", broken);
+      }
+      LockSupport.parkNanos(INTERVAL_NANOS);
+    }
+  }
+
   /**
    * Asks until the answer is yes; an exception counts as no.
    *

@@ -3,11 +3,9 @@ package io.dynamo.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A server answers for its roles and for no other. */
-@Tag("pending")
 class RolesIT {
   @Test
   void workerServesNoFrontend() throws Exception {

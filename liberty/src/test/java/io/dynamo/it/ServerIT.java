@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What every server of ours answers, whatever its role. */
-@Tag("pending")
+@Tag("build-server")
 class ServerIT {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 

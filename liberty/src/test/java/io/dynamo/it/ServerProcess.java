@@ -97,7 +97,7 @@ final class ServerProcess implements AutoCloseable {
     environment.put("JAVA_HOME", System.getProperty("java.home"));
     environment.put("WLP_USER_DIR", user.toString());
     environment.put("DYN_HTTP_PORT", Integer.toString(port));
-    environment.put("JVM_ARGS", "-Xmx512m");
+    environment.put("JVM_ARGS", "-Xmx512m -XX:TieredStopAtLevel=1"); // short lives
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());
     return new ServerProcess(plan.name(), port, folder, console, builder.start());

@@ -3,11 +3,9 @@ package io.dynamo.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.zip.ZipFile;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The packaged product on a server process of its own, and what is in the package. */
-@Tag("pending")
 class ServerProcessIT {
   @Test
   void packagedServerComesUpQuietlyAndEndsOnSigterm() {

@@ -26,5 +26,7 @@ const cancelled = await openai.chat.completions.create({ ...ask, stream: true, m
 for await (const _ of cancelled) break;
 assert.ok(cancelled.controller.signal.aborted);
 
-await assert.rejects(openai.chat.completions.create({ ...ask, model: "no-such-model" }), OpenAI.NotFoundError);
-await assert.rejects(openai.chat.completions.create({ ...ask, temperature: -7 }), OpenAI.BadRequestError);
+const fails = (change, type, check) =>
+  assert.rejects(openai.chat.completions.create({ ...ask, ...change }), (error) => error instanceof type && check(error));
+await fails({ model: "no-such-model" }, OpenAI.NotFoundError, (error) => error.code === "model_not_found");
+await fails({ temperature: -7 }, OpenAI.BadRequestError, (error) => /Temperature must be between 0 and 2, got -7/.test(error.message));

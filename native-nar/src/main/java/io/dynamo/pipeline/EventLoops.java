@@ -33,6 +33,10 @@ public final class EventLoops implements AutoCloseable {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
   private static final int BACKLOG = 1024;
 
+  static {
+    NettyLogs.install();
+  }
+
   private final EventLoopGroup group;
   private final Class<? extends SocketChannel> client;
   private final Class<? extends ServerChannel> server;

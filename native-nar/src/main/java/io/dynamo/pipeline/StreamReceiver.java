@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
  * of the connection must not lose them.
  */
 final class StreamReceiver extends ChannelInboundHandlerAdapter implements ReceivedStream {
+  private static final int MAX_HANDSHAKE_BYTES = 4 * 1024;
+  private static final int MAX_PROLOGUE_BYTES = 64 * 1024;
+
   private enum Awaiting {
     HANDSHAKE,
     PROLOGUE,
@@ -89,7 +92,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     cutting = true;
     try {
       while (!paused && awaiting != Awaiting.NOTHING) {
-        var frame = TwoPartFrame.read(pending, maxFrameBytes);
+        var frame = TwoPartFrame.read(pending, limit());
         if (frame == null) {
           break;
         }
@@ -108,6 +111,15 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       breakOff(inputFailure);
     }
     releaseIfIdle();
+  }
+
+  /** A peer that has not shown who it is may make us hold little. */
+  private int limit() {
+    return switch (awaiting) {
+      case HANDSHAKE -> Math.min(MAX_HANDSHAKE_BYTES, maxFrameBytes);
+      case PROLOGUE -> Math.min(MAX_PROLOGUE_BYTES, maxFrameBytes);
+      case ITEMS, NOTHING -> maxFrameBytes;
+    };
   }
 
   private void accept(TwoPartFrame frame) throws FrameException {
@@ -178,6 +190,8 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     if (awaiting == Awaiting.NOTHING || !pending.isReadable()) {
       pending.release();
       pending = Unpooled.EMPTY_BUFFER;
+    } else if (pending.refCnt() == 1) {
+      pending.discardSomeReadBytes(); // chunks that end inside a frame would pile up otherwise
     }
   }
 

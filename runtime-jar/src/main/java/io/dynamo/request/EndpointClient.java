@@ -21,6 +21,16 @@ public interface EndpointClient extends AutoCloseable {
   <Q, R> Flow.Publisher<R> call(
       Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context);
 
+  /**
+   * Says that {@code instance} left discovery. Its requests that have not been called home fail as
+   * {@link io.dynamo.error.Migratable}, and so do those sent to it in the next five seconds, by
+   * callers that chose it before; streams that run are left to their sockets.
+   */
+  void instanceLost(Instance instance);
+
+  /** Says that {@code instance} is in discovery, perhaps again: it may be called at once. */
+  void instanceFound(Instance instance);
+
   /** Ends open streams with a typed error and frees every socket. Idempotent. */
   @Override
   void close();

@@ -68,12 +68,19 @@ public final class DynamoRuntime {
   }
 
   private void onInstance(DiscoveryEvent<Instance> event) {
-    var instance =
-        switch (event) {
-          case DiscoveryEvent.Added<Instance> added -> added.record();
-          case DiscoveryEvent.Lost<Instance> lost -> lost.record();
-        };
-    of(instance.endpoint()).onEvent(event);
+    Instance instance;
+    switch (event) {
+      case DiscoveryEvent.Added<Instance> added -> {
+        instance = added.record();
+        client.instanceFound(instance); // before anybody can choose it
+        of(instance.endpoint()).onEvent(event);
+      }
+      case DiscoveryEvent.Lost<Instance> lost -> {
+        instance = lost.record();
+        of(instance.endpoint()).onEvent(event); // before its requests look for another
+        client.instanceLost(instance);
+      }
+    }
     // endpoints come and go with their workers; an entry stays while somebody may hold it
     instances.computeIfPresent(instance.endpoint(), (_, known) -> known.isIdle() ? null : known);
   }

@@ -15,6 +15,7 @@ public final class Admission {
 
   private final int limit;
   private final Metrics metrics;
+  private final BodyBudget bodies;
   private final ConcurrentHashMap<String, ModelMeters> meters = new ConcurrentHashMap<>();
   private final Object lock = new Object();
   private boolean open; // guarded by lock
@@ -25,8 +26,21 @@ public final class Admission {
    * @param limit requests at once, {@code dynamo.frontend.max-concurrent-requests}
    */
   public Admission(int limit, Metrics metrics) {
+    this(limit, BodyBudget.ofHeap(), metrics);
+  }
+
+  /**
+   * @param bodies what the bodies of those let in may hold
+   */
+  public Admission(int limit, BodyBudget bodies, Metrics metrics) {
     this.limit = limit;
+    this.bodies = bodies;
     this.metrics = metrics;
+  }
+
+  /** What the bodies of all requests share. */
+  public BodyBudget bodies() {
+    return bodies;
   }
 
   /** From now on requests are let in. */

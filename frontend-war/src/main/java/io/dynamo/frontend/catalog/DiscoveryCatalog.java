@@ -9,6 +9,7 @@ import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
 import java.io.IOException;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -36,6 +38,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiscoveryCatalog.class.getName());
   private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
   private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+  private static final Duration REMEMBERED = Duration.ofSeconds(30); // a name without a worker
 
   /** What makes two cards the same model. */
   private record Identity(
@@ -72,6 +75,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private final Map<String, LinkedHashMap<Identity, Group>> names =
       new HashMap<>(); // guarded by this
   private final Map<Identity, ModelText> texts = new HashMap<>(); // guarded by this; to be closed
+  private final Map<String, Instant> lately = new ConcurrentHashMap<>(); // when a name was lost
   private boolean closed; // guarded by this
   private volatile Map<String, Candidates> snapshot = Map.of(); // replaced whole
 
@@ -119,9 +123,16 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
         : Optional.empty();
   }
 
+  /**
+   * A name whose last worker went a moment ago is known still: it may be draining or restarting.
+   */
   @Override
   public boolean isKnown(String name) {
-    return snapshot.containsKey(name);
+    if (snapshot.containsKey(name)) {
+      return true;
+    }
+    var lost = lately.get(name);
+    return lost != null && clock.instant().isBefore(lost.plus(REMEMBERED));
   }
 
   private boolean anyLive(Candidates candidates) {
@@ -168,6 +179,9 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     groups.values().removeIf(group -> group.records.isEmpty());
     if (groups.isEmpty()) {
       names.remove(name);
+      var now = clock.instant();
+      lately.values().removeIf(lost -> lost.plus(REMEMBERED).isBefore(now));
+      lately.put(name, now);
     }
   }
 
@@ -226,8 +240,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private void loaded(String name, Identity identity, ModelCard card, ModelText text) {
     synchronized (this) {
       var group = find(name, identity);
-      if (!closed && group != null) {
-        texts.put(identity, text);
+      if (!closed && group != null && texts.putIfAbsent(identity, text) == null) {
         group.loading = false;
         group.served = new ServedModel(card, identity.endpoint(), text, group.createdAtSeconds);
         publish();
@@ -235,7 +248,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
         return;
       }
     }
-    text.close();
+    text.close(); // nobody waits for it any more, or another load was faster
   }
 
   /** Replaces the snapshot. Called with the lock held. */

@@ -56,7 +56,9 @@ public final class Generation {
   // Written by the leg that runs; legs hand over through the completion of their stage.
   private final TokenLog delivered = new TokenLog();
   private final Set<InstanceId> failed = new HashSet<>();
-  private int migrations;
+  private @Nullable InstanceId lastFailed;
+  private int migrations; // losses that a next leg may make good
+  private int migrated; // those that one did
   private @Nullable Migratable lastLoss;
   private @Nullable Integer cachedTokens;
   private boolean finished; // the item with the finish reason was delivered
@@ -125,6 +127,10 @@ public final class Generation {
    * @return completes when the leg has ended; with {@link LegLostException} when another may follow
    */
   CompletionStage<Void> startLeg() {
+    if (migrations > migrated) { // whoever runs the legs has taken the lost one up again
+      migrated = migrations;
+      metrics.migrated(model.name(), delivered.size() > 0);
+    }
     var end = new CompletableFuture<Void>();
     running = end;
     if (context.cancellation().level() == Cancellation.Level.KILL) {
@@ -137,11 +143,14 @@ public final class Generation {
       return end;
     }
     try {
-      var chosen =
-          router.route(
-              new RouteRequest(
-                  context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), failed));
+      var chosen = route();
       decision = chosen;
+      if (context.cancellation().level() == Cancellation.Level.KILL) {
+        closeDecision(); // raised while the router chose: whoever raised it saw no decision to
+        // close
+        end.complete(null);
+        return end;
+      }
       var asked =
           request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
       workers.call(chosen.instance(), asked, context.leg()).subscribe(new Leg(chosen, end));
@@ -153,6 +162,29 @@ public final class Generation {
       end.completeExceptionally(e);
     }
     return end;
+  }
+
+  /**
+   * A worker that has not failed this generation, or when there is none, one that did not fail it
+   * last: what failed once may have been busy then, and the migration limit ends it all.
+   */
+  private RouteDecision route() {
+    try {
+      return route(failed);
+    } catch (NoWorkerException e) {
+      var last = lastFailed;
+      if (failed.size() < 2 || last == null) {
+        throw e;
+      }
+      failed.retainAll(Set.of(last));
+      return route(failed);
+    }
+  }
+
+  private RouteDecision route(Set<InstanceId> excluded) {
+    return router.route(
+        new RouteRequest(
+            context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), excluded));
   }
 
   private int[] promptNow() {
@@ -170,7 +202,8 @@ public final class Generation {
     if (budget != null && delivered.size() >= budget && delivered.size() > 0) {
       return FinishReason.LENGTH;
     }
-    if (delivered.size() > 0) {
+    var least = request.stop().minTokens();
+    if (delivered.size() > 0 && (least == null || delivered.size() >= least)) {
       int last = delivered.last();
       if (request.stop().stopTokenIds().contains(last)) {
         return FinishReason.STOP;
@@ -300,6 +333,7 @@ public final class Generation {
       lastLoss = loss;
       var worker = Objects.requireNonNull(booked).rank().worker();
       failed.add(worker);
+      lastFailed = worker;
       if (!(loss instanceof WorkerBusyException)) {
         workers.setAside(model.endpoint(), worker);
       }
@@ -308,7 +342,6 @@ public final class Generation {
         return;
       }
       migrations++;
-      metrics.migrated(model.name(), delivered.size() > 0);
       end.completeExceptionally(new LegLostException(loss));
     }
   }

@@ -5,7 +5,9 @@ import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.RouterStatus;
 import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
@@ -19,8 +21,11 @@ import org.eclipse.microprofile.health.Readiness;
 @ApplicationScoped
 public class FrontendReady implements HealthCheck {
   @Inject private DynamoRuntime runtime;
-  @Inject private ModelCatalog catalog;
-  @Inject private Admission admission;
+
+  // Made on servers that play the role only.
+  @Inject private Instance<ModelCatalog> catalog;
+  @Inject private Instance<Admission> admission;
+  @Inject private Instance<RouterStatus> router;
 
   @Override
   public HealthCheckResponse call() {
@@ -28,13 +33,17 @@ public class FrontendReady implements HealthCheck {
     if (!runtime.settings().server().roles().contains(Role.FRONTEND)) {
       return response.withData("role", "not played").up().build();
     }
-    int models = catalog.models().size();
+    int models = catalog.get().models().size();
+    var door = admission.get();
+    var here = router.get();
     var cause = NativeLibrary.cause();
     return response
         .withData("models", models)
-        .withData("requests", admission.admitted())
+        .withData("requests", door.admitted())
+        .withData("router", here.id())
+        .withData("placed", here.placed())
         .withData("native", cause == null ? "present" : cause)
-        .status(admission.isOpen() && models > 0)
+        .status(door.isOpen() && models > 0)
         .build();
   }
 }

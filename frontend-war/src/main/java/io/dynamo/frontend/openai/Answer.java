@@ -6,7 +6,8 @@ import java.io.OutputStream;
 
 /**
  * Where the one answer of a request goes. Exactly one method is called, once, by the thread that
- * serves the request; it returns when everything is written.
+ * serves the request; it returns when everything is written, and throws {@link
+ * java.io.UncheckedIOException} when the connection is gone.
  */
 public interface Answer {
   /** Writes a stream's body. */

@@ -6,6 +6,7 @@ import io.dynamo.config.FrontendSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.Failed;
+import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.Admission;
@@ -14,7 +15,6 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.openai.wire.ChatAnswer;
-import io.dynamo.frontend.openai.wire.ChatRequest;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.sse.ClientConnection;
@@ -22,9 +22,9 @@ import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.frontend.sse.SseWriter;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.time.InstantSource;
 import java.util.Set;
@@ -40,6 +40,8 @@ public final class ChatCompletions {
   private static final System.Logger LOG = System.getLogger(ChatCompletions.class.getName());
   private static final String ENDPOINT = "chat_completions";
   private static final int INBOX_ITEMS = 64;
+  private static final ApiError INTERNAL = ApiError.of(500, "Internal server error");
+  private static final ApiError GONE = ApiError.of(new CancelledException("the client left"));
 
   private final FrontendSettings settings;
   private final ModelCatalog catalog;
@@ -84,8 +86,9 @@ public final class ChatCompletions {
   public void serve(ChatCall call, Answer answer) {
     var account = admission.admit(ENDPOINT);
     try {
-      blocking.execute(() -> run(call, answer, account));
-    } catch (RuntimeException e) {
+      var request = new Serving(call, answer, account);
+      blocking.execute(() -> run(request));
+    } catch (RuntimeException | Error e) {
       account.end(ApiError.of(e));
       throw e;
     }
@@ -96,23 +99,31 @@ public final class ChatCompletions {
     inFlight.forEach(inbox -> inbox.abort(cause));
   }
 
-  private void run(ChatCall call, Answer answer, RequestAccount account) {
-    var request = new Serving(call, answer, account);
-    ApiError outcome = ApiError.of(500, "Internal server error");
+  private void run(Serving request) {
+    ApiError outcome = INTERNAL;
     try (var _ = watcher.watch(request.client)) {
       outcome = request.serve();
-    } catch (RuntimeException e) {
-      // the answer itself could not be given: the connection is gone
-      LOG.log(Level.DEBUG, "an answer could not be written", e);
-      outcome = ApiError.of(new CancelledException("the connection broke"));
+    } catch (Throwable e) { // nobody above would answer
+      outcome = request.fail(e);
     } finally {
-      if (request.client.loss() != ClientConnection.Loss.NONE || request.writeFailed) {
-        account.disconnected();
-        outcome = ApiError.of(new CancelledException("the client left"));
-      }
-      account.end(outcome);
+      request.end(outcome);
     }
   }
+
+  /**
+   * What a body asks for.
+   *
+   * @param request with the prompt in tokens
+   */
+  private record Asked(
+      ServedModel model,
+      GenerateRequest request,
+      RequestContext context,
+      boolean stream,
+      boolean includeUsage,
+      boolean continuousUsage,
+      boolean includeStop,
+      boolean skipSpecialTokens) {}
 
   /** One request. Touched by its own thread only. */
   private final class Serving {
@@ -141,22 +152,47 @@ public final class ChatCompletions {
         inFlight.add(inbox);
         return generate(inbox);
       } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
-        return refuse(ApiError.unavailable("Service is shutting down", null));
-      } catch (UncheckedIOException e) {
-        return refuse(ApiError.of(400, "The request's body could not be read to its end"));
+        try {
+          return refuse(ApiError.unavailable("Service is shutting down", null));
+        } finally {
+          Thread.currentThread().interrupt(); // only now: writing would fail with it
+        }
       } catch (ApiException | DynamoException e) {
         report(e);
-        return refuse(ApiError.of(e));
-      } catch (RuntimeException e) {
-        if (answered) {
-          throw e; // it came out of writing the answer
-        }
-        LOG.log(Level.ERROR, "a request failed unexpectedly", e);
         return refuse(ApiError.of(e));
       } finally {
         inFlight.remove(inbox);
         inbox.cancel();
+      }
+    }
+
+    /** Ends a request whose serving threw; it is answered if it was not. Returns what was told. */
+    ApiError fail(Throwable cause) {
+      if (answered && cause instanceof RuntimeException) {
+        LOG.log(Level.DEBUG, "an answer could not be written", cause);
+        writeFailed = true;
+        return GONE;
+      }
+      LOG.log(Level.ERROR, "a request failed unexpectedly", cause);
+      if (!answered) {
+        try {
+          refuse(INTERNAL);
+        } catch (RuntimeException e) {
+          LOG.log(Level.DEBUG, "an answer could not be written", e);
+        }
+      }
+      return INTERNAL;
+    }
+
+    /**
+     * Counts the request. One that was fully answered is a success, whatever its client did next.
+     */
+    void end(@Nullable ApiError outcome) {
+      if (outcome != null && (client.loss() != ClientConnection.Loss.NONE || writeFailed)) {
+        account.disconnected();
+        account.end(GONE);
+      } else {
+        account.end(outcome);
       }
     }
 
@@ -168,47 +204,59 @@ public final class ChatCompletions {
 
     private @Nullable ApiError generate(Inbox<EngineOutput> inbox) throws InterruptedException {
       JsonBody.checkContentType(call.contentType());
-      var body =
-          JsonBody.parse(
-              JsonBody.read(call.body(), call.contentBytes(), settings.bodyLimitBytes()));
-      var metadata = CallHeaders.metadata(call.headers());
-      var name = ChatRequestReader.model(body);
-      var found = catalog.find(name);
-      account.shape(ChatRequestReader.asksForStream(body));
-      if (found.isEmpty() && catalog.isKnown(name)) {
-        throw new ApiException(notReady(name));
-      }
-      found.ifPresent(it -> account.serving(it.name(), ChatRequestReader.asksForStream(body)));
-      var chat = ChatRequestReader.read(body);
-      var model = found.orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
-      var context =
-          new RequestContext(
-              CallHeaders.requestId(call.headers()),
-              metadata,
-              CallHeaders.forwarded(call.headers()),
-              deadline,
-              cancellation);
-      var stream = start(chat, model, context, inbox);
-      var writer = new ChatAnswer(context.id(), clock.instant().getEpochSecond(), model.name());
-      return chat.stream() ? events(chat, stream, writer) : unary(stream, writer);
-    }
-
-    private ChatStream start(
-        ChatRequest chat, ServedModel model, RequestContext context, Inbox<EngineOutput> inbox)
-        throws InterruptedException {
-      int[] prompt =
-          preprocessor.encode(model.text(), Generations.prompt(chat), deadline, cancellation);
-      var request = Generations.of(chat, model, prompt);
+      var asked = ask();
+      var request = asked.request();
       var text =
           texts.open(
-              model.text().tokens(),
+              asked.model().text().tokens(),
               request.stop(),
               request.eosTokenIds(),
-              chat.includeStop(),
-              !Boolean.FALSE.equals(chat.skipSpecialTokens()));
-      var stream = new ChatStream(inbox, text, prompt.length, deadline, account);
-      dispatcher.generate(model, request, context).subscribe(inbox);
-      return stream;
+              asked.includeStop(),
+              asked.skipSpecialTokens());
+      var stream = new ChatStream(inbox, text, request.tokenIds().length, deadline, account);
+      dispatcher.generate(asked.model(), request, asked.context()).subscribe(inbox);
+      var writer =
+          new ChatAnswer(
+              asked.context().id(), clock.instant().getEpochSecond(), asked.model().name());
+      return asked.stream() ? events(asked, stream, writer) : unary(stream, writer);
+    }
+
+    /** Reads, checks and tokenises. The body and all that was made of it is garbage afterwards. */
+    private Asked ask() throws InterruptedException {
+      try (var share = admission.bodies().open()) {
+        var body =
+            JsonBody.parse(
+                JsonBody.read(
+                    call.body(), call.contentBytes(), settings.bodyLimitBytes(), deadline, share));
+        var metadata = CallHeaders.metadata(call.headers());
+        var name = ChatRequestReader.model(body);
+        var found = catalog.find(name);
+        account.shape(ChatRequestReader.asksForStream(body));
+        if (found.isEmpty() && catalog.isKnown(name)) {
+          throw new ApiException(notReady(name));
+        }
+        found.ifPresent(it -> account.serving(it.name(), ChatRequestReader.asksForStream(body)));
+        var chat = ChatRequestReader.read(body);
+        var model = found.orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
+        var context =
+            new RequestContext(
+                CallHeaders.requestId(call.headers()),
+                metadata,
+                CallHeaders.forwarded(call.headers()),
+                deadline,
+                cancellation);
+        int[] prompt =
+            preprocessor.encode(model.text(), Generations.prompt(chat), deadline, cancellation);
+        return new Asked(
+            model,
+            Generations.of(chat, model, prompt),
+            context,
+            chat.stream(),
+            chat.includeUsage(),
+            chat.continuousUsage(),
+            chat.includeStop(),
+            !Boolean.FALSE.equals(chat.skipSpecialTokens()));
+      }
     }
 
     private @Nullable ApiError unary(ChatStream stream, ChatAnswer writer)
@@ -219,7 +267,7 @@ public final class ChatCompletions {
       return null;
     }
 
-    private @Nullable ApiError events(ChatRequest chat, ChatStream stream, ChatAnswer writer)
+    private @Nullable ApiError events(Asked asked, ChatStream stream, ChatAnswer writer)
         throws InterruptedException {
       if (stream.await(settings.firstItemWait().toNanos())) {
         stream.peek(); // an early failure still has its status line
@@ -227,7 +275,7 @@ public final class ChatCompletions {
       var sse =
           new SseWriter<>(
               stream,
-              new ChatChunks(writer, stream, chat.includeUsage(), chat.continuousUsage()),
+              new ChatChunks(writer, stream, asked.includeUsage(), asked.continuousUsage()),
               settings.heartbeat(),
               client);
       answered = true;
@@ -239,6 +287,9 @@ public final class ChatCompletions {
               writeFailed = true; // the client left, or stopped reading; nobody to tell
             }
           });
+      if (writeFailed) {
+        return GONE;
+      }
       if (streamFailure == null) {
         return null;
       }
@@ -257,6 +308,8 @@ public final class ChatCompletions {
   private static void report(RuntimeException failure) {
     if (failure instanceof Failed && !(failure instanceof CancelledException)) {
       LOG.log(Level.WARNING, "a generation failed: " + failure.getMessage(), failure);
+    } else if (failure instanceof WorkerLostException) {
+      LOG.log(Level.WARNING, "a generation was lost: {0}", failure.getMessage());
     } else {
       LOG.log(Level.DEBUG, "a request was refused: {0}", failure.getMessage());
     }

@@ -15,6 +15,7 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.StreamingOutput;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.util.Collections;
@@ -64,22 +65,36 @@ public class ChatCompletionsResource {
     return headers;
   }
 
+  /**
+   * Resumes {@code response}.
+   *
+   * @throws UncheckedIOException when it takes no answer any more: its connection is gone
+   */
+  static void resume(AsyncResponse response, Object answer) {
+    if (!response.resume(answer)) {
+      throw new UncheckedIOException(
+          new IOException("the container takes no answer for this request any more"));
+    }
+  }
+
   /** Resumes on the thread that serves the request; the container writes on it too. */
   private record JaxRsAnswer(AsyncResponse response) implements Answer {
     @Override
     public void error(ApiError error) {
-      response.resume(ErrorMapper.response(error));
+      ChatCompletionsResource.resume(response, ErrorMapper.response(error));
     }
 
     @Override
     public void json(byte[] body) {
-      response.resume(Response.ok(body, MediaType.APPLICATION_JSON_TYPE).build());
+      ChatCompletionsResource.resume(
+          response, Response.ok(body, MediaType.APPLICATION_JSON_TYPE).build());
     }
 
     @Override
     public void events(Body body) {
       StreamingOutput output = body::writeTo;
-      response.resume(
+      ChatCompletionsResource.resume(
+          response,
           Response.ok(output, MediaType.SERVER_SENT_EVENTS_TYPE)
               .header("cache-control", "no-cache")
               .build());

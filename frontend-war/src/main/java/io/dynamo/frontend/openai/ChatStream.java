@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The text of one choice as it grows: what a streamed answer sends and a unary one folds. For one
  * thread. Ends with a delta that has a finish reason, or fails; a worker's stream without either is
- * a failure. When a stop string matches here, the worker is told to stop.
+ * a failure, before which the text that was held back is delivered. When a stop string matches
+ * here, the worker is told to stop; when it finished by itself, it is left to its end.
  */
 public final class ChatStream implements Source<TextDelta> {
   private final Source<EngineOutput> items;
@@ -64,18 +65,23 @@ public final class ChatStream implements Source<TextDelta> {
       return null;
     }
     if (failure != null) {
-      throw failure;
+      return rest(failure);
     }
-    var item = items.poll();
+    @Nullable EngineOutput item;
+    try {
+      item = items.poll();
+    } catch (DynamoException e) {
+      return rest(failed(e));
+    }
     if (item == null) {
-      if (items.ended()) {
-        throw failed(
-            new EngineFailedException(
-                ErrorCode.BACKEND_STREAM_INCOMPLETE,
-                "the worker's stream ended without a finish reason",
-                null));
-      }
-      return null;
+      return items.ended()
+          ? rest(
+              failed(
+                  new EngineFailedException(
+                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
+                      "the worker's stream ended without a finish reason",
+                      null)))
+          : null;
     }
     var usage = item.usage();
     if (usage != null) {
@@ -83,9 +89,10 @@ public final class ChatStream implements Source<TextDelta> {
       cachedTokens = usage.cachedTokens() == null ? cachedTokens : usage.cachedTokens();
     }
     if (item.finishReason() == FinishReason.ERROR) {
-      throw failed(
-          new EngineFailedException(
-              ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + item.errorMessage(), null));
+      return rest(
+          failed(
+              new EngineFailedException(
+                  ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + item.errorMessage(), null)));
     }
     var delta = text.accept(item);
     completionTokens += delta.tokens();
@@ -94,6 +101,8 @@ public final class ChatStream implements Source<TextDelta> {
       finished = true;
       if (item.finishReason() == null) {
         items.cancel(); // found here: the worker does not know of it
+      } else {
+        items.leave();
       }
     }
     return delta;
@@ -103,6 +112,15 @@ public final class ChatStream implements Source<TextDelta> {
     failure = cause;
     items.cancel();
     return cause;
+  }
+
+  /** The text that was held back for a stop string; without such, or when it is out, throws. */
+  private TextDelta rest(DynamoException cause) {
+    var held = text.accept(EngineOutput.finish(FinishReason.ERROR, null)).text();
+    if (held.isEmpty()) {
+      throw cause;
+    }
+    return new TextDelta(held, 0, null, null);
   }
 
   @Override
@@ -124,6 +142,11 @@ public final class ChatStream implements Source<TextDelta> {
       return true;
     }
     return false;
+  }
+
+  @Override
+  public void leave() {
+    items.leave();
   }
 
   @Override

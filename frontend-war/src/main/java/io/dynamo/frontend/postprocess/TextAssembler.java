@@ -5,7 +5,6 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.StopConditions;
 import java.util.List;
-import java.util.OptionalInt;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,8 +23,6 @@ public final class TextAssembler {
 
   private int generated;
   private boolean ended;
-  private boolean workerMustStop;
-  private OptionalInt matchedStopTokenId = OptionalInt.empty();
 
   /**
    * @param stop with {@code ignoreEos} neither ids nor strings end the text
@@ -49,8 +46,8 @@ public final class TextAssembler {
   }
 
   /**
-   * What {@code output} adds. Text that the worker made itself is passed through; tokens after the
-   * end are ignored.
+   * What {@code output} adds; with a finish reason, also all that was held back. Text that the
+   * worker made itself is passed through; tokens after the end are ignored.
    */
   public TextDelta accept(EngineOutput output) {
     if (ended) {
@@ -64,9 +61,7 @@ public final class TextAssembler {
     } else {
       finish = assemble(output.tokenIds());
     }
-    if (finish != null) {
-      workerMustStop = output.finishReason() == null;
-    } else {
+    if (finish == null) {
       finish = output.finishReason();
     }
     if (finish != null) {
@@ -77,35 +72,11 @@ public final class TextAssembler {
     return new TextDelta(takeText(), generated - before, finish, stops.matched());
   }
 
-  /** What was held back, when the worker's stream ended without a finish reason. */
-  public TextDelta finish() {
-    if (!ended) {
-      end();
-    }
-    return new TextDelta(takeText(), 0, null, null);
-  }
-
-  /** Whether the text ended here while the worker goes on: it is to be told to stop. */
-  public boolean workerMustStop() {
-    return workerMustStop;
-  }
-
-  /** The requested stop id that ended the text, if one did. */
-  public OptionalInt matchedStopTokenId() {
-    return matchedStopTokenId;
-  }
-
-  /** Tokens taken so far, those of a stop included. */
-  public int generatedTokens() {
-    return generated;
-  }
-
   private @Nullable FinishReason assemble(int[] tokenIds) {
     for (int id : tokenIds) {
       generated++;
       boolean mayStop = generated >= minTokens;
       if (mayStop && contains(stopTokenIds, id)) {
-        matchedStopTokenId = OptionalInt.of(id);
         return FinishReason.STOP;
       }
       if (mayStop && contains(eosTokenIds, id)) {

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
+import java.io.File;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
@@ -27,7 +28,7 @@ import java.util.Locale;
  * class defined beside {@code TokenizersLibrary}.
  */
 final class NativeTokenizers {
-  /** Where libraries may be unpacked when the temp folder does not allow execution. */
+  /** Folders to unpack libraries in, separated as a path is; then the temporary folder. */
   private static final String EXTRACT_DIR = "dynamo.native.extract-dir";
 
   private static final String LOADER_NAME =
@@ -59,7 +60,11 @@ final class NativeTokenizers {
             ? List.of("libwinpthread-1.dll", "libgcc_s_seh-1.dll", "libstdc++-6.dll", library)
             : List.of(library);
     var folders = new LinkedHashSet<String>();
-    folders.add(System.getProperty(EXTRACT_DIR, System.getProperty("java.io.tmpdir")));
+    for (var folder : System.getProperty(EXTRACT_DIR, "").split(File.pathSeparator, -1)) {
+      if (!folder.isBlank()) {
+        folders.add(folder.strip());
+      }
+    }
     folders.add(System.getProperty("java.io.tmpdir"));
     var failure =
         new IllegalStateException(

@@ -29,6 +29,7 @@ public final class DisconnectWatcher implements AutoCloseable {
   private boolean running; // guarded by lock
   private boolean closed; // guarded by lock
   private boolean blind; // loop only: the last scan told nothing
+  private boolean failing; // loop only: the last look failed
 
   /**
    * @param hungUp null when this machine cannot tell
@@ -50,19 +51,30 @@ public final class DisconnectWatcher implements AutoCloseable {
   /**
    * Watches over one request until the registration is closed; after that it is never given up
    * here, whatever becomes of its connection.
+   *
+   * @throws RuntimeException when the loop could not be started; nothing is watched then
    */
   public Cancellation.Registration watch(ClientConnection connection) {
     inFlight.add(connection);
-    synchronized (lock) {
-      if (!running && !closed) {
-        running = true;
-        blocking.execute(this::loop);
-      }
+    try {
+      start();
+    } catch (RuntimeException | Error e) {
+      inFlight.remove(connection);
+      throw e;
     }
     return () -> {
       connection.end();
       inFlight.remove(connection);
     };
+  }
+
+  private void start() {
+    synchronized (lock) {
+      if (!running && !closed) {
+        blocking.execute(this::loop); // waits for the lock first
+        running = true;
+      }
+    }
   }
 
   private void loop() {
@@ -80,7 +92,20 @@ public final class DisconnectWatcher implements AutoCloseable {
           return;
         }
       }
+      tryLook();
+    }
+  }
+
+  /** A look that failed costs nothing but time: the next one sees the same. */
+  private void tryLook() {
+    try {
       look();
+      failing = false;
+    } catch (RuntimeException | Error e) {
+      if (!failing) {
+        failing = true;
+        LOG.log(Level.WARNING, "clients that hang up are found by heartbeats only for now", e);
+      }
     }
   }
 

@@ -21,6 +21,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
   private volatile @Nullable DynamoException failure; // written before done
   private volatile boolean done;
   private volatile boolean cancelled;
+  private volatile boolean left;
   private volatile @Nullable Thread waiting; // the consumer, while it is parked
   private int taken; // since demand was last renewed; consumer only
 
@@ -52,7 +53,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
 
   @Override
   public void onNext(T item) {
-    if (done || cancelled) {
+    if (done || cancelled || left) {
       return;
     }
     if (!items.offer(item)) {
@@ -155,7 +156,23 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
   }
 
   @Override
+  public void leave() {
+    if (left || cancelled) {
+      return;
+    }
+    left = true;
+    items.clear();
+    var upstream = subscription;
+    if (upstream != null && !done) {
+      upstream.request(Long.MAX_VALUE);
+    }
+  }
+
+  @Override
   public void cancel() {
+    if (left) {
+      return;
+    }
     cancelled = true;
     cancelUpstream();
   }

@@ -22,6 +22,12 @@ public interface Source<T> {
    */
   boolean await(long nanos) throws InterruptedException;
 
-  /** Gives up what has not been taken; the producer is told. Idempotent. */
+  /**
+   * The consumer has what it wants and the producer is about to end by itself: what still comes is
+   * dropped, and asked for without bound so that nothing keeps the end back. Idempotent.
+   */
+  void leave();
+
+  /** Gives up what has not been taken; the producer is told, unless it was left. Idempotent. */
   void cancel();
 }

@@ -10,9 +10,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes one stream on the thread that calls {@link #writeTo}, which must be its own: every write
- * to a slow client blocks. Whatever is ready leaves in one write and one flush; nothing is flushed
- * before the first frame, so that headers and first token share a packet. Until the first frame, a
- * comment leaves at every heartbeat: writing is how a client that is gone is found.
+ * to a slow client blocks. Whatever is ready leaves in one write and one flush, so that headers and
+ * first token share a packet. Until the first frame, a comment leaves at once and at every
+ * heartbeat: headers wait for no token, and writing is how a client that is gone is found.
  */
 public final class SseWriter<T> {
   private static final byte[] HEARTBEAT = ": \n\n".getBytes(StandardCharsets.US_ASCII);
@@ -41,6 +41,7 @@ public final class SseWriter<T> {
   public @Nullable DynamoException writeTo(OutputStream out) throws IOException {
     var frames = new ByteText(1024);
     boolean framed = false;
+    boolean beaten = false;
     try {
       while (true) {
         frames.clear();
@@ -67,9 +68,12 @@ public final class SseWriter<T> {
           write(frames, out);
         }
         if (failure != null || ended) {
+          client.end();
           return failure;
         }
-        if (!source.await(framed ? Long.MAX_VALUE / 4 : heartbeatNanos) && !framed) {
+        long patience = framed ? Long.MAX_VALUE / 4 : beaten ? heartbeatNanos : 0;
+        if (!source.await(patience) && !framed) {
+          beaten = true;
           frames.clear();
           write(frames.append(HEARTBEAT), out);
         }

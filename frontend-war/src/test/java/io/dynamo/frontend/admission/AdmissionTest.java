@@ -75,4 +75,26 @@ class AdmissionTest {
     assertThat(metrics.level(FrontendMetrics.QUEUED, model).value()).isZero();
     assertThat(metrics.counter(FrontendMetrics.OUTPUT_TOKENS, model).value()).isEqualTo(4);
   }
+
+  @Test
+  void bodiesShareABudgetAndOneAloneAlwaysFits() {
+    var bodies = new BodyBudget(100);
+    try (var small = bodies.open()) {
+      try (var large = bodies.open()) {
+        large.take(60);
+        large.take(60); // alone
+        assertThatThrownBy(() -> small.take(1))
+            .isInstanceOfSatisfying(
+                ApiException.class,
+                e -> {
+                  assertThat(e.error().status()).isEqualTo(503);
+                  assertThat(e.error().errorType()).isEqualTo("overload");
+                  assertThat(e.error().retryAfterSeconds()).isPositive();
+                });
+      }
+      small.take(100);
+      assertThat(bodies.heldBytes()).isEqualTo(100);
+    }
+    assertThat(bodies.heldBytes()).isZero();
+  }
 }

@@ -38,15 +38,11 @@ class DiscoveryCatalogTest {
   private final List<Text> loaded = new ArrayList<>();
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private @Nullable IOException broken;
+  private Instant now = Instant.ofEpochSecond(1_700_000_000);
 
   private final DiscoveryCatalog catalog =
       new DiscoveryCatalog(
-          discovery,
-          this::load,
-          (_, id) -> live.contains(id),
-          new SameThread(),
-          timer,
-          () -> Instant.ofEpochSecond(1_700_000_000));
+          discovery, this::load, (_, id) -> live.contains(id), new SameThread(), timer, () -> now);
 
   @AfterEach
   void close() {
@@ -64,7 +60,18 @@ class DiscoveryCatalogTest {
     assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("tiny");
     discovery.lose(card(1, "tiny", "a"));
     assertThat(catalog.find("tiny")).isEmpty();
+    assertThat(catalog.models()).isEmpty();
+  }
+
+  @Test
+  void aNameIsKnownForAWhileAfterItsLastWorkerWent() {
+    discovery.add(card(1, "tiny", "a"));
+    discovery.lose(card(1, "tiny", "a"));
+    now = now.plusSeconds(29);
+    assertThat(catalog.isKnown("tiny")).isTrue();
+    now = now.plusSeconds(2);
     assertThat(catalog.isKnown("tiny")).isFalse();
+    assertThat(catalog.isKnown("never")).isFalse();
   }
 
   @Test

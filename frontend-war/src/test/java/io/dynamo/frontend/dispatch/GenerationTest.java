@@ -67,6 +67,7 @@ class GenerationTest {
   private final Workers workers = new Workers();
   private final Client client = new Client();
   private final Cancellation cancellation = new Cancellation();
+  private @Nullable Integer minTokens;
 
   @AfterEach
   void stopTimer() {
@@ -140,13 +141,36 @@ class GenerationTest {
   }
 
   @Test
+  void aLossThatNobodyTakesUpIsNoMigration() {
+    generate(3, 10, Generation::startLeg);
+    workers.last().say(101).lose();
+    assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+    assertThat(workers.calls).hasSize(1);
+    assertThat(migrations("ongoing_request")).isZero();
+  }
+
+  @Test
   void theLossIsGivenWhenNoOtherWorkerIsLeft() {
+    workers.ids.removeLast();
     generate(9, 10);
     workers.last().lose();
+    workers.ids.removeFirst();
     workers.last().lose();
-    workers.last().lose();
-    assertThat(workers.calls).hasSize(3);
+    assertThat(workers.calls).hasSize(2);
     assertThat(client.code()).isEqualTo(ErrorCode.DISCONNECTED);
+  }
+
+  @Test
+  void aWorkerThatFailedBeforeIsAskedAgainWhenNobodyElseIsLeft() {
+    generate(3, 10);
+    workers.last().say(101).lose();
+    workers.last().say(102).lose();
+    workers.last().say(103).lose();
+    assertThat(workers.calls).hasSize(4);
+    assertThat(workers.last().instance.id()).isNotEqualTo(new InstanceId(3));
+    workers.last().say(104).finish(FinishReason.STOP, null);
+    assertThat(client.tokens).containsExactly(101, 102, 103, 104);
+    assertThat(client.completed).isTrue();
   }
 
   @Test
@@ -202,6 +226,24 @@ class GenerationTest {
     workers.last().say(101, 9).lose();
     assertThat(workers.calls).hasSize(1);
     assertThat(client.finish).isEqualTo(FinishReason.EOS);
+  }
+
+  @Test
+  void anEndOfTextBeforeTheLeastNumberOfTokensDoesNotCount() {
+    minTokens = 5;
+    generate(3, 10);
+    workers.last().say(101, 9).lose();
+    assertThat(workers.calls).hasSize(2);
+    assertThat(workers.last().request.stop().minTokens()).isEqualTo(3);
+  }
+
+  @Test
+  void aKillWhileTheRouterChoosesFreesTheBooking() {
+    workers.whileRouting = cancellation::kill;
+    generate(3, 10);
+    assertThat(workers.calls).isEmpty();
+    assertThat(workers.closedDecisions).isEqualTo(1);
+    assertThat(client.failure).isInstanceOf(CancelledException.class);
   }
 
   @Test
@@ -266,11 +308,15 @@ class GenerationTest {
   }
 
   private void generate(int migrationLimit, int maxTokens) {
+    generate(migrationLimit, maxTokens, new PlainLegs());
+  }
+
+  private void generate(int migrationLimit, int maxTokens, Legs legs) {
     var request =
         new GenerateRequest(
             "tiny",
             new int[] {1, 2, 3},
-            new StopConditions(maxTokens, List.of(), List.of(), null, false),
+            new StopConditions(maxTokens, List.of(), List.of(), minTokens, false),
             SamplingOptions.DEFAULTS,
             OutputOptions.DEFAULTS,
             new int[] {9},
@@ -281,7 +327,7 @@ class GenerationTest {
     var context =
         new RequestContext(
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
-    new LegDispatcher(workers::route, workers, new PlainLegs(), migrationLimit, metrics, timer)
+    new LegDispatcher(workers::route, workers, legs, migrationLimit, metrics, timer)
         .generate(model(), request, context)
         .subscribe(client);
   }
@@ -336,12 +382,14 @@ class GenerationTest {
     final Deque<Call> calls = new ArrayDeque<>();
     final List<InstanceId> setAside = new ArrayList<>();
     int closedDecisions;
+    Runnable whileRouting = () -> {};
 
     Call last() {
       return calls.getLast();
     }
 
     RouteDecision route(RouteRequest request) {
+      whileRouting.run();
       var id =
           ids.stream()
               .filter(it -> !request.excluded().contains(it))

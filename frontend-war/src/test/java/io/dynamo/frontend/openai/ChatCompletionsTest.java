@@ -8,18 +8,35 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;
+import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
+import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.HungUpPeers;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
+import java.io.ByteArrayInputStream;
+import java.io.FilterInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -312,5 +329,245 @@ class ChatCompletionsTest {
     var answer = frontend.post(hi(""));
     assertThat(answer.status).isEqualTo(400);
     assertThat(answer.text()).contains("context_length_exceeded");
+  }
+
+  private long counted(String type, String status, String errorType) {
+    return frontend
+        .metrics
+        .counter(
+            FrontendMetrics.REQUESTS,
+            new Label("model", "script"),
+            new Label("endpoint", "chat_completions"),
+            new Label("request_type", type),
+            new Label("status", status),
+            new Label("error_type", errorType))
+        .value();
+  }
+
+  /** A body that comes byte by byte and never ends; at the byte {@code at} it does something. */
+  private static InputStream trickle(int at, Runnable then) {
+    return new InputStream() {
+      private int read;
+
+      @Override
+      public int read() {
+        if (read++ == at) {
+          then.run();
+        }
+        return ' ';
+      }
+
+      @Override
+      public int read(byte[] into, int from, int length) {
+        into[from] = (byte) read();
+        return 1;
+      }
+    };
+  }
+
+  @Test
+  void aBodyThatDoesNotArriveWithinTheDeadlineIs408() {
+    try (var hasty = new FrontendFixture(Duration.ZERO, frontend.watcher)) {
+      var answer = hasty.post(trickle(-1, () -> {}), -1, Map.of(), new Recorded());
+      assertThat(answer.status).isEqualTo(408);
+      assertThat(answer.text()).contains("\"code\":408").contains("Request Timeout");
+      assertThat(hasty.bodies.heldBytes()).isZero();
+      assertThat(hasty.admission.admitted()).isZero();
+    }
+  }
+
+  @Test
+  void aReadThatTimesOutIs408AndABrokenBodyIs400() {
+    for (var failure : List.of(new SocketTimeoutException("30 s"), new IOException("reset"))) {
+      var body =
+          new InputStream() {
+            @Override
+            public int read() throws IOException {
+              throw failure;
+            }
+          };
+      int status = failure instanceof SocketTimeoutException ? 408 : 400;
+      assertThat(frontend.post(body, 10, Map.of(), new Recorded()).status).isEqualTo(status);
+    }
+  }
+
+  @Test
+  void bodiesTogetherStayWithinTheBudgetAndGiveItBack() {
+    try (var others = frontend.bodies.open()) {
+      others.take(8000);
+      var answer = frontend.post(hi(""));
+      assertThat(answer.error)
+          .hasFieldOrPropertyWithValue("status", 503)
+          .hasFieldOrPropertyWithValue("code", "overloaded")
+          .hasFieldOrPropertyWithValue("retryAfterSeconds", 1);
+    }
+    var during = new long[1];
+    frontend.items = List.of(said("a", FinishReason.EOS, 1));
+    var body =
+        new ByteArrayInputStream((hi("") + " ".repeat(4000)).getBytes(StandardCharsets.UTF_8));
+    var observed =
+        new FilterInputStream(body) {
+          @Override
+          public int read(byte[] into, int from, int length) throws IOException {
+            during[0] = frontend.bodies.heldBytes();
+            return super.read(into, from, length);
+          }
+        };
+    assertThat(frontend.post(observed, -1, Map.of(), new Recorded()).status).isEqualTo(200);
+    assertThat(during[0]).isGreaterThanOrEqualTo(4000);
+    assertThat(frontend.bodies.heldBytes()).isZero();
+  }
+
+  @Test
+  void aBodyOfTheLimitIsReadWhole() {
+    frontend.items = List.of(said("a", FinishReason.EOS, 1));
+    var padded = hi("") + " ".repeat(4096 - hi("").length());
+    assertThat(frontend.post(padded).status).isEqualTo(200);
+    var longer =
+        frontend.post(
+            new ByteArrayInputStream((padded + " ").getBytes(StandardCharsets.UTF_8)),
+            -1,
+            Map.of(),
+            new Recorded());
+    assertThat(longer.status).isEqualTo(413);
+  }
+
+  @Test
+  void aWorkerThatFinishedIsLeftToItsEndAndNotKilled() {
+    for (var more : List.of("", ",\"stream\":true")) {
+      var items = new ArrayList<>(List.of(said("a"), said("b", FinishReason.EOS, 1)));
+      for (int i = 0; i < 200; i++) {
+        items.add(said("late"));
+      }
+      frontend.items = items;
+      frontend.endless = true; // the end mark is still on its way when the answer is done
+      assertThat(frontend.post(hi(more)).status).isEqualTo(200);
+      assertThat(frontend.workerCancelled).isFalse();
+      assertThat(frontend.cancellation().isCancelled()).isFalse();
+      assertThat(frontend.delivered).as("items that demand held back").isEqualTo(items.size());
+    }
+  }
+
+  @Test
+  void aClientThatLeavesAfterTheWorkersFinishKillsNobody() {
+    frontend.items = List.of(said("Hi", FinishReason.EOS, 1));
+    frontend.endless = true;
+    var answer = new Recorded();
+    answer.wire =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            throw new IOException("Broken pipe");
+          }
+        };
+    frontend.post(hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+    assertThat(frontend.workerCancelled).isFalse();
+    assertThat(counted("stream", "error", "cancelled")).isEqualTo(1);
+  }
+
+  @Test
+  void anErrorOfTheMachineIsAnsweredToo() {
+    frontend.workerError = new StackOverflowError();
+    var answer = frontend.post(hi(""));
+    assertThat(answer.status).isEqualTo(500);
+    assertThat(counted("unary", "error", "internal")).isEqualTo(1);
+  }
+
+  @Test
+  void aWatchThatCannotStartIsAnswered() {
+    var watcher =
+        new DisconnectWatcher(
+            null,
+            Duration.ofHours(1),
+            Duration.ofHours(1),
+            loop -> {
+              throw new RejectedExecutionException("closed");
+            });
+    try (var broken = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
+      assertThat(broken.post(hi("")).status).isEqualTo(500);
+      assertThat(broken.admission.admitted()).isZero();
+    }
+  }
+
+  @Test
+  void anInterruptedRequestIsAnsweredBeforeTheFlagIsBack() {
+    frontend.interrupts = true;
+    var flagWhileAnswering = new AtomicBoolean();
+    var answer =
+        new Recorded() {
+          @Override
+          public void error(ApiError failure) {
+            flagWhileAnswering.set(Thread.currentThread().isInterrupted());
+            super.error(failure);
+            frontend.renderEnds.countDown();
+          }
+        };
+    frontend.post(hi("").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+    assertThat(Thread.interrupted()).isTrue();
+    assertThat(flagWhileAnswering).isFalse();
+    assertThat(answer.status).isEqualTo(503);
+  }
+
+  @Test
+  void anAnswerThatTheConnectionDoesNotTakeIsNoSuccess() {
+    frontend.items = List.of(said("a", FinishReason.EOS, 1));
+    var answer =
+        new Recorded() {
+          @Override
+          public void json(byte[] json) {
+            super.json(json);
+            throw new UncheckedIOException(new IOException("closed"));
+          }
+        };
+    frontend.post(hi("").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+    assertThat(counted("unary", "success", "")).isZero();
+    assertThat(counted("unary", "error", "cancelled")).isEqualTo(1);
+  }
+
+  @Test
+  void aClientThatClosesRightAfterTheLastFrameGotItsAnswer() throws Exception {
+    var closed = new AtomicBoolean();
+    var looks = new CountDownLatch(2); // the second begins when the first was acted upon
+    HungUpPeers kernel =
+        local -> {
+          if (!closed.get()) {
+            return Set.of();
+          }
+          looks.countDown();
+          return Set.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000));
+        };
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var watcher =
+            new DisconnectWatcher(kernel, Duration.ofMillis(1), Duration.ofHours(1), threads);
+        var watched = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
+      watched.items = List.of(said("a", FinishReason.EOS, 1));
+      watched.endless = true;
+      var answer = new Recorded();
+      answer.afterBody =
+          () -> {
+            closed.set(true);
+            try {
+              assertThat(looks.await(10, TimeUnit.SECONDS)).isTrue();
+            } catch (InterruptedException e) {
+              throw new AssertionError(e);
+            }
+          };
+      watched.post(hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+      assertThat(watched.cancellation().isCancelled()).isFalse();
+      assertThat(watched.metrics.level(FrontendMetrics.DISCONNECTED_CLIENTS).value()).isZero();
+    }
+  }
+
+  @Test
+  void textHeldBackForAStopStringIsDeliveredBeforeTheErrorFrame() throws Exception {
+    frontend.items = "say STO".codePoints().mapToObj(EngineOutput::ofTokens).toList();
+    frontend.failure = new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, "broken", null);
+    var sse = frontend.post(hi(",\"stream\":true,\"stop\":\"STOP\"")).text();
+    var text = new StringBuilder();
+    for (var chunk : chunks(sse)) {
+      text.append(chunk.at("/choices/0/delta/content").asText(""));
+    }
+    assertThat(text).hasToString("say STO");
+    assertThat(sse).contains("\"code\":500}}\n\ndata: [DONE]\n\n");
   }
 }

@@ -1,9 +1,12 @@
 package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.io.IOException;
@@ -14,8 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,7 +70,7 @@ class ChatValidationTest {
     frontend.close();
   }
 
-  record Case(String name, JsonNode request, JsonNode response) {
+  record Case(String name, JsonNode request, JsonNode response, JsonNode worker) {
     byte[] body() throws IOException {
       return request.has("raw_body")
           ? request.get("raw_body").textValue().getBytes(StandardCharsets.ISO_8859_1)
@@ -103,7 +108,13 @@ class ChatValidationTest {
   private static Stream<Case> captured(String file) throws IOException {
     try (var in = ChatValidationTest.class.getResourceAsStream("/golden/" + file + ".json")) {
       return StreamSupport.stream(JSON.readTree(in).spliterator(), false)
-          .map(it -> new Case(it.get("name").asText(), it.get("request"), it.get("response")));
+          .map(
+              it ->
+                  new Case(
+                      it.get("name").asText(),
+                      it.get("request"),
+                      it.get("response"),
+                      it.path("worker_received").path(0)));
     }
   }
 
@@ -115,6 +126,7 @@ class ChatValidationTest {
     var told = JSON.readTree(answer.text()).path("message").asText();
     if (captured.name().equals("f_response_format_type_text")) {
       assertThat(answer.status).isEqualTo(200);
+      asksTheWorkerForTheSame(captured);
       return;
     }
     if (!captured.notServed().isEmpty()) {
@@ -130,6 +142,7 @@ class ChatValidationTest {
     int status = captured.response().get("status").intValue();
     assertThat(answer.status).as(told).isEqualTo(status);
     if (status == 200) {
+      asksTheWorkerForTheSame(captured);
       return;
     }
     var theirs = captured.response().get("json").get("message").textValue();
@@ -144,6 +157,111 @@ class ChatValidationTest {
     } else {
       assertThat(told).isEqualTo(theirs);
     }
+  }
+
+  /**
+   * Compares with what Dynamo's worker received. Two differences are meant: the frontend alone acts
+   * on {@code include_stop_str_in_output}, and {@code stop_token_ids_hidden} is the worker codec's
+   * business, which has {@code eos_token_ids}.
+   */
+  private void asksTheWorkerForTheSame(Case captured) {
+    var worker = captured.worker();
+    assertThat(worker.isObject()).as("the capture has what the worker received").isTrue();
+    var asked = Objects.requireNonNull(frontend.asked);
+    assertThat(asked.model()).isEqualTo(worker.get("model").textValue());
+    assertThat(asked.eosTokenIds()).containsExactly(ints(worker.get("eos_token_ids")));
+    var stop = JSON.createObjectNode();
+    putUnlessNull(stop, "max_tokens", asked.stop().maxTokens());
+    putUnlessNull(stop, "stop", asked.stop().stop().isEmpty() ? null : asked.stop().stop());
+    putUnlessNull(
+        stop,
+        "stop_token_ids",
+        asked.stop().stopTokenIds().isEmpty() ? null : asked.stop().stopTokenIds());
+    putUnlessNull(stop, "min_tokens", asked.stop().minTokens());
+    putUnlessNull(stop, "ignore_eos", asked.stop().ignoreEos() ? true : null);
+    assertThat(sameText(stop))
+        .isEqualTo(without(worker, "stop_conditions", "stop_token_ids_hidden"));
+    var sampling = JSON.createObjectNode();
+    var given = asked.sampling();
+    putUnlessNull(sampling, "n", given.n());
+    putUnlessNull(sampling, "temperature", given.temperature());
+    putUnlessNull(sampling, "top_p", given.topP());
+    putUnlessNull(sampling, "top_k", given.topK());
+    putUnlessNull(sampling, "min_p", given.minP());
+    putUnlessNull(sampling, "frequency_penalty", given.frequencyPenalty());
+    putUnlessNull(sampling, "presence_penalty", given.presencePenalty());
+    putUnlessNull(sampling, "repetition_penalty", given.repetitionPenalty());
+    putUnlessNull(sampling, "seed", given.seed());
+    assertThat(sameText(sampling))
+        .isEqualTo(without(worker, "sampling_options", "include_stop_str_in_output"));
+    var output = JSON.createObjectNode();
+    putUnlessNull(output, "skip_special_tokens", asked.output().skipSpecialTokens());
+    assertThat(sameText(output)).isEqualTo(without(worker, "output_options", ""));
+    if (worker.has("(prompt_text)")) {
+      assertThat(rendered()).isEqualTo(worker.get("(prompt_text)").textValue());
+    }
+  }
+
+  /** The script model's template, on what our template engine was given. */
+  private String rendered() {
+    var prompt = new StringBuilder();
+    for (var message : Objects.requireNonNull(frontend.prompt).messages()) {
+      prompt.append("<|im_start|>").append(message.get("role")).append('\n');
+      prompt.append(message.get("content")).append("<|im_end|>\n");
+    }
+    // the capture's text went through a tokenizer that has no token for NUL
+    return prompt.append("<|im_start|>assistant\n").toString().replace("\0", "");
+  }
+
+  private static int[] ints(JsonNode array) {
+    return StreamSupport.stream(array.spliterator(), false).mapToInt(JsonNode::intValue).toArray();
+  }
+
+  private static void putUnlessNull(ObjectNode to, String key, @Nullable Object value) {
+    if (value != null) {
+      to.set(key, JSON.valueToTree(value));
+    }
+  }
+
+  private static Map<String, String> sameText(JsonNode object) {
+    var fields = new TreeMap<String, String>();
+    for (var entry : object.properties()) {
+      fields.put(entry.getKey(), entry.getValue().toString());
+    }
+    return fields;
+  }
+
+  private static Map<String, String> without(JsonNode worker, String group, String key) {
+    var fields = sameText(worker.get(group));
+    fields.remove(key);
+    return fields;
+  }
+
+  @Test
+  void whatIsComparedWithEveryTokenIsBounded() {
+    frontend.items = List.of(new EngineOutput(new int[1], "a", FinishReason.EOS, null, 0, null));
+    var head = "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],";
+    for (int count : new int[] {1024, 1025}) {
+      var ids = "\"stop_token_ids\":[" + "1,".repeat(count - 1) + "1]}";
+      var answer = frontend.post(head + ids);
+      assertThat(answer.status).isEqualTo(count == 1024 ? 200 : 400);
+      if (count > 1024) {
+        assertThat(answer.text())
+            .contains("\"param\":\"stop_token_ids\"")
+            .contains("Maximum of 1024 stop token IDs allowed, got 1025");
+      }
+      var text = frontend.post(head + "\"stop\":\"" + "b".repeat(count) + "\"}");
+      assertThat(text.status).isEqualTo(count == 1024 ? 200 : 400);
+      if (count > 1024) {
+        assertThat(text.text()).contains("must not exceed 1024 characters, got 1025");
+      }
+    }
+  }
+
+  @Test
+  void aBodyOfTooManyPiecesIsRefused() {
+    var body = ("[" + "[],".repeat(600_000) + "[]]").getBytes(StandardCharsets.UTF_8);
+    assertThatThrownBy(() -> JsonBody.parse(body)).hasMessageContaining("1000000 tokens");
   }
 
   @Test

@@ -6,6 +6,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
@@ -22,6 +23,7 @@ import io.dynamo.request.RequestContext;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -33,18 +35,21 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A frontend with one model, {@code script}, whose worker says what it is told to say. */
 final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   /** The answer to one request. */
-  static final class Recorded implements Answer {
+  static class Recorded implements Answer {
     int status;
     @Nullable ApiError error;
     final ByteArrayOutputStream body = new ByteArrayOutputStream();
     OutputStream wire = body;
     boolean events;
+    Runnable afterBody = () -> {};
 
     @Override
     public void error(ApiError failure) {
@@ -65,6 +70,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       events = true;
       try {
         stream.writeTo(wire);
+        afterBody.run();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -93,6 +99,16 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     @Override
     public String render(ChatPrompt prompt) {
       fixture.prompt = prompt;
+      if (fixture.interrupts) {
+        fixture.server.interrupt();
+        try {
+          if (!fixture.renderEnds.await(10, TimeUnit.SECONDS)) {
+            throw new AssertionError("the interrupted request was not answered");
+          }
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+      }
       if (fixture.brokenTemplate) {
         throw new IllegalStateException("a fault of ours");
       }
@@ -134,9 +150,9 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   final Metrics metrics = new Metrics();
-  final Admission admission = new Admission(4, metrics);
-  final DisconnectWatcher watcher =
-      new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {});
+  final BodyBudget bodies = new BodyBudget(8192);
+  final Admission admission = new Admission(4, bodies, metrics);
+  final DisconnectWatcher watcher;
   private final Preprocessor preprocessor = new Preprocessor(1, 4);
   final ChatCompletions completions;
 
@@ -146,19 +162,31 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Nullable DynamoException failure; // after the items; null completes
   boolean endless; // after the items, nothing
   boolean workerCancelled;
+  int delivered; // items of the last request
   boolean ready = true;
   boolean brokenTemplate;
+  boolean interrupts; // the request's thread, while the prompt is rendered
+  final CountDownLatch renderEnds = new CountDownLatch(1); // when it interrupts
+  @Nullable Error workerError;
+  private final Thread server = Thread.currentThread();
   @Nullable ChatPrompt prompt;
   @Nullable GenerateRequest asked;
   @Nullable RequestContext context;
 
   FrontendFixture() {
+    this(
+        Duration.ofSeconds(30),
+        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}));
+  }
+
+  FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher) {
+    this.watcher = watcher;
     var settings =
         new FrontendSettings(
             3,
             4,
             4096,
-            Duration.ofSeconds(30),
+            requestTimeout,
             Duration.ofMillis(1),
             Duration.ofMillis(1),
             Duration.ofHours(1),
@@ -184,14 +212,18 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   Recorded post(byte[] body, Map<String, String> headers, Recorded answer) {
+    return post(new ByteArrayInputStream(body), body.length, headers, answer);
+  }
+
+  Recorded post(InputStream body, long length, Map<String, String> headers, Recorded answer) {
     completions.serve(
         new ChatCall(
             headers.getOrDefault("content-type", "application/json"),
-            body.length,
+            length,
             headers,
             8000,
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000),
-            new ByteArrayInputStream(body)),
+            body),
         answer);
     return answer;
   }
@@ -242,8 +274,12 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Override
   public Flow.Publisher<EngineOutput> generate(
       ServedModel model, GenerateRequest request, RequestContext given) {
+    if (workerError != null) {
+      throw workerError;
+    }
     asked = request;
     context = given;
+    delivered = 0;
     return subscriber -> subscriber.onSubscribe(new Script(subscriber));
   }
 
@@ -260,13 +296,14 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
     @Override
     public void request(long count) {
-      demand += count;
+      demand = demand + count < 0 ? Long.MAX_VALUE : demand + count;
       if (emitting) {
         return;
       }
       emitting = true;
       while (!over && at < items.size() && demand > 0) {
         demand--;
+        delivered++;
         to.onNext(items.get(at++));
       }
       if (!over && at == items.size() && !endless) {

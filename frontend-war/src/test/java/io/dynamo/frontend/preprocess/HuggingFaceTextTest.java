@@ -93,7 +93,7 @@ class HuggingFaceTextTest {
       answer.append(delta.text());
       finish = delta.finish();
     }
-    answer.append(assembler.finish().text());
+    answer.append(assembler.accept(EngineOutput.finish(FinishReason.LENGTH, null)).text());
 
     boolean ended = golden.finish().equals("stop");
     assertThat(finish).isEqualTo(ended ? FinishReason.EOS : null);

@@ -1,12 +1,18 @@
 package io.dynamo.frontend.sse;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Cancellation;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -90,5 +96,46 @@ class DisconnectWatcherTest {
       watcher.look();
     }
     assertThat(cancellation.isCancelled()).isFalse();
+  }
+
+  @Test
+  void aLookThatFailsIsFollowedByAnother() throws Exception {
+    var cancellation = new Cancellation();
+    var lost = new CountDownLatch(1);
+    var looks = new AtomicInteger();
+    HungUpPeers peers =
+        local -> {
+          if (looks.getAndIncrement() < 2) {
+            throw new IllegalStateException("the kernel answered nonsense");
+          }
+          return Set.of(GONE);
+        };
+    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
+        var _ = cancellation.onCancel(level -> lost.countDown());
+        var watcher =
+            new DisconnectWatcher(peers, Duration.ofMillis(1), Duration.ofHours(1), threads);
+        var _ = watcher.watch(new ClientConnection(8000, GONE, cancellation))) {
+      assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+  }
+
+  @Test
+  void aLoopThatCouldNotStartIsStartedByTheNextRequest() {
+    var starts = new AtomicInteger();
+    var watcher =
+        new DisconnectWatcher(
+            null,
+            Duration.ofHours(1),
+            Duration.ofHours(1),
+            loop -> {
+              if (starts.getAndIncrement() == 0) {
+                throw new RejectedExecutionException("no thread");
+              }
+            });
+    var connection = new ClientConnection(8000, GONE, new Cancellation());
+    assertThatThrownBy(() -> watcher.watch(connection))
+        .isInstanceOf(RejectedExecutionException.class);
+    watcher.watch(connection).close();
+    assertThat(starts).hasValue(2);
   }
 }

@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class SseWriterTest {
   /** Remembers each flushed piece. */
@@ -71,7 +72,7 @@ class SseWriterTest {
 
     @Override
     public void request(long count) {
-      demand.addAndGet(count);
+      demand.accumulateAndGet(count, (a, b) -> a + b < 0 ? Long.MAX_VALUE : a + b);
     }
 
     @Override
@@ -178,5 +179,44 @@ class SseWriterTest {
       assertThat(inbox.poll()).isEqualTo("x");
     }
     assertThatThrownBy(inbox::poll).isInstanceOf(EngineFailedException.class);
+  }
+
+  @Test
+  @Timeout(10)
+  void theFirstCommentDoesNotWaitForAHeartbeat() throws Exception {
+    out.afterFlush =
+        () -> {
+          if (out.pieces.size() == 1) {
+            inbox.onNext("a");
+            inbox.onComplete();
+          }
+        };
+    assertThat(writer(Duration.ofHours(1)).writeTo(out)).isNull();
+    assertThat(out.pieces).containsExactly(": \n\n", "data: a\n\ndata: [DONE]\n\n");
+  }
+
+  @Test
+  void afterTheLastFrameTheClientCannotBeLost() throws Exception {
+    var client = client();
+    inbox.onNext("a");
+    inbox.onComplete();
+    new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), client).writeTo(out);
+    client.lose(ClientConnection.Loss.HUNG_UP);
+    assertThat(client.loss()).isEqualTo(ClientConnection.Loss.NONE);
+  }
+
+  @Test
+  void anInboxThatIsLeftDropsWhatComesAndAsksForAllOfIt() {
+    inbox.onNext("a");
+    inbox.leave();
+    assertThat(producer.demand).hasValue(Long.MAX_VALUE);
+    for (int i = 0; i < 100; i++) {
+      inbox.onNext("x");
+    }
+    inbox.cancel();
+    assertThat(producer.cancelled).isFalse();
+    assertThat(inbox.poll()).isNull();
+    inbox.onComplete();
+    assertThat(inbox.ended()).isTrue();
   }
 }

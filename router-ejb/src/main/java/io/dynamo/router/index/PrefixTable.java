@@ -66,8 +66,9 @@ final class PrefixTable {
 
   private void rebuild() {
     var old = elements;
-    // Four times what lives: room to double before the next rebuild, and to shrink after a purge.
-    int capacity = Math.max(FIRST_CAPACITY, Integer.highestOneBit(Math.max(1, size)) << 2);
+    // Three to six times what lives, of which half may be taken: at least half as many adds again
+    // before the next rebuild, whatever the size, and room is given back after a purge.
+    int capacity = Math.max(FIRST_CAPACITY, Integer.highestOneBit(Math.max(1, 3 * size)) << 1);
     var fresh = new Prefix[capacity];
     for (var prefix : old) {
       if (prefix != null && prefix != GONE) {

@@ -1,25 +1,25 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.kv.codec.KvEventCodec;
-import io.dynamo.router.KvRouter;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
-/** Gives the application its one router, without a proxy on the request path. */
+/**
+ * Gives the application its one router, as {@code KvRouter} and as {@code RouterStatus}, without a
+ * proxy on the request path.
+ */
 @ApplicationScoped
 public class RouterProducer {
   @Produces
   @Singleton
-  KvRouter router(DynamoRuntime runtime) {
+  RunningRouter router(DynamoRuntime runtime) {
     return new RunningRouter(runtime, KvEventCodec::decode);
   }
 
-  void close(@Disposes KvRouter router) {
-    if (router instanceof RunningRouter running) {
-      running.close();
-    }
+  void close(@Disposes RunningRouter router) {
+    router.close();
   }
 }

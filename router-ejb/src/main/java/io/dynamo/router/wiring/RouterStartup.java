@@ -1,6 +1,7 @@
 package io.dynamo.router.wiring;
 
-import io.dynamo.router.KvRouter;
+import io.dynamo.config.Role;
+import io.dynamo.runtime.RouterStatus;
 import io.dynamo.runtime.wiring.RuntimeLifecycle;
 import jakarta.annotation.PostConstruct;
 import jakarta.annotation.PreDestroy;
@@ -19,12 +20,15 @@ public class RouterStartup {
   private static final System.Logger LOG = System.getLogger(RouterStartup.class.getName());
 
   @Inject private RuntimeLifecycle runtime;
-  @Inject private Instance<KvRouter> router; // can be made only once the runtime is there
+  @Inject private Instance<RouterStatus> router; // can be made only once the runtime is there
 
   @PostConstruct
   void start() {
     runtime.start();
-    LOG.log(System.Logger.Level.DEBUG, "routing by {0}", router.get());
+    var roles = runtime.runtime().settings().server().roles();
+    if (roles.contains(Role.ROUTER) || roles.contains(Role.FRONTEND)) {
+      LOG.log(System.Logger.Level.INFO, "router {0} started", router.get().id());
+    }
   }
 
   @PreDestroy

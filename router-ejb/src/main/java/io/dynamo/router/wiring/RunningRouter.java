@@ -8,12 +8,17 @@ import io.dynamo.router.ModelRanks;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.RouterStatus;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
-final class RunningRouter implements KvRouter, AutoCloseable {
+final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
+  private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
+  private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
   private final Discovery.Handle models;
 
@@ -37,7 +42,19 @@ final class RunningRouter implements KvRouter, AutoCloseable {
 
   @Override
   public RouteDecision route(RouteRequest request) {
-    return routers.route(request);
+    var decision = routers.route(request);
+    placed.increment();
+    return decision;
+  }
+
+  @Override
+  public String id() {
+    return id;
+  }
+
+  @Override
+  public long placed() {
+    return placed.sum();
   }
 
   @Override

@@ -9,22 +9,14 @@ final class Keys {
   static final int UNKNOWN = -2;
 
   private final String[] names;
-  private final byte[][] bytes;
-  private final int longest;
+  private final byte[][] utf8;
 
   Keys(String... names) {
     this.names = names;
-    bytes = new byte[names.length][];
-    int most = 0;
+    utf8 = new byte[names.length][];
     for (int i = 0; i < names.length; i++) {
-      bytes[i] = names[i].getBytes(StandardCharsets.UTF_8);
-      most = Math.max(most, bytes[i].length);
+      utf8[i] = names[i].getBytes(StandardCharsets.UTF_8);
     }
-    longest = most;
-  }
-
-  int longest() {
-    return longest;
   }
 
   int size() {
@@ -41,12 +33,13 @@ final class Keys {
   }
 
   /**
+   * @param bytes with the name at {@code from}
    * @param expected where to look first: maps mostly come in the order of the names
    */
-  int indexOf(byte[] name, int length, int expected) {
-    for (int i = 0; i < bytes.length; i++) {
-      int at = expected + i < bytes.length ? expected + i : expected + i - bytes.length;
-      if (Arrays.equals(bytes[at], 0, bytes[at].length, name, 0, length)) {
+  int indexOf(byte[] bytes, int from, int length, int expected) {
+    for (int i = 0; i < utf8.length; i++) {
+      int at = expected + i < utf8.length ? expected + i : expected + i - utf8.length;
+      if (Arrays.equals(utf8[at], 0, utf8[at].length, bytes, from, from + length)) {
         return at;
       }
     }

@@ -1,57 +1,96 @@
 package io.dynamo.request.codec;
 
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
-import org.msgpack.core.MessageFormat;
-import org.msgpack.core.MessagePack;
-import org.msgpack.core.MessageUnpacker;
-import org.msgpack.value.ValueType;
 
-/** MessagePack. Announced sizes are checked against the bytes that are left before allocating. */
+/**
+ * MessagePack. Announced sizes are checked against the bytes that are left before allocating.
+ * Written by hand because an item is read per token: it allocates nothing but what it returns.
+ *
+ * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
+ */
 final class MsgpackReader implements WireReader {
   private static final int MAX_DEPTH = 64;
 
-  private final MessageUnpacker in;
-  private final int length;
-  private int[] entriesLeft = new int[4]; // of each open map
+  private final byte[] bytes;
+  private final int start;
+  private final int limit;
+  private int at;
+  private int[] entriesLeft = new int[2]; // of each open map
   private int depth;
   private int expectedKey;
-  private byte[] keyBytes = {};
 
   MsgpackReader(ByteBuffer body) {
-    length = body.remaining();
     if (body.hasArray()) {
-      in =
-          MessagePack.newDefaultUnpacker(
-              body.array(), body.arrayOffset() + body.position(), length);
+      bytes = body.array();
+      start = body.arrayOffset() + body.position();
     } else {
-      var bytes = new byte[length];
+      bytes = new byte[body.remaining()];
       body.duplicate().get(bytes);
-      in = MessagePack.newDefaultUnpacker(bytes);
+      start = 0;
     }
+    at = start;
+    limit = start + body.remaining();
   }
 
   @Override
   public boolean isNil() throws IOException {
-    return in.tryUnpackNil();
+    if (peek() != 0xc0) {
+      return false;
+    }
+    at++;
+    return true;
   }
 
   @Override
   public boolean isMap() throws IOException {
-    return next().getValueType() == ValueType.MAP;
+    int type = peek();
+    return (type & 0xf0) == 0x80 || type == 0xde || type == 0xdf;
   }
 
-  private MessageFormat next() throws IOException {
-    if (!in.hasNext()) {
-      throw new IOException("truncated at byte " + length);
+  private int peek() throws IOException {
+    need(1);
+    return bytes[at] & 0xff;
+  }
+
+  private int next() throws IOException {
+    int type = peek();
+    at++;
+    return type;
+  }
+
+  private void need(long count) throws IOException {
+    if (count > limit - at) {
+      throw new IOException("truncated at byte " + (limit - start));
     }
-    return in.getNextFormat();
+  }
+
+  /** The next {@code count} bytes, at most 8, big-endian. */
+  private long unsigned(int count) throws IOException {
+    need(count);
+    long value = 0;
+    for (int i = 0; i < count; i++) {
+      value = (value << 8) | (bytes[at++] & 0xff);
+    }
+    return value;
+  }
+
+  private long signed(int count) throws IOException {
+    int unused = Long.SIZE - 8 * count;
+    return (unsigned(count) << unused) >> unused;
+  }
+
+  private IOException unexpected(String wanted, int type) {
+    return new IOException(
+        "type 0x%02x at byte %d is no %s".formatted(type, at - 1 - start, wanted));
   }
 
   @Override
@@ -68,19 +107,63 @@ final class MsgpackReader implements WireReader {
   }
 
   private int mapHeader() throws IOException {
-    return fitting(in.unpackMapHeader(), 2);
+    int type = next();
+    return switch (type) {
+      case 0xde -> fitting(unsigned(2), 2);
+      case 0xdf -> fitting(unsigned(4), 2);
+      default -> {
+        if ((type & 0xf0) != 0x80) {
+          throw unexpected("map", type);
+        }
+        yield fitting(type & 0x0f, 2);
+      }
+    };
   }
 
   private int arrayHeader() throws IOException {
-    return fitting(in.unpackArrayHeader(), 1);
+    int type = next();
+    return switch (type) {
+      case 0xdc -> fitting(unsigned(2), 1);
+      case 0xdd -> fitting(unsigned(4), 1);
+      default -> {
+        if ((type & 0xf0) != 0x90) {
+          throw unexpected("array", type);
+        }
+        yield fitting(type & 0x0f, 1);
+      }
+    };
   }
 
-  private int fitting(int count, int bytesEach) throws IOException {
-    if (count < 0 || count > (length - in.getTotalReadBytes()) / bytesEach) {
+  /** The length of a string; bytes pass for one, as some writers know no other. */
+  private int stringHeader() throws IOException {
+    int type = next();
+    return switch (type) {
+      case 0xd9, 0xc4 -> fitting(unsigned(1), 1);
+      case 0xda, 0xc5 -> fitting(unsigned(2), 1);
+      case 0xdb, 0xc6 -> fitting(unsigned(4), 1);
+      default -> {
+        if ((type & 0xe0) != 0xa0) {
+          throw unexpected("string", type);
+        }
+        yield fitting(type & 0x1f, 1);
+      }
+    };
+  }
+
+  private static boolean isString(int type) {
+    return (type & 0xe0) == 0xa0 || (type >= 0xd9 && type <= 0xdb);
+  }
+
+  private static boolean isBinary(int type) {
+    return type >= 0xc4 && type <= 0xc6;
+  }
+
+  private int fitting(long count, int bytesEach) throws IOException {
+    if (count > (limit - at) / bytesEach) {
       throw new IOException(
-          "%d elements do not fit in the rest of %d bytes".formatted(count, length));
+          "%d elements do not fit in the rest of %d bytes".formatted(count, limit - start));
     }
-    return count;
+    return (int) count;
   }
 
   @Override
@@ -90,21 +173,14 @@ final class MsgpackReader implements WireReader {
       return Keys.END;
     }
     entriesLeft[depth - 1]--;
-    if (next().getValueType() != ValueType.STRING) {
-      in.skipValue();
+    if (!isString(peek())) {
+      skip();
       return Keys.UNKNOWN;
     }
-    int bytes = in.unpackRawStringHeader();
-    if (bytes > keys.longest()) {
-      fitting(bytes, 1);
-      in.readPayload(bytes);
-      return Keys.UNKNOWN;
-    }
-    if (keyBytes.length < keys.longest()) {
-      keyBytes = new byte[keys.longest()];
-    }
-    in.readPayload(keyBytes, 0, bytes);
-    int index = keys.indexOf(keyBytes, bytes, expectedKey < keys.size() ? expectedKey : 0);
+    int count = stringHeader();
+    int from = at;
+    at += count;
+    int index = keys.indexOf(bytes, from, count, expectedKey < keys.size() ? expectedKey : 0);
     if (index >= 0) {
       expectedKey = index + 1 < keys.size() ? index + 1 : 0;
     }
@@ -116,7 +192,7 @@ final class MsgpackReader implements WireReader {
     int count = arrayHeader();
     var values = new int[count];
     for (int i = 0; i < count; i++) {
-      values[i] = in.unpackInt();
+      values[i] = smallInteger();
     }
     return values;
   }
@@ -133,22 +209,78 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public String string() throws IOException {
-    return in.unpackString();
+    int count = stringHeader();
+    var value = new String(bytes, at, count, StandardCharsets.UTF_8);
+    at += count;
+    return value;
+  }
+
+  private byte[] binary() throws IOException {
+    int count = stringHeader();
+    var value = Arrays.copyOfRange(bytes, at, at + count);
+    at += count;
+    return value;
   }
 
   @Override
   public long integer() throws IOException {
-    return in.unpackLong();
+    int type = next();
+    return switch (type) {
+      case 0xcc -> unsigned(1);
+      case 0xcd -> unsigned(2);
+      case 0xce -> unsigned(4);
+      case 0xcf -> {
+        long value = unsigned(8);
+        if (value < 0) {
+          throw new IOException(
+              "integer " + Long.toUnsignedString(value) + " does not fit 63 bits");
+        }
+        yield value;
+      }
+      case 0xd0 -> signed(1);
+      case 0xd1 -> signed(2);
+      case 0xd2 -> signed(4);
+      case 0xd3 -> signed(8);
+      default -> {
+        if (!isFixedInteger(type)) {
+          throw unexpected("integer", type);
+        }
+        yield (byte) type;
+      }
+    };
+  }
+
+  private static boolean isFixedInteger(int type) {
+    return type < 0x80 || type >= 0xe0;
   }
 
   @Override
   public double number() throws IOException {
-    return next().getValueType() == ValueType.INTEGER ? in.unpackLong() : in.unpackDouble();
+    return switch (peek()) {
+      case 0xca -> float32();
+      case 0xcb -> float64();
+      default -> integer();
+    };
+  }
+
+  private float float32() throws IOException {
+    at++;
+    return Float.intBitsToFloat((int) unsigned(4));
+  }
+
+  private double float64() throws IOException {
+    at++;
+    return Double.longBitsToDouble(unsigned(8));
   }
 
   @Override
   public boolean bool() throws IOException {
-    return in.unpackBoolean();
+    int type = next();
+    return switch (type) {
+      case 0xc2 -> false;
+      case 0xc3 -> true;
+      default -> throw unexpected("boolean", type);
+    };
   }
 
   @Override
@@ -160,58 +292,101 @@ final class MsgpackReader implements WireReader {
     if (level > MAX_DEPTH) {
       throw new IOException("nested deeper than " + MAX_DEPTH);
     }
-    return switch (next().getValueType()) {
-      case NIL -> {
-        in.unpackNil();
+    int type = peek();
+    return switch (type) {
+      case 0xc0 -> {
+        at++;
         yield null;
       }
-      case BOOLEAN -> in.unpackBoolean();
-      case INTEGER -> integerValue();
-      case FLOAT -> {
-        if (in.getNextFormat() == MessageFormat.FLOAT32) {
-          yield in.unpackFloat();
+      case 0xc2, 0xc3 -> bool();
+      case 0xca -> (Object) float32();
+      case 0xcb -> (Object) float64();
+      case 0xcf -> anyUnsigned();
+      default -> {
+        if (isString(type)) {
+          yield string();
+        } else if (isBinary(type)) {
+          yield binary();
+        } else if (isMap()) {
+          yield anyMap(level);
+        } else if ((type & 0xf0) == 0x90 || type == 0xdc || type == 0xdd) {
+          yield anyList(level);
         }
-        yield in.unpackDouble();
+        yield integer();
       }
-      case STRING -> in.unpackString();
-      case BINARY -> in.readPayload(fitting(in.unpackBinaryHeader(), 1));
-      case ARRAY -> {
-        int count = arrayHeader();
-        List<@Nullable Object> values = new ArrayList<>(count);
-        for (int i = 0; i < count; i++) {
-          values.add(any(level + 1));
-        }
-        yield values;
-      }
-      case MAP -> {
-        int count = mapHeader();
-        Map<String, @Nullable Object> values = new LinkedHashMap<>();
-        for (int i = 0; i < count; i++) {
-          var key = any(level + 1);
-          values.put(String.valueOf(key), any(level + 1));
-        }
-        yield values;
-      }
-      case EXTENSION -> throw new IOException("extension types are not in use");
     };
   }
 
-  private Object integerValue() throws IOException {
-    if (in.getNextFormat() == MessageFormat.UINT64) {
-      var big = in.unpackBigInteger();
-      return big.bitLength() < Long.SIZE ? (Object) big.longValue() : big;
+  private Object anyUnsigned() throws IOException {
+    at++;
+    long value = unsigned(8);
+    return value >= 0 ? (Object) value : new BigInteger(Long.toUnsignedString(value));
+  }
+
+  private Object anyList(int level) throws IOException {
+    int count = arrayHeader();
+    List<@Nullable Object> values = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      values.add(any(level + 1));
     }
-    return in.unpackLong();
+    return values;
+  }
+
+  private Object anyMap(int level) throws IOException {
+    int count = mapHeader();
+    Map<String, @Nullable Object> values = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      var key = any(level + 1);
+      values.put(String.valueOf(key), any(level + 1));
+    }
+    return values;
   }
 
   @Override
   public void skip() throws IOException {
-    in.skipValue();
+    for (long left = 1; left > 0; left--) {
+      int type = peek();
+      if (isMap()) {
+        left += 2L * mapHeader();
+      } else if ((type & 0xf0) == 0x90 || type == 0xdc || type == 0xdd) {
+        left += arrayHeader();
+      } else if (isString(type) || isBinary(type)) {
+        int count = stringHeader();
+        at += count;
+      } else {
+        at++;
+        pass(type);
+      }
+    }
+  }
+
+  /** Passes over what follows the type of a scalar or an extension. */
+  private void pass(int type) throws IOException {
+    long count =
+        switch (type) {
+          case 0xc0, 0xc2, 0xc3 -> 0;
+          case 0xcc, 0xd0 -> 1;
+          case 0xcd, 0xd1 -> 2;
+          case 0xca, 0xce, 0xd2 -> 4;
+          case 0xcb, 0xcf, 0xd3 -> 8;
+          case 0xd4, 0xd5, 0xd6, 0xd7, 0xd8 -> 1 + (1 << (type - 0xd4));
+          case 0xc7 -> 1 + unsigned(1);
+          case 0xc8 -> 1 + unsigned(2);
+          case 0xc9 -> 1 + unsigned(4);
+          default -> {
+            if (!isFixedInteger(type)) {
+              throw unexpected("value", type);
+            }
+            yield 0;
+          }
+        };
+    need(count);
+    at += (int) count;
   }
 
   @Override
   public int position() {
-    return (int) in.getTotalReadBytes();
+    return at - start;
   }
 
   @Override
@@ -221,8 +396,8 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public void end() throws IOException {
-    if (in.getTotalReadBytes() != length) {
-      throw new IOException("%d bytes follow the value".formatted(length - in.getTotalReadBytes()));
+    if (at != limit) {
+      throw new IOException("%d bytes follow the value".formatted(limit - at));
     }
   }
 }

@@ -6,7 +6,6 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
-import org.msgpack.core.MessagePackException;
 
 /**
  * Reads one value in either payload format. For one thread, one value. Each method reads the value
@@ -31,7 +30,7 @@ interface WireReader {
       T value = shape.read(in);
       in.end();
       return value;
-    } catch (IOException | MessagePackException | ArithmeticException e) {
+    } catch (IOException | ArithmeticException e) {
       throw new InvalidRequestException(
           "the %s of %d bytes is not readable as %s: %s"
               .formatted(what, body.remaining(), format.wireName(), e.getMessage()));

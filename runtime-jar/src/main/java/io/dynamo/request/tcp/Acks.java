@@ -12,12 +12,15 @@ final class Acks {
   static final String INVALID_PATH = "Invalid endpoint path";
   static final String UNREADABLE = "Server unavailable: undecodable control message";
 
+  private static final int MAX_PATH_CHARS = 512;
   private static final String TOO_LARGE = "Read error: message too large";
 
   private Acks() {}
 
+  /** A path of no sensible length is cut: the requester sent it, and knows it. */
   static String unknownEndpoint(String path) {
-    return "Server unavailable: unknown endpoint " + path;
+    return "Server unavailable: unknown endpoint "
+        + (path.length() > MAX_PATH_CHARS ? path.substring(0, MAX_PATH_CHARS) + "..." : path);
   }
 
   static String tooLarge(long bytes, int maxBytes) {

@@ -184,6 +184,8 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     }
     if (end != null || !pending.isReadable()) {
       drop();
+    } else {
+      pending.discardSomeReadBytes();
     }
   }
 

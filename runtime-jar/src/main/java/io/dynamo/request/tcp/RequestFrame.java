@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
  * The payload is one two-part frame of control message and body.
  */
 record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
-  private static final int MAX_SHORT = 0xffff;
+  static final int MAX_SHORT = 0xffff;
+  private static final byte[] NOTHING = {};
 
   /** More was announced than is allowed; said before any of it arrives. */
   static final class TooLargeException extends Exception {
@@ -39,13 +40,8 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     return (long) TwoPartFrame.PREFIX_BYTES + control.length + body.length;
   }
 
-  /** The frame as it is sent; {@link #length} was checked before. */
+  /** The frame as it is sent; its parts were checked before. */
   ByteBuf encode(ByteBufAllocator allocator) {
-    if (path.length > MAX_SHORT || headers.length > MAX_SHORT) {
-      throw new IllegalArgumentException(
-          "a path of %d or headers of %d bytes exceed 64 KiB"
-              .formatted(path.length, headers.length));
-    }
     int length = Math.toIntExact(length());
     return allocator
         .buffer(length, length)
@@ -62,8 +58,7 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
   }
 
   /** Takes the next frame off {@code in}, or null when it is not whole yet. */
-  static @Nullable RequestFrame read(ByteBuf in, int maxBytes)
-      throws FrameException, TooLargeException {
+  static @Nullable RequestFrame read(ByteBuf in, int maxBytes) throws TooLargeException {
     int start = in.readerIndex();
     int readable = in.readableBytes();
     if (readable < 2) {
@@ -92,12 +87,16 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     return payload(path, headers, in.readSlice((int) payloadBytes));
   }
 
-  /** A payload that is no whole two-part frame has no control message: the reader refuses it. */
-  private static RequestFrame payload(byte[] path, byte[] headers, ByteBuf payload)
-      throws FrameException {
-    var parts = TwoPartFrame.read(payload, payload.readableBytes());
+  /** A payload that is no two-part frame has no control message; its reader refuses that. */
+  private static RequestFrame payload(byte[] path, byte[] headers, ByteBuf payload) {
+    TwoPartFrame parts;
+    try {
+      parts = TwoPartFrame.read(payload, payload.readableBytes());
+    } catch (FrameException e) {
+      parts = null;
+    }
     if (parts == null) {
-      throw new FrameException("the payload ends inside its two-part frame");
+      return new RequestFrame(path, headers, NOTHING, NOTHING);
     }
     try {
       var body = new byte[parts.body().readableBytes()];

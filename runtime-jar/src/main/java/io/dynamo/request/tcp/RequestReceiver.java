@@ -1,7 +1,6 @@
 package io.dynamo.request.tcp;
 
 import io.dynamo.error.InvalidRequestException;
-import io.dynamo.pipeline.FrameException;
 import io.dynamo.pipeline.Sockets;
 import io.dynamo.request.codec.ControlMessage;
 import io.dynamo.request.codec.RequestHeaders;
@@ -9,6 +8,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.timeout.IdleStateEvent;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -33,7 +33,6 @@ final class RequestReceiver extends ByteToMessageDecoder {
       in.skipBytes(in.readableBytes());
       return;
     }
-    int before = in.readerIndex();
     try {
       var frame = RequestFrame.read(in, server.settings.maxFrameBytes());
       if (frame != null) {
@@ -41,11 +40,6 @@ final class RequestReceiver extends ByteToMessageDecoder {
       }
     } catch (RequestFrame.TooLargeException e) {
       refuse(ctx, Acks.tooLarge(e.bytes, server.settings.maxFrameBytes()));
-    } catch (FrameException e) {
-      if (in.readerIndex() == before) {
-        throw new IllegalStateException("a frame was refused and not taken", e);
-      }
-      acknowledge(ctx, Acks.UNREADABLE);
     }
   }
 
@@ -96,6 +90,22 @@ final class RequestReceiver extends ByteToMessageDecoder {
   public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
     ctx.flush();
     super.channelReadComplete(ctx);
+  }
+
+  /** A requester that does not read its acknowledgements is not read either. */
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
+    ctx.channel().config().setAutoRead(ctx.channel().isWritable());
+    super.channelWritabilityChanged(ctx);
+  }
+
+  /** A requester that stalls inside a frame must not keep what it has sent so far alive. */
+  @Override
+  public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
+    if (event instanceof IdleStateEvent && actualReadableBytes() > 0) {
+      Sockets.close(ctx.channel());
+    }
+    super.userEventTriggered(ctx, event);
   }
 
   @Override

@@ -47,6 +47,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private byte @Nullable [] body; // until the handler has it
   private int window;
   private int written; // since the last request for more; touched by the event loop only
+  private final Object lock = new Object();
+  private boolean announced; // guarded by lock: the prologue is out
+  private @Nullable WorkerLostException parting; // guarded by lock: said instead of the prologue
   private volatile @Nullable SentStream stream;
   private volatile Flow.@Nullable Subscription subscription;
 
@@ -86,13 +89,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   @Override
   public void connected(SentStream connected) {
     stream = connected;
-    if (ended.get()) {
-      connected.abort();
-      return;
-    }
     Flow.Publisher<R> answer;
     try {
+      checkOpen();
       answer = handler.handle(request(), context());
+      announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
         LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", e);
@@ -100,8 +101,29 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       refuse(connected, e);
       return;
     }
-    connected.send(TwoPartFrame.ofHeader(connected.allocator(), Prologue.accepted()), () -> {});
     answer.subscribe(this);
+  }
+
+  private void checkOpen() {
+    synchronized (lock) {
+      if (parting != null) {
+        throw parting;
+      }
+    }
+  }
+
+  /**
+   * Puts the prologue on the loop's queue under the lock, so that the error item of {@link
+   * #shutDown} cannot overtake it.
+   */
+  private void announce(SentStream to) {
+    synchronized (lock) {
+      if (parting != null) {
+        throw parting;
+      }
+      announced = true;
+      to.send(TwoPartFrame.ofHeader(to.allocator(), Prologue.accepted()), () -> {});
+    }
   }
 
   private Q request() {
@@ -119,10 +141,15 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
         control.id(), control.metadata(), headers, Deadline.after(LONGEST), cancellation);
   }
 
+  /** A handler that fails because of {@link #shutDown} is not what ended the request. */
   private void refuse(SentStream to, RuntimeException cause) {
+    RuntimeException told;
+    synchronized (lock) {
+      told = parting == null ? cause : parting;
+    }
     if (ended.compareAndSet(false, true)) {
       to.finish(
-          TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(cause)),
+          TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(told)),
           () -> endpoint.ended(this));
     }
   }
@@ -222,13 +249,17 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   /** Ends the request with a typed error that lets the requester go on elsewhere. */
   void shutDown(WorkerLostException cause) {
-    if (stream == null) {
-      ended.set(true);
-      endpoint.ended(this); // nobody has heard of it: the requester's call-home timeout ends it
-      return;
+    boolean streams;
+    synchronized (lock) {
+      streams = announced;
+      if (!streams) {
+        parting = cause; // told in place of the prologue
+      }
     }
-    cancelSubscription();
-    finish(cause);
+    if (streams) {
+      cancelSubscription();
+      finish(cause);
+    }
     cancellation.kill();
   }
 

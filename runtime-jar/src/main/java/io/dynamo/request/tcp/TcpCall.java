@@ -3,7 +3,6 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
@@ -19,15 +18,10 @@ import io.dynamo.pipeline.StreamSignal;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ConnectionInfo;
-import io.dynamo.request.codec.ControlMessage;
 import io.dynamo.request.codec.Prologue;
-import io.dynamo.request.codec.RequestHeaders;
 import io.dynamo.request.codec.ResponseEnvelope;
 import io.netty.buffer.ByteBuf;
-import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -115,57 +109,19 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   private void send() {
-    var worker = worker();
-    var path = worker.path().getBytes(StandardCharsets.UTF_8);
     var subject = UUID.randomUUID().toString();
-    var format = instance.format();
-    var control =
-        new ControlMessage(
-            context.id(),
-            ControlMessage.SINGLE_IN,
-            format,
+    var outgoing =
+        OutgoingRequest.of(
+            instance,
+            context,
             new ConnectionInfo(client.callHomeAddress, subject, context.id(), Handshake.RESPONSE),
-            context.metadata());
-    var now = Instant.now();
-    var headers =
-        RequestHeaders.toJson(
-            context.id(),
-            worker.path(),
-            TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano(),
-            context.headers());
-    var frame =
-        new RequestFrame(path, headers, control.toJson(), codec.encodeRequest(request, format));
-    check(frame);
-    var address = address(worker);
+            codec.encodeRequest(request, instance.format()));
+    outgoing.check(client.settings.maxFrameBytes());
     CallHomeServer.Registration expected = client.callHome.expect(subject, this);
     release(expected::close);
     sentNanos = System.nanoTime();
     if (!hasEnded()) {
-      client.pool.send(address, frame, this);
-    }
-  }
-
-  private TransportAddress.Tcp worker() {
-    return switch (instance.transport()) {
-      case TransportAddress.Tcp tcp -> tcp;
-    };
-  }
-
-  private static InetSocketAddress address(TransportAddress.Tcp worker) {
-    try {
-      return SocketAddresses.parse(worker.address());
-    } catch (IllegalArgumentException e) {
-      throw new WorkerLostException(ErrorCode.CANNOT_CONNECT, String.valueOf(e.getMessage()), e);
-    }
-  }
-
-  private void check(RequestFrame frame) {
-    int most = client.settings.maxFrameBytes();
-    if (frame.length() > most) {
-      throw new InvalidRequestException(
-          ("request frame of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on"
-                  + " both sides or shorten the prompt")
-              .formatted(frame.length(), most));
+      client.pool.send(outgoing.worker(), outgoing.frame(), this);
     }
   }
 
@@ -196,9 +152,12 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     release(() -> timer.cancel(false));
   }
 
+  /** Means nothing once the answer has begun: it comes on a connection of its own. */
   @Override
   public void failed(DynamoException cause) {
-    fail(cause);
+    if (!accepted) {
+      fail(cause);
+    }
   }
 
   // the answer, on the call-home connection's loop

@@ -2,7 +2,6 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.config.TcpSettings;
 import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
@@ -17,6 +16,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
+import java.util.function.LongSupplier;
 
 /** Calls endpoints over TCP. Safe for concurrent use; never blocks its caller. */
 public final class TcpEndpointClient implements EndpointClient {
@@ -29,6 +29,7 @@ public final class TcpEndpointClient implements EndpointClient {
   final ConnectionPool pool;
   final String callHomeAddress;
   private final Set<TcpCall<?, ?>> calls = ConcurrentHashMap.newKeySet();
+  private final LostInstances lost;
   private volatile boolean closed;
 
   /**
@@ -38,6 +39,12 @@ public final class TcpEndpointClient implements EndpointClient {
    * @throws IllegalStateException when the listener cannot be bound
    */
   public TcpEndpointClient(TcpSettings settings, EventLoops loops, Metrics metrics) {
+    this(settings, loops, metrics, System::nanoTime);
+  }
+
+  TcpEndpointClient(
+      TcpSettings settings, EventLoops loops, Metrics metrics, LongSupplier nanoTime) {
+    lost = new LostInstances(nanoTime);
     this.settings = settings;
     this.loops = loops;
     meters = PlaneMeters.of(metrics);
@@ -58,19 +65,19 @@ public final class TcpEndpointClient implements EndpointClient {
     return new TcpCall<>(this, instance, request, codec, context);
   }
 
-  /**
-   * Fails the requests that were sent to {@code instance} and have not been called home yet. Call
-   * it when the instance leaves discovery; streams that run are left to their sockets.
-   */
-  public void instanceLost(InstanceId instance) {
+  @Override
+  public void instanceLost(Instance instance) {
+    lost.add(instance); // before the look, so that a call is found here or finds itself there
     for (var call : calls) {
-      if (call.instance().id().equals(instance)) {
-        call.failUnlessCalledHome(
-            new WorkerLostException(
-                ErrorCode.DISCONNECTED,
-                "instance %s left discovery before it answered".formatted(instance)));
+      if (call.instance().key().equals(instance.key())) {
+        call.failUnlessCalledHome(lostError(instance));
       }
     }
+  }
+
+  @Override
+  public void instanceFound(Instance instance) {
+    lost.remove(instance);
   }
 
   /** Requests whose answer has not ended. */
@@ -88,6 +95,8 @@ public final class TcpEndpointClient implements EndpointClient {
     meters.inFlight().add(1);
     if (closed) {
       call.fail(closedError());
+    } else if (lost.contains(call.instance())) {
+      call.fail(lostError(call.instance()));
     }
   }
 
@@ -95,6 +104,12 @@ public final class TcpEndpointClient implements EndpointClient {
     if (calls.remove(call)) {
       meters.inFlight().add(-1);
     }
+  }
+
+  private static WorkerLostException lostError(Instance instance) {
+    return new WorkerLostException(
+        ErrorCode.DISCONNECTED,
+        "instance %s left discovery before it answered".formatted(instance.id()));
   }
 
   private static CancelledException closedError() {

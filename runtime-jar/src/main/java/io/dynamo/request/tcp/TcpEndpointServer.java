@@ -16,12 +16,14 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -90,7 +92,12 @@ public final class TcpEndpointServer implements EndpointServer {
                   @Override
                   protected void initChannel(Channel channel) {
                     connections.add(channel);
-                    channel.pipeline().addLast(new RequestReceiver(TcpEndpointServer.this));
+                    channel
+                        .pipeline()
+                        .addLast(
+                            new IdleStateHandler(
+                                settings.requestTimeout().toNanos(), 0, 0, TimeUnit.NANOSECONDS),
+                            new RequestReceiver(TcpEndpointServer.this));
                   }
                 });
         listener = at;

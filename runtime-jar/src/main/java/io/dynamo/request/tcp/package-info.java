@@ -3,7 +3,7 @@
  * {@link io.dynamo.request.tcp.TcpEndpointClient} and {@link
  * io.dynamo.request.tcp.TcpEndpointServer}.
  *
- * <p>Locks are leaves: nothing is called while one is held.
+ * <p>Locks are leaves: while one is held, at most a task is queued on an event loop.
  */
 @NullMarked
 package io.dynamo.request.tcp;

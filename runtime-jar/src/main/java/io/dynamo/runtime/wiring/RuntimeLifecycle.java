@@ -1,5 +1,6 @@
 package io.dynamo.runtime.wiring;
 
+import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
 import io.dynamo.runtime.ClosingStack;
@@ -77,9 +78,10 @@ public class RuntimeLifecycle {
       }
       var read = settings.get();
       var opened = new ClosingStack(CLOSE_PATIENCE);
+      var open = opener;
       DynamoRuntime runtime;
       try {
-        runtime = opener.open(read, opened);
+        runtime = OwnThread.call("runtime-start", () -> open.open(read, opened));
       } catch (RuntimeException | Error e) {
         opened.close();
         throw e;
@@ -150,11 +152,15 @@ public class RuntimeLifecycle {
       if (ending == null) {
         return;
       }
-      ending.roles.stopAll();
-      change(null);
-      ending.roles.stopAll(); // whoever came meanwhile; from here on nobody can
-      ending.opened.close();
+      OwnThread.run("runtime-stop", () -> end(ending));
       LOG.log(Level.INFO, "runtime stopped");
     }
+  }
+
+  private void end(Running ending) {
+    ending.roles.stopAll();
+    change(null);
+    ending.roles.stopAll(); // whoever came meanwhile; from here on nobody can
+    ending.opened.close();
   }
 }

@@ -23,6 +23,7 @@ import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
+import io.dynamo.testing.ManualClock;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.Map;
@@ -289,9 +290,9 @@ class TcpPlaneTest {
   void anInstanceThatLeavesDiscoveryFailsWhatItHasNotAnswered() throws Exception {
     try (var silent = new ServerSocket(0)) {
       var caller = Collector.all(plane.call(at(silent.getLocalPort()), TestPlane.context()));
-      plane.client.instanceLost(new InstanceId(4711));
+      plane.client.instanceLost(other(at(silent.getLocalPort())));
       assertThat(caller.hasEnded()).isFalse();
-      plane.client.instanceLost(TestPlane.ID);
+      plane.client.instanceLost(at(silent.getLocalPort()));
       assertThat(caller.awaitFailure())
           .isInstanceOfSatisfying(
               WorkerLostException.class,
@@ -339,6 +340,46 @@ class TcpPlaneTest {
   void anEndpointIsServedOnce() {
     serveByHand(8);
     assertThatThrownBy(() -> serveByHand(8)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aRequestToAnInstanceThatHasJustLeftFailsUntilItIsBack() throws Exception {
+    var clock = ManualClock.now();
+    restart(new TestPlane(TestPlane.settings(PayloadFormat.MSGPACK, 1 << 20, 8), clock.nanoTime()));
+    var served = serveByHand(8);
+    var instance = plane.instance(served);
+    plane.client.instanceLost(instance);
+    assertLost(instance);
+    plane.client.instanceFound(instance);
+    assertAnswers(instance);
+
+    plane.client.instanceLost(instance);
+    clock.advance(LostInstances.REMEMBERED.minusNanos(1));
+    assertLost(instance);
+    clock.advance(Duration.ofNanos(1));
+    assertAnswers(instance);
+  }
+
+  private void assertLost(Instance instance) throws InterruptedException {
+    assertThat(Collector.all(plane.call(instance, TestPlane.context())).awaitFailure())
+        .isInstanceOfSatisfying(
+            WorkerLostException.class,
+            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.DISCONNECTED));
+  }
+
+  private void assertAnswers(Instance instance) throws InterruptedException {
+    var caller = Collector.all(plane.call(instance, TestPlane.context()));
+    next().answer().complete();
+    caller.awaitCompletion();
+  }
+
+  private static Instance other(Instance instance) {
+    return new Instance(
+        instance.endpoint(),
+        new InstanceId(4711),
+        instance.transport(),
+        instance.deviceType(),
+        instance.format());
   }
 
   private Instance at(int port) {

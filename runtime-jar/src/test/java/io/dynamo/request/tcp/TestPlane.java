@@ -23,6 +23,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Flow;
+import java.util.function.LongSupplier;
 
 /** A client and a server of ours on loopback. */
 final class TestPlane implements AutoCloseable {
@@ -31,8 +32,10 @@ final class TestPlane implements AutoCloseable {
   static final GenerateCodec CODEC = new GenerateCodec();
   static final Duration PATIENCE = Duration.ofSeconds(10);
 
+  /** Shared by all tests and never closed: closing takes seconds, and its threads are daemons. */
+  static final EventLoops LOOPS = new EventLoops(2);
+
   final Metrics metrics = new Metrics();
-  final EventLoops loops = new EventLoops(2);
   final TcpSettings settings;
   final TcpEndpointClient client;
   final TcpEndpointServer server;
@@ -42,9 +45,13 @@ final class TestPlane implements AutoCloseable {
   }
 
   TestPlane(TcpSettings settings) {
+    this(settings, System::nanoTime);
+  }
+
+  TestPlane(TcpSettings settings, LongSupplier nanoTime) {
     this.settings = settings;
-    client = new TcpEndpointClient(settings, loops, metrics);
-    server = new TcpEndpointServer(settings, loops, metrics);
+    client = new TcpEndpointClient(settings, LOOPS, metrics, nanoTime);
+    server = new TcpEndpointServer(settings, LOOPS, metrics);
   }
 
   static TcpSettings settings(PayloadFormat format, int maxFrameBytes, int maxConcurrent) {
@@ -124,6 +131,5 @@ final class TestPlane implements AutoCloseable {
   public void close() {
     client.close();
     server.close();
-    loops.close();
   }
 }

@@ -1,8 +1,10 @@
 package io.dynamo.worker.health;
 
+import io.dynamo.runtime.RouterStatus;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.wiring.WorkerHolder;
 import jakarta.enterprise.context.Dependent;
+import jakarta.enterprise.inject.Instance;
 import jakarta.inject.Inject;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
@@ -13,10 +15,12 @@ import org.eclipse.microprofile.health.Readiness;
 @Dependent
 public class WorkerReadiness implements HealthCheck {
   private final WorkerHolder worker;
+  private final Instance<RouterStatus> router; // made on servers that route only
 
   @Inject
-  WorkerReadiness(WorkerHolder worker) {
+  WorkerReadiness(WorkerHolder worker, Instance<RouterStatus> router) {
     this.worker = worker;
+    this.router = router;
   }
 
   @Override
@@ -26,11 +30,15 @@ public class WorkerReadiness implements HealthCheck {
     if (status == null) {
       return answer.up().withData("role", "not played").build();
     }
-    return answer
+    answer
         .status(status.state() == WorkerService.State.SERVING)
         .withData("state", status.state().name())
         .withData("ranks", status.load().ranks().size())
-        .withData("memory", status.memoryKind())
-        .build();
+        .withData("memory", status.memoryKind());
+    if (worker.isBesideRouter()) {
+      var here = router.get();
+      answer.withData("router", here.id()).withData("placed", here.placed());
+    }
+    return answer.build();
   }
 }

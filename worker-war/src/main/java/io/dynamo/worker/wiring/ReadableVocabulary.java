@@ -1,28 +1,61 @@
 package io.dynamo.worker.wiring;
 
 import io.dynamo.json.Json;
-import io.dynamo.json.JsonObject;
-import java.util.Arrays;
+import io.dynamo.worker.engine.mock.OracleTokens;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * Picks the ids of a tokenizer that read as words: ASCII letters, with or without a space before.
+ * The tokens of a tokenizer that read as words: those that bring a space along, or else bare ones
+ * with the space token between them. Immutable.
  */
 final class ReadableVocabulary {
   /** A space is {@code Ġ} in byte-level vocabularies and {@code ▁} in SentencePiece's. */
-  private static final Pattern WORD = Pattern.compile("[\\u0120\\u2581]?[A-Za-z]{2,}");
+  private static final Predicate<String> SPACE = Set.of("\u0120", "\u2581")::contains;
 
-  private ReadableVocabulary() {}
+  private static final Predicate<String> SPACED_WORD =
+      Pattern.compile("[\\u0120\\u2581][A-Za-z]{2,}").asMatchPredicate();
+  private static final Predicate<String> BARE_WORD =
+      Pattern.compile("[A-Za-z]{2,}").asMatchPredicate();
+
+  private final int[] words;
+  private final OptionalInt separator;
+
+  private ReadableVocabulary(int[] words, OptionalInt separator) {
+    this.words = words;
+    this.separator = separator;
+  }
 
   /**
    * Reads a {@code tokenizer.json}.
    *
-   * @return the ids, rising
    * @throws IllegalArgumentException when it has no table of tokens by name, or no two such words
    */
-  static int[] of(byte[] tokenizerJson) {
+  static ReadableVocabulary of(byte[] tokenizerJson) {
+    var ids = ids(tokenizerJson);
+    var spaced = matching(ids, SPACED_WORD);
+    if (spaced.length >= 2) {
+      return new ReadableVocabulary(spaced, OptionalInt.empty());
+    }
+    var bare = matching(ids, BARE_WORD);
+    if (bare.length < 2) {
+      throw new IllegalArgumentException(
+          "the tokenizer has "
+              + bare.length
+              + " words of ASCII letters; the mock engine needs two");
+    }
+    var spaces = matching(ids, SPACE);
+    return new ReadableVocabulary(
+        bare, spaces.length == 0 ? OptionalInt.empty() : OptionalInt.of(spaces[0]));
+  }
+
+  /** The ids by their names, without those of special tokens. */
+  private static Map<String, Integer> ids(byte[] tokenizerJson) {
     var tokenizer = Json.readObject(tokenizerJson);
     var added = new HashSet<Long>();
     if (tokenizer.members().get("added_tokens") instanceof Iterable<?> tokens) {
@@ -32,21 +65,42 @@ final class ReadableVocabulary {
         }
       }
     }
-    JsonObject table = tokenizer.object("model").object("vocab");
-    int[] ids =
-        table.members().entrySet().stream()
-            .filter(entry -> WORD.matcher(entry.getKey()).matches())
-            .map(Map.Entry::getValue)
-            .filter(Number.class::isInstance)
-            .mapToLong(id -> ((Number) id).longValue())
-            .filter(id -> !added.contains(id))
-            .mapToInt(Math::toIntExact)
-            .toArray();
-    if (ids.length < 2) {
-      throw new IllegalArgumentException(
-          "the tokenizer has " + ids.length + " words of ASCII letters; the mock engine needs two");
-    }
-    Arrays.sort(ids);
+    var ids = new HashMap<String, Integer>();
+    tokenizer
+        .object("model")
+        .object("vocab")
+        .members()
+        .forEach(
+            (name, id) -> {
+              if (id instanceof Number number && !added.contains(number.longValue())) {
+                ids.put(name, Math.toIntExact(number.longValue()));
+              }
+            });
     return ids;
+  }
+
+  private static int[] matching(Map<String, Integer> ids, Predicate<String> name) {
+    return ids.entrySet().stream()
+        .filter(entry -> name.test(entry.getKey()))
+        .mapToInt(Map.Entry::getValue)
+        .sorted()
+        .toArray();
+  }
+
+  /** Ids of the words, rising. */
+  int[] words() {
+    return words.clone();
+  }
+
+  /** The id between two words; empty where they need none, or there is none. */
+  OptionalInt separator() {
+    return separator;
+  }
+
+  /** An oracle that speaks these words. */
+  OracleTokens oracle() {
+    return separator.isPresent()
+        ? new OracleTokens(words, separator.getAsInt())
+        : new OracleTokens(words);
   }
 }

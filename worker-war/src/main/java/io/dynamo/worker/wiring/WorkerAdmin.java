@@ -12,7 +12,6 @@ import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
-import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -21,8 +20,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at the worker and drains it. Open to callers of this machine only, and to no web page,
- * unless {@code dynamo.security.insecure} is set.
+ * Looks at the worker and drains it. Open to commands on this machine only: whoever else may use
+ * the API must not take a worker out of service.
  */
 @Path("/")
 @RequestScoped
@@ -65,20 +64,9 @@ public class WorkerAdmin {
         .build();
   }
 
-  private boolean isAllowed(HttpServletRequest request) {
-    return !worker.isSecure()
-        || (isLoopback(request.getRemoteAddr()) && request.getHeader("Origin") == null);
-  }
-
-  /**
-   * @param address a literal: nothing is looked up
-   */
-  static boolean isLoopback(String address) {
-    try {
-      return InetAddress.ofLiteral(address).isLoopbackAddress();
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
+  private static boolean isAllowed(HttpServletRequest request) {
+    return LocalCaller.is(
+        request.getRemoteAddr(), request.getServerName(), name -> request.getHeader(name));
   }
 
   static Map<String, @Nullable Object> json(WorkerHolder.Status status) {
@@ -90,6 +78,8 @@ public class WorkerAdmin {
     json.put("state", status.state().name().toLowerCase(Locale.ROOT));
     json.put("memory", status.memoryKind());
     json.put("cancelled", status.load().cancelled());
+    long last = status.load().lastCancelNanos();
+    json.put("last_cancel_age_nanos", last == 0 ? null : System.nanoTime() - last);
     json.put("ranks", ranks);
     return json;
   }

@@ -1,6 +1,7 @@
 package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Role;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -50,7 +51,8 @@ public class WorkerHolder {
     if (!runtime.settings().server().roles().contains(Role.WORKER)) {
       return;
     }
-    var started = WorkerRole.start(runtime, codec);
+    var generate = codec;
+    var started = OwnThread.call("worker-start", () -> WorkerRole.start(runtime, generate));
     role = started;
     lifecycle.attach(started);
   }
@@ -70,9 +72,13 @@ public class WorkerHolder {
     return at == null ? null : new Status(at.state(), at.load(), at.memoryKind());
   }
 
-  /** Whether only callers of this machine may administer. */
-  boolean isSecure() {
-    return lifecycle == null || !lifecycle.runtime().settings().server().insecure();
+  /** Whether this server also routes. */
+  public boolean isBesideRouter() {
+    if (lifecycle == null) {
+      return false;
+    }
+    var roles = lifecycle.runtime().settings().server().roles();
+    return roles.contains(Role.ROUTER) || roles.contains(Role.FRONTEND);
   }
 
   /** Begins to drain and returns; whether there is a worker to drain. */

@@ -17,6 +17,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
+import io.dynamo.worker.engine.mock.OracleTokens;
 import io.dynamo.worker.engine.mock.ThreadPacer;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
@@ -76,7 +77,7 @@ final class WorkerRole implements RoleLifecycle {
                 DEFAULT_MAX_TOKENS,
                 DEFAULT_SEED,
                 STREAM_BUFFER),
-            vocabulary(Path.of(model.tokenizer().path())),
+            oracle(Path.of(model.tokenizer().path())),
             new Xxh3BlockHashing(),
             runtime.memory(),
             new ThreadPacer());
@@ -103,9 +104,9 @@ final class WorkerRole implements RoleLifecycle {
     return new WorkerRole(service, engine, runtime.memory().kind());
   }
 
-  private static int[] vocabulary(Path tokenizer) {
+  private static OracleTokens oracle(Path tokenizer) {
     try {
-      return ReadableVocabulary.of(Files.readAllBytes(tokenizer));
+      return ReadableVocabulary.of(Files.readAllBytes(tokenizer)).oracle();
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + tokenizer, e);
     }

@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of a conversation.
  *
- * @param content text; of parts, joined by newlines; empty for an assistant that only called tools
+ * @param content text; of parts, joined by newlines, {@code []} for none; empty for an assistant
+ *     that only called tools
  * @param toolCalls as a template wants them: arguments are a map, not JSON in a string
  */
 public record ChatMessage(
@@ -66,7 +67,7 @@ public record ChatMessage(
     var content = assistant ? fields.get("content") : fields.require("content");
     return new ChatMessage(
         role,
-        content == null ? "" : text(content, fields.path("content")),
+        content == null ? "" : content(content, fields.path("content")),
         fields.string("name"),
         role.equals("tool") ? fields.requireString("tool_call_id") : null,
         assistant ? reasoning(fields) : null,
@@ -76,6 +77,11 @@ public record ChatMessage(
   private static @Nullable String reasoning(Fields fields) {
     var text = fields.get("reasoning_content");
     return text == null ? null : text(text, fields.path("reasoning_content"));
+  }
+
+  /** An empty list is text of its own, as Dynamo's templates print it. */
+  private static String content(JsonNode content, String path) {
+    return content.isArray() && content.isEmpty() ? "[]" : text(content, path);
   }
 
   private static String text(JsonNode content, String path) {

@@ -18,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ChatRequestReader {
   private static final int MAX_STOPS = 32;
+  private static final int MAX_STOP_CHARACTERS = 1024; // compared with every token's text
+  private static final int MAX_STOP_IDS = 1024; // compared with every token
   private static final Integer ALL_TOP_K = -1;
   private static final long MAX_TOKENS = 1_048_576;
   private static final long U32 = 0xFFFF_FFFFL;
@@ -135,6 +137,12 @@ public final class ChatRequestReader {
       if (stops.get(i).isEmpty()) {
         throw refuse("stop", "Stop sequence at index " + i + " cannot be empty");
       }
+      if (stops.get(i).length() > MAX_STOP_CHARACTERS) {
+        throw refuse(
+            "stop",
+            "Stop sequence at index %d must not exceed %d characters, got %d"
+                .formatted(i, MAX_STOP_CHARACTERS, stops.get(i).length()));
+      }
     }
     checkBudget("max_tokens", "Max tokens", maxTokens);
     checkBudget("max_completion_tokens", "Max completion tokens", maxCompletion);
@@ -213,6 +221,11 @@ public final class ChatRequestReader {
     var more = fields.get("stop_token_ids");
     if (more == null) {
       return;
+    }
+    if (more.size() > MAX_STOP_IDS) {
+      throw refuse(
+          "stop_token_ids",
+          "Maximum of %d stop token IDs allowed, got %d".formatted(MAX_STOP_IDS, more.size()));
     }
     boolean own = ids.isEmpty(); // ids in `stop` win
     boolean valid = more.isArray();

@@ -9,11 +9,16 @@ import com.fasterxml.jackson.core.json.JsonReadFeature;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.admission.BodyBudget;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
@@ -25,6 +30,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class JsonBody {
   private static final int MAX_DEPTH = 128;
+  private static final int MAX_TOKENS =
+      1_000_000; // of JSON; a node of the tree costs some 60 bytes
+  private static final int FIRST_READ_BYTES = 8 * 1024;
+  private static final Duration UPLOAD_LIMIT = Duration.ofSeconds(60);
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
   /** Reads trees; also what small answers are written with. */
@@ -48,6 +57,7 @@ public final class JsonBody {
                 .maxNestingDepth(MAX_DEPTH)
                 .maxStringLength(Integer.MAX_VALUE)
                 .maxNumberLength(400)
+                .maxTokenCount(MAX_TOKENS)
                 .build());
     return mapper;
   }
@@ -69,32 +79,68 @@ public final class JsonBody {
   }
 
   /**
-   * Reads a whole body.
+   * Reads a whole body, within the request's deadline and a minute. One read waits as long as the
+   * server's read timeout lets it.
    *
    * @param declaredBytes {@code Content-Length}, negative when unknown
    * @param limitBytes {@code dynamo.frontend.body-limit}
-   * @throws ApiException with 413 when the body is longer
+   * @param share what the body takes from the budget, as it grows
+   * @throws ApiException with 413 when the body is longer, 408 when it takes too long, 503 when the
+   *     budget is spent, 400 when it breaks off
    */
-  public static byte[] read(InputStream in, long declaredBytes, int limitBytes) {
+  public static byte[] read(
+      InputStream in,
+      long declaredBytes,
+      int limitBytes,
+      Deadline deadline,
+      BodyBudget.Share share) {
     if (declaredBytes > limitBytes) {
       throw new ApiException(
           413,
           "Request body of %d bytes exceeds the limit of %d bytes set by dynamo.frontend.body-limit"
               .formatted(declaredBytes, limitBytes));
     }
-    try {
-      var body = in.readNBytes(limitBytes);
-      if (body.length == limitBytes && in.read() >= 0) {
+    var until = deadline.within(UPLOAD_LIMIT);
+    var body = new byte[0];
+    int size = 0;
+    while (true) {
+      if (until.isExpired()) {
+        throw tooSlow();
+      }
+      if (size == body.length && size < limitBytes) {
+        int room = (int) Math.min(limitBytes, Math.max(FIRST_READ_BYTES, 2L * size));
+        share.take(room - size);
+        body = Arrays.copyOf(body, room);
+      }
+      int count;
+      try {
+        count = size < limitBytes ? in.read(body, size, body.length - size) : in.read(new byte[1]);
+      } catch (SocketTimeoutException e) {
+        throw tooSlow();
+      } catch (IOException e) {
+        throw until.isExpired()
+            ? tooSlow()
+            : new ApiException(400, "The request's body could not be read to its end");
+      }
+      if (count < 0) {
+        return Arrays.copyOf(body, size);
+      }
+      size += count;
+      if (size > limitBytes) {
         throw new ApiException(
             413,
             ("Request body of more than %d bytes exceeds the limit of %d bytes set by"
                     + " dynamo.frontend.body-limit")
                 .formatted(limitBytes, limitBytes));
       }
-      return body;
-    } catch (IOException e) {
-      throw new UncheckedIOException("the request's body could not be read", e);
     }
+  }
+
+  private static ApiException tooSlow() {
+    return new ApiException(
+        408,
+        "The request's body did not arrive within the request's deadline and %d s; send it faster"
+            .formatted(UPLOAD_LIMIT.toSeconds()));
   }
 
   /**
@@ -114,7 +160,10 @@ public final class JsonBody {
         throw shape("trailing characters" + at(parser));
       }
     } catch (StreamConstraintsException e) {
-      throw shape("recursion or length limit exceeded, at most " + MAX_DEPTH + " levels" + at(e));
+      throw shape(
+          "recursion or length limit exceeded, at most %d levels and %d tokens"
+                  .formatted(MAX_DEPTH, MAX_TOKENS)
+              + at(e));
     } catch (JsonProcessingException e) {
       throw shape(firstLine(e.getOriginalMessage()) + at(e));
     } catch (IOException e) {

@@ -7,8 +7,8 @@ final class CancelLog {
   private final AtomicLong count = new AtomicLong();
   private volatile long lastNanos;
 
-  void record(long now) {
-    lastNanos = now;
+  void record() {
+    lastNanos = System.nanoTime(); // first: who sees the count sees a time no older
     count.incrementAndGet();
   }
 

@@ -22,6 +22,7 @@ final class Generation {
   private final int[] tokens; // the prompt, then what was generated; as long as it can get
   private final int budget;
   private final int[] stopIds;
+  private final int leastTokens; // before a stop id counts
   private int length;
   private long state;
   private int cachedTokens;
@@ -53,6 +54,8 @@ final class Generation {
     for (int i = 0; i < stopIds.length; i++) {
       stopIds[i] = request.stop().stopTokenIds().get(i);
     }
+    var least = request.stop().minTokens();
+    this.leastTokens = least == null ? 0 : least;
     this.state = OracleTokens.start(seed);
     for (int token : request.tokenIds()) {
       state = OracleTokens.after(state, token);
@@ -118,7 +121,7 @@ final class Generation {
     if (length == tokens.length) {
       return EngineOutput.finish(FinishReason.LENGTH, usage()); // a budget of nothing
     }
-    int token = oracle.next(state);
+    int token = oracle.next(state, tokens[length - 1]);
     if (stops(token)) {
       return EngineOutput.finish(FinishReason.STOP, usage());
     }
@@ -136,6 +139,9 @@ final class Generation {
   }
 
   private boolean stops(int token) {
+    if (length - promptTokens < leastTokens) {
+      return false;
+    }
     for (int id : stopIds) {
       if (id == token) {
         return true;

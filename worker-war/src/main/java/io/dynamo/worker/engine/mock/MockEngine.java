@@ -35,17 +35,17 @@ public final class MockEngine implements Engine, LoadReport {
       List<RankScheduler> schedulers, List<PagedKvCache> caches, KvEventSink events) {}
 
   /**
-   * @param vocabulary the ids that the engine may answer with
+   * @param oracle makes the tokens that the engine answers with
    * @param memory where the blocks live, one region per rank
    */
   public MockEngine(
       MockEngineConfig config,
-      int[] vocabulary,
+      OracleTokens oracle,
       BlockHashing hashing,
       HostMemory memory,
       Pacer pacer) {
     this.config = config;
-    this.oracle = new OracleTokens(vocabulary);
+    this.oracle = oracle;
     this.hashing = hashing;
     this.memory = memory;
     this.pacer = pacer;
@@ -138,7 +138,7 @@ public final class MockEngine implements Engine, LoadReport {
           "%d prompt tokens and %d to generate exceed the context of %d tokens"
               .formatted(prompt, least, context));
     }
-    int budget = asked != null ? asked : Math.min(config.defaultMaxTokens(), context - prompt);
+    int budget = asked != null ? asked : Math.min(nextEnd(prompt), context) - prompt;
     long blocks = ((long) prompt + budget + config.blockTokens() - 1) / config.blockTokens();
     if (blocks > config.blocksPerRank()) {
       throw new InvalidRequestException(
@@ -146,6 +146,15 @@ public final class MockEngine implements Engine, LoadReport {
               .formatted(prompt, budget, blocks, config.blocksPerRank()));
     }
     return budget;
+  }
+
+  /**
+   * Where a text without a budget ends: at the next multiple of the configured number of tokens,
+   * counted from the start of its prompt. So the end stays where it is when the text goes on
+   * elsewhere, with what was made so far as its prompt.
+   */
+  private int nextEnd(int prompt) {
+    return (prompt / config.defaultMaxTokens() + 1) * config.defaultMaxTokens();
   }
 
   private static int rank(GenerateRequest request, List<RankScheduler> schedulers) {

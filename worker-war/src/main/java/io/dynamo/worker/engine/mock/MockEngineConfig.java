@@ -13,7 +13,8 @@ import java.time.Duration;
  * @param blockBytes bytes of a KV block; a multiple of 8
  * @param prefillPerToken time per prompt token that is not cached
  * @param tokenInterval between two tokens of a sequence
- * @param defaultMaxTokens budget of a request that names none
+ * @param defaultMaxTokens a text without a budget ends at the next multiple of so many tokens, its
+ *     prompt counted in
  * @param defaultSeed seed of a request that names none
  * @param streamBuffer tokens held per stream without demand
  */

@@ -1,8 +1,11 @@
 package io.dynamo.worker.engine.mock;
 
+import java.util.BitSet;
+
 /**
- * Says which token follows: a pure function of the seed and of every token before. A token lost,
- * repeated or swapped anywhere changes all that follow, so a seam in a stream shows. Immutable.
+ * Says which token follows: a pure function of the seed and of every token before. After a word
+ * comes the separator, if there is one, and after anything else a word. A token lost, repeated or
+ * swapped anywhere changes the words that follow, so a seam in a stream shows. Immutable.
  *
  * <p>The state is a chain of bijections of 64 bits, one per token, so that no step forgets what
  * came before it.
@@ -10,17 +13,44 @@ package io.dynamo.worker.engine.mock;
 public final class OracleTokens {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
 
-  private final int[] vocabulary;
+  private static final int NONE = -1; // no token has this id
+
+  private final int[] words;
+  private final BitSet separated; // the words that a separator follows
+  private final int separator;
+
+  /** Words that need nothing between them. */
+  public OracleTokens(int[] words) {
+    this(words, NONE, new BitSet());
+  }
 
   /**
-   * @param vocabulary the ids that may follow, at least two
+   * @param words the ids to choose from, at least two
+   * @param separator the id between two of them, none of them itself
    */
-  public OracleTokens(int[] vocabulary) {
-    if (vocabulary.length < 2) {
-      throw new IllegalArgumentException(
-          "a vocabulary of " + vocabulary.length + " ids tells no token from another");
+  public OracleTokens(int[] words, int separator) {
+    this(words, separator, setOf(words));
+    if (separator < 0 || separated.get(separator)) {
+      throw new IllegalArgumentException("the separator " + separator + " is negative or a word");
     }
-    this.vocabulary = vocabulary.clone();
+  }
+
+  private OracleTokens(int[] words, int separator, BitSet separated) {
+    if (words.length < 2) {
+      throw new IllegalArgumentException(
+          "a vocabulary of " + words.length + " words tells no token from another");
+    }
+    this.words = words.clone();
+    this.separator = separator;
+    this.separated = separated;
+  }
+
+  private static BitSet setOf(int[] ids) {
+    var set = new BitSet();
+    for (int id : ids) {
+      set.set(id);
+    }
+    return set;
   }
 
   /** The state before the first token. */
@@ -33,9 +63,16 @@ public final class OracleTokens {
     return mix(state + GOLDEN * (2L * token + 1));
   }
 
-  /** The token that follows in {@code state}. */
-  public int next(long state) {
-    return vocabulary[(int) Long.remainderUnsigned(mix(state), vocabulary.length)];
+  /**
+   * The token that follows.
+   *
+   * @param state after all tokens so far
+   * @param last the last of them
+   */
+  public int next(long state, int last) {
+    return last >= 0 && separated.get(last)
+        ? separator
+        : words[(int) Long.remainderUnsigned(mix(state), words.length)];
   }
 
   /** The {@code count} tokens that follow {@code prompt}. */
@@ -44,10 +81,12 @@ public final class OracleTokens {
     for (int token : prompt) {
       state = after(state, token);
     }
+    int last = prompt.length == 0 ? NONE : prompt[prompt.length - 1];
     var tokens = new int[count];
     for (int i = 0; i < count; i++) {
-      tokens[i] = next(state);
-      state = after(state, tokens[i]);
+      last = next(state, last);
+      tokens[i] = last;
+      state = after(state, last);
     }
     return tokens;
   }

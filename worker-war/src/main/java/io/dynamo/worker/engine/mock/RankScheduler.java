@@ -139,7 +139,7 @@ final class RankScheduler implements Pacer.Paced {
   private boolean endedBeforeItsTime(Generation generation, long now) {
     if (generation.isGivenUp()) {
       settle(generation);
-      cancels.record(now);
+      cancels.record();
       generation.stream.finish(EngineOutput.finish(FinishReason.CANCELLED, generation.usage()));
       return true;
     }

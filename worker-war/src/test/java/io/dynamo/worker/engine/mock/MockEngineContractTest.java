@@ -14,7 +14,7 @@ class MockEngineContractTest extends EngineContract {
             2, 4, 4, 1000, 4, 256, 64, Duration.ofNanos(1000), Duration.ofMillis(1), 64, 7, 8);
     return new MockEngine(
         config,
-        new int[] {10, 11, 12},
+        new OracleTokens(new int[] {10, 11, 12}, 9),
         new Xxh3BlockHashing(),
         new HeapMemory(),
         new ThreadPacer());

@@ -78,7 +78,7 @@ class MockEngineTest {
             64,
             7,
             8);
-    var made = new MockEngine(config, VOCABULARY, new Xxh3BlockHashing(), memory, time);
+    var made = new MockEngine(config, oracle, new Xxh3BlockHashing(), memory, time);
     made.start(heard);
     return made;
   }

@@ -1,0 +1,104 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Many streams at once, each on a connection and a thread of its own. Owned by one test thread. */
+final class Crowd implements AutoCloseable {
+  private static final Duration LIMIT = Duration.ofMinutes(2);
+
+  /**
+   * How one stream ended.
+   *
+   * @param text all it said
+   * @param error the data of its error frame
+   */
+  record Outcome(int number, String text, @Nullable String error) {}
+
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private final List<Future<Outcome>> outcomes = new ArrayList<>();
+  private final CountDownLatch flowing;
+
+  private Crowd(int streams) {
+    this.flowing = new CountDownLatch(streams);
+  }
+
+  /** Asks for {@code tokens} tokens to each of the {@link OracleText#prompt prompts} from first. */
+  static Crowd ask(ServerProcess frontend, int first, int streams, int tokens) {
+    var crowd = new Crowd(streams);
+    for (int i = first; i < first + streams; i++) {
+      int number = i;
+      crowd.outcomes.add(crowd.executor.submit(() -> crowd.read(frontend.port(), number, tokens)));
+    }
+    return crowd;
+  }
+
+  private Outcome read(int port, int number, int tokens) throws IOException {
+    var body = ChatClient.body(Cluster.MODEL, OracleText.prompt(number), tokens, true);
+    try (var client = ChatClient.post(port, body)) {
+      var text = new StringBuilder();
+      String error = null;
+      boolean done = false;
+      for (var event = client.next(); event != null; event = client.next()) {
+        assertThat(done).as("nothing follows the end of stream %d", number).isFalse();
+        done = event.isDone();
+        if (event.data() != null && event.data().startsWith("{\"error\"")) {
+          error = event.data();
+        } else if (!event.text().isEmpty()) {
+          assertThat(error).as("no text follows the error of stream %d", number).isNull();
+          if (text.isEmpty()) {
+            flowing.countDown();
+          }
+          text.append(event.text());
+        }
+      }
+      assertThat(done).as("stream %d has its end", number).isTrue();
+      return new Outcome(number, text.toString(), error);
+    }
+  }
+
+  /** Waits until every stream has said something. */
+  void awaitFlowing() throws InterruptedException {
+    assertThat(flowing.await(LIMIT.toSeconds(), TimeUnit.SECONDS))
+        .as("all streams flow; %d do not", flowing.getCount())
+        .isTrue();
+  }
+
+  /** Waits for all to end. */
+  List<Outcome> outcomes() throws Exception {
+    var ended = new ArrayList<Outcome>();
+    for (var outcome : outcomes) {
+      ended.add(outcome.get(LIMIT.toSeconds(), TimeUnit.SECONDS));
+    }
+    return ended;
+  }
+
+  /** Waits for all to end, each with what the oracle says and no error. */
+  void endsAs(OracleText oracle, int tokens) throws Exception {
+    var ended = outcomes();
+    assertThat(ended.stream().filter(outcome -> outcome.error() != null))
+        .as("streams that broke")
+        .isEmpty();
+    for (var outcome : ended) {
+      assertThat(outcome.text())
+          .as("stream %d", outcome.number())
+          .isEqualTo(oracle.answer(outcome.number(), tokens));
+    }
+  }
+
+  @Override
+  public void close() {
+    executor.shutdownNow();
+    executor.close();
+  }
+}

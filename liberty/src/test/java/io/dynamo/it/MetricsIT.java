@@ -1,0 +1,126 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.time.Duration;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** What dashboards are built on: every name of ours at {@code /metrics}, and that bytes count. */
+@Tag("build-server")
+class MetricsIT {
+  private static final URI SERVER = URI.create(System.getProperty("base.url"));
+  private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (dynamo_\\S+) \\S+$");
+
+  /** A server that plays all roles and has answered; a summary's maximum goes without saying. */
+  private static final String[] NAMES = {
+    "dynamo_component_cancellation_total",
+    "dynamo_component_errors_total",
+    "dynamo_component_gpu_cache_usage_percent",
+    "dynamo_component_inflight_requests",
+    "dynamo_component_kv_cache_events_applied_total",
+    "dynamo_component_kv_cache_hit_rate",
+    "dynamo_component_kv_publisher_engines_dropped_events_total",
+    "dynamo_component_request_duration_seconds",
+    "dynamo_component_requests_total",
+    "dynamo_component_router_non_max_overlap_selections_total",
+    "dynamo_component_total_blocks",
+    "dynamo_event_dropped_total",
+    "dynamo_frontend_inflight_requests",
+    "dynamo_frontend_inter_token_latency_seconds",
+    "dynamo_frontend_output_tokens_total",
+    "dynamo_frontend_queued_requests",
+    "dynamo_frontend_request_duration_seconds",
+    "dynamo_frontend_requests_started_total",
+    "dynamo_frontend_requests_total",
+    "dynamo_frontend_time_to_first_token_seconds",
+    "dynamo_rejection_request_total",
+    "dynamo_request_plane_inflight_requests",
+    "dynamo_request_plane_roundtrip_ttft_seconds",
+    "dynamo_request_plane_send_seconds",
+    "dynamo_router_active_requests",
+    "dynamo_router_decision_seconds",
+    "dynamo_router_decisions_total",
+    "dynamo_router_event_gaps_total",
+    "dynamo_router_events_dropped_total",
+    "dynamo_router_index_blocks",
+    "dynamo_router_overlap_blocks_total",
+    "dynamo_router_prompt_blocks_total",
+    "dynamo_transport_tcp_bytes_received_total",
+    "dynamo_transport_tcp_bytes_sent_total",
+    "dynamo_transport_tcp_errors_total",
+    "dynamo_work_handler_pool_active_tasks",
+    "dynamo_work_handler_pool_capacity",
+    "dynamo_worker_active_decode_blocks",
+    "dynamo_worker_active_prefill_tokens",
+    "dynamo_worker_cached_blocks",
+    "dynamo_worker_corrupt_blocks",
+    "dynamo_worker_running_requests",
+    "dynamo_worker_waiting_requests",
+  };
+
+  /** Those that appear with what they count. */
+  private static final String[] OCCASIONAL = {
+    "dynamo_frontend_disconnected_clients",
+    "dynamo_frontend_model_cancellation_total",
+    "dynamo_frontend_model_migration_total",
+    "dynamo_frontend_model_rejection_total",
+  };
+
+  @Test
+  void namesAreTheOnesThatWePromised() throws Exception {
+    chat();
+
+    Polling.untilAsserted(
+        Duration.ofSeconds(10),
+        () -> {
+          var names = new TreeSet<String>();
+          TYPE.matcher(metrics()).results().forEach(type -> names.add(type.group(1)));
+          names.removeIf(
+              name -> name.endsWith("_max") && names.contains(name.replaceFirst("_max$", "")));
+          names.removeAll(Set.of(OCCASIONAL));
+          assertThat(names).containsExactlyInAnyOrder(NAMES);
+        });
+  }
+
+  @Test
+  void chatSendsBytesOverTheRequestPlane() throws Exception {
+    double before = value("dynamo_transport_tcp_bytes_sent_total");
+
+    chat();
+
+    Polling.untilAsserted(
+        Duration.ofSeconds(10),
+        () -> assertThat(value("dynamo_transport_tcp_bytes_sent_total")).isGreaterThan(before));
+  }
+
+  private static void chat() throws Exception {
+    var body = ChatClient.body(Cluster.MODEL, "Count this", 4, true);
+    try (var client = ChatClient.post(SERVER.getPort(), body)) {
+      assertThat(client.text()).isNotEmpty();
+    }
+  }
+
+  private static double value(String name) throws Exception {
+    var sample = Pattern.compile("(?m)^" + name + "(?:\\{[^}]*})? (\\S+)$").matcher(metrics());
+    assertThat(sample.find()).as(name).isTrue();
+    return Double.parseDouble(sample.group(1));
+  }
+
+  private static String metrics() throws Exception {
+    try (var http = HttpClient.newHttpClient()) {
+      var request =
+          HttpRequest.newBuilder(SERVER.resolve("/metrics"))
+              .timeout(Duration.ofSeconds(20))
+              .build();
+      return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    }
+  }
+}

@@ -1,0 +1,59 @@
+package io.dynamo.concurrent;
+
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.function.Supplier;
+
+/**
+ * Runs work on a thread that ends with it, while the caller waits: whatever libraries leave in
+ * thread-local variables goes with the thread, and no pool thread of a container keeps it, and with
+ * it an application's class loader, when the application has gone.
+ */
+public final class OwnThread {
+  private OwnThread() {}
+
+  /**
+   * Runs {@code work} to its end, also when the caller is interrupted; the interrupt is kept. The
+   * caller must hold no lock that {@code work} needs.
+   *
+   * @throws RuntimeException what {@code work} throws, as it is; errors alike
+   */
+  public static void run(String name, Runnable work) {
+    call(
+        name,
+        () -> {
+          work.run();
+          return name;
+        });
+  }
+
+  /** {@link #run} for work with a result. */
+  public static <T> T call(String name, Supplier<T> work) {
+    var task = new FutureTask<T>(work::get);
+    Thread.ofVirtual().name(name).start(task);
+    boolean interrupted = false;
+    try {
+      while (true) {
+        try {
+          return task.get();
+        } catch (InterruptedException e) {
+          interrupted = true;
+        } catch (ExecutionException e) {
+          throw unwrapped(e);
+        }
+      }
+    } finally {
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
+    }
+  }
+
+  private static RuntimeException unwrapped(ExecutionException failed) {
+    return switch (failed.getCause()) {
+      case RuntimeException e -> e;
+      case Error e -> throw e;
+      case null, default -> new IllegalStateException(failed);
+    };
+  }
+}

@@ -1,0 +1,79 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.request.RequestContext;
+import io.dynamo.request.codec.ConnectionInfo;
+import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.RequestHeaders;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A request as it leaves: where to, and its bytes.
+ *
+ * @param worker listens there
+ */
+record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
+  /**
+   * @param home where the worker delivers the answer
+   * @param body the request, in the instance's format
+   * @throws WorkerLostException when the instance's address is none
+   */
+  static OutgoingRequest of(
+      Instance instance, RequestContext context, ConnectionInfo home, byte[] body) {
+    var to =
+        switch (instance.transport()) {
+          case TransportAddress.Tcp tcp -> tcp;
+        };
+    var control =
+        new ControlMessage(
+            context.id(), ControlMessage.SINGLE_IN, instance.format(), home, context.metadata());
+    var now = Instant.now();
+    var headers =
+        RequestHeaders.toJson(
+            context.id(),
+            to.path(),
+            TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano(),
+            context.headers());
+    var path = to.path().getBytes(StandardCharsets.UTF_8);
+    return new OutgoingRequest(
+        address(to), new RequestFrame(path, headers, control.toJson(), body));
+  }
+
+  private static InetSocketAddress address(TransportAddress.Tcp worker) {
+    try {
+      return SocketAddresses.parse(worker.address());
+    } catch (IllegalArgumentException e) {
+      throw new WorkerLostException(ErrorCode.CANNOT_CONNECT, String.valueOf(e.getMessage()), e);
+    }
+  }
+
+  /**
+   * @throws InvalidRequestException when the frame exceeds {@code maxBytes}, or a part of it what
+   *     its length field or the worker allows: nothing of it may reach a shared connection then
+   */
+  void check(int maxBytes) {
+    atMost(
+        "request frame",
+        frame.length(),
+        maxBytes,
+        "raise dynamo.request.tcp.max-frame on both sides or shorten the prompt");
+    atMost("endpoint path", frame.path().length, RequestFrame.MAX_SHORT, "use shorter names");
+    atMost("request headers", frame.headers().length, RequestFrame.MAX_SHORT, "send shorter ones");
+    atMost(
+        "control message", frame.control().length, ControlMessage.MAX_BYTES, "send less metadata");
+  }
+
+  private static void atMost(String what, long bytes, int bound, String remedy) {
+    if (bytes > bound) {
+      throw new InvalidRequestException(
+          "%s of %d bytes exceeds %d bytes; %s".formatted(what, bytes, bound, remedy));
+    }
+  }
+}
