@@ -62,18 +62,24 @@ record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
     atMost(
         "request frame",
         frame.length(),
+        "dynamo.request.tcp.max-frame of ",
         maxBytes,
-        "raise dynamo.request.tcp.max-frame on both sides or shorten the prompt");
-    atMost("endpoint path", frame.path().length, RequestFrame.MAX_SHORT, "use shorter names");
-    atMost("request headers", frame.headers().length, RequestFrame.MAX_SHORT, "send shorter ones");
+        "raise it on both sides or shorten the prompt");
+    atMost("endpoint path", frame.path().length, "", RequestFrame.MAX_SHORT, "use shorter names");
     atMost(
-        "control message", frame.control().length, ControlMessage.MAX_BYTES, "send less metadata");
+        "request headers", frame.headers().length, "", RequestFrame.MAX_SHORT, "send shorter ones");
+    atMost(
+        "control message",
+        frame.control().length,
+        "",
+        ControlMessage.MAX_BYTES,
+        "send less metadata");
   }
 
-  private static void atMost(String what, long bytes, int bound, String remedy) {
+  private static void atMost(String what, long bytes, String boundName, int bound, String remedy) {
     if (bytes > bound) {
       throw new InvalidRequestException(
-          "%s of %d bytes exceeds %d bytes; %s".formatted(what, bytes, bound, remedy));
+          "%s of %d bytes exceeds %s%d bytes; %s".formatted(what, bytes, boundName, bound, remedy));
     }
   }
 }

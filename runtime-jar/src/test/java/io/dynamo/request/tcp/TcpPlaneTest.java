@@ -274,6 +274,30 @@ class TcpPlaneTest {
   }
 
   @Test
+  void headersThatFitNoFrameLeaveTheSharedConnectionAlone() throws Exception {
+    var served = serveByHand(8);
+    var running = Collector.all(plane.call(served));
+    var request = next();
+    var plain = TestPlane.context();
+    var bulky =
+        new RequestContext(
+            plain.id(),
+            plain.metadata(),
+            Map.of("tracestate", "x".repeat(70_000)),
+            plain.deadline(),
+            plain.cancellation());
+    assertThat(Collector.all(plane.call(plane.instance(served), bulky)).awaitFailure())
+        .isInstanceOf(InvalidRequestException.class)
+        .hasMessageContaining("request headers of ");
+    request.answer().offer(EngineOutput.ofTokens(1));
+    request.answer().complete();
+    assertThat(running.awaitCompletion()).hasSize(1);
+    var after = Collector.all(plane.call(served));
+    next().answer().complete();
+    assertThat(after.awaitCompletion()).isEmpty();
+  }
+
+  @Test
   void aWorkerThatIsNotThereIsLost() throws Exception {
     int port;
     try (var taken = new ServerSocket(0)) {
