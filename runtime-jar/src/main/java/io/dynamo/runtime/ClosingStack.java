@@ -13,13 +13,13 @@ import java.util.concurrent.TimeUnit;
 public final class ClosingStack implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ClosingStack.class.getName());
 
-  private record Entry(String name, AutoCloseable part) {}
+  private record Entry(String name, AutoCloseable part, Duration patience) {}
 
   private final Deque<Entry> entries = new ArrayDeque<>();
   private final Duration patience;
 
   /**
-   * @param patience how long one close may take
+   * @param patience how long one close may take, when its part says nothing else
    */
   public ClosingStack(Duration patience) {
     this.patience = patience;
@@ -27,12 +27,21 @@ public final class ClosingStack implements AutoCloseable {
 
   /** Puts {@code part} on the stack and gives it back. */
   public <T extends AutoCloseable> T push(String name, T part) {
-    entries.push(new Entry(name, part));
+    return push(name, patience, part);
+  }
+
+  /**
+   * Puts {@code part} on the stack and gives it back.
+   *
+   * @param patience how long its close may take
+   */
+  public <T extends AutoCloseable> T push(String name, Duration patience, T part) {
+    entries.push(new Entry(name, part, patience));
     return part;
   }
 
   /**
-   * Closes all, the last one first, each on a thread of its own within the patience. Idempotent.
+   * Closes all, the last one first, each on a thread of its own within its patience. Idempotent.
    */
   @Override
   public void close() {
@@ -59,12 +68,12 @@ public final class ClosingStack implements AutoCloseable {
                   }
                 });
     try {
-      if (!closing.join(patience)) {
+      if (!closing.join(entry.patience)) {
         LOG.log(
             Level.WARNING,
             "closing {0} takes longer than {1} ms; going on without it",
             entry.name,
-            TimeUnit.NANOSECONDS.toMillis(patience.toNanos()));
+            TimeUnit.NANOSECONDS.toMillis(entry.patience.toNanos()));
         closing.interrupt();
       }
       return false;

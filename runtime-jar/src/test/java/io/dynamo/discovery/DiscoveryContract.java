@@ -36,7 +36,7 @@ public abstract class DiscoveryContract {
     return instance(id, "10.0.0.7:1");
   }
 
-  private static Instance instance(long id, String address) {
+  protected static Instance instance(long id, String address) {
     var instance = new InstanceId(id);
     return new Instance(
         ENDPOINT,

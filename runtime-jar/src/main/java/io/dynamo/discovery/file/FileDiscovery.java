@@ -31,10 +31,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Discovery in a shared directory. One thread looks at the store, renews what is ours and calls the
- * listeners; a second one waits for the kernel's word that a directory has changed. That word only
- * hastens a look: there is one at every renewal in any case, and what is ours is written again when
- * it has vanished. Registering and unregistering write to the store on the caller's thread.
+ * Discovery in a shared directory. One thread looks at the store and calls the listeners; another
+ * renews what is ours, whatever a listener does, and writes again what has vanished; a third waits
+ * for the kernel's word that a file has come or gone. That word only hastens a look: there is one
+ * every period in any case, which also sees the files that were changed in place. Registering and
+ * unregistering write to the store on the caller's thread.
  */
 public final class FileDiscovery implements Discovery {
   private static final System.Logger LOG = System.getLogger(FileDiscovery.class.getName());
@@ -48,18 +49,29 @@ public final class FileDiscovery implements Discovery {
   private final Watches watches = new Watches();
   private final Set<DiscoveryRecord> own = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean lookDue = new AtomicBoolean();
-  private final ScheduledThreadPoolExecutor thread;
+  private final ScheduledThreadPoolExecutor looks;
+  private final ScheduledThreadPoolExecutor lease;
   private final WatchService directories;
-  private final Map<String, WatchKey> watched = new HashMap<>(); // touched by the thread only
+  private final Map<String, WatchKey> watched = new HashMap<>(); // touched by looks only
+  private final Outage store = // touched by looks only
+      new Outage(
+          "the discovery store is out of reach; known records stay", "the discovery store is back");
+  private final Outage kernel = // touched by looks only
+      new Outage(
+          "the discovery store cannot be watched; changes are seen at the next look",
+          "the discovery store is watched again");
+  private final Outage renewals = // touched by lease only
+      new Outage(
+          "discovery records of ours cannot be renewed; others will see them vanish",
+          "all discovery records of ours are renewed again");
   private final Object writing = new Object(); // orders writes of our records against each other
-  private boolean degraded; // touched by the thread only
   private volatile boolean closed;
 
   /**
-   * Makes the directories that are missing and looks for the first time.
+   * Makes the directories that are missing. The first look follows on a thread of its own.
    *
-   * @param leaseTtl how long a record outlives the last renewal; ours are renewed thrice as often,
-   *     at most once a second
+   * @param leaseTtl how long a record outlives the last renewal. Ours are renewed, and the store is
+   *     looked at, thrice as often, at most once a second
    * @throws UncheckedIOException when the store cannot be written
    */
   public FileDiscovery(Path root, Duration leaseTtl, InstanceId id, InstantSource clock) {
@@ -76,13 +88,17 @@ public final class FileDiscovery implements Discovery {
       throw new UncheckedIOException(
           "cannot use " + root + "; set dynamo.discovery.file-root to a writable directory", e);
     }
-    this.thread =
-        new ScheduledThreadPoolExecutor(
-            1, Thread.ofPlatform().daemon().name("discovery-file").factory());
-    thread.setRemoveOnCancelPolicy(true);
+    this.looks = thread("discovery-file");
+    this.lease = thread("discovery-file-lease");
     long periodMillis = Math.max(1000, leaseTtl.toMillis() / 3);
-    var _ = thread.scheduleAtFixedRate(this::renew, 0, periodMillis, TimeUnit.MILLISECONDS);
+    var _ =
+        lease.scheduleAtFixedRate(this::renew, periodMillis, periodMillis, TimeUnit.MILLISECONDS);
+    var _ = looks.scheduleAtFixedRate(this::poll, 0, periodMillis, TimeUnit.MILLISECONDS);
     Thread.ofPlatform().daemon().name("discovery-file-watch").start(this::waitForChanges);
+  }
+
+  private static ScheduledThreadPoolExecutor thread(String name) {
+    return new ScheduledThreadPoolExecutor(1, Thread.ofPlatform().daemon().name(name).factory());
   }
 
   @Override
@@ -146,27 +162,45 @@ public final class FileDiscovery implements Discovery {
   private void lookSoon() {
     if (!closed && lookDue.compareAndSet(false, true)) {
       try {
-        var _ = thread.schedule(this::look, LOOK_DELAY_MILLIS, TimeUnit.MILLISECONDS);
+        var _ = looks.schedule(this::look, LOOK_DELAY_MILLIS, TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException _) {
         lookDue.set(false); // closed meanwhile: there is nobody left to tell
       }
     }
   }
 
-  /** Renews our records, writes again those that have vanished, and looks. */
-  void renew() {
-    try {
-      for (var record : own) {
+  /** Renews our records, each on its own, and writes again those that have vanished. */
+  private void renew() {
+    Exception failure = null;
+    for (var record : own) {
+      try {
         synchronized (writing) {
           if (own.contains(record) && !files.touch(record, clock.instant())) {
             files.create(record, clock.instant());
           }
         }
+      } catch (IOException | RuntimeException e) {
+        failure = e;
       }
+    }
+    if (closed) {
+      return;
+    }
+    if (failure == null) {
+      renewals.worked();
+    } else {
+      renewals.failed(failure);
+    }
+  }
+
+  private void poll() {
+    try {
       watchDirectories();
-      recovered();
+      kernel.worked();
     } catch (IOException | RuntimeException e) {
-      degraded(e);
+      if (!closed) {
+        kernel.failed(e);
+      }
     }
     look();
   }
@@ -178,22 +212,11 @@ public final class FileDiscovery implements Discovery {
     }
     try {
       watches.tell(view.look(clock.instant()));
+      store.worked();
     } catch (IOException | RuntimeException e) {
-      degraded(e);
-    }
-  }
-
-  private void degraded(Exception cause) {
-    if (!degraded && !closed) {
-      degraded = true;
-      LOG.log(Level.WARNING, "the discovery store is out of reach; known records stay", cause);
-    }
-  }
-
-  private void recovered() {
-    if (degraded) {
-      degraded = false;
-      LOG.log(Level.INFO, "the discovery store is back");
+      if (!closed) {
+        store.failed(e);
+      }
     }
   }
 
@@ -234,7 +257,8 @@ public final class FileDiscovery implements Discovery {
       }
       closed = true;
     }
-    thread.shutdownNow();
+    looks.shutdownNow();
+    lease.shutdownNow();
     List.copyOf(own).forEach(this::unregister);
     try {
       directories.close();

@@ -32,7 +32,7 @@ final class FileNames {
       if (bytes[i] != '%') {
         key.write(bytes[i]);
       } else if (i + 2 < bytes.length) {
-        key.write(HexFormat.fromHexDigits(name, i + 1, i + 3));
+        key.write(HexFormat.fromHexDigit(bytes[i + 1]) << 4 | HexFormat.fromHexDigit(bytes[i + 2]));
         i += 2;
       } else {
         throw new IllegalArgumentException("file name " + name + " ends within a %XX");

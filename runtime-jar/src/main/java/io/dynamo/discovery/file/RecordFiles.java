@@ -43,6 +43,7 @@ final class RecordFiles {
    * gone.
    *
    * @return false when a file stands there already
+   * @throws IOException also when the file system has no hard links
    */
   boolean create(DiscoveryRecord record, Instant now) throws IOException {
     var file = file(record);
@@ -55,6 +56,11 @@ final class RecordFiles {
       return true;
     } catch (FileAlreadyExistsException _) {
       return false;
+    } catch (UnsupportedOperationException e) {
+      throw new IOException(
+          "%s is on a file system without hard links; set dynamo.discovery.file-root to another"
+              .formatted(root),
+          e);
     } finally {
       Files.deleteIfExists(unfinished);
     }

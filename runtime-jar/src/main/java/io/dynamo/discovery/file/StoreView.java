@@ -18,13 +18,16 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is alive in a store. Reads a file again when its time of change has moved, parses it again
- * when its bytes have. Confined to one thread.
+ * What is alive in a store. Reads a file again when its time of change or its size has moved,
+ * parses it again when its bytes have. A file that cannot be read or deleted is logged once and
+ * costs the others nothing. Confined to one thread.
  */
 final class StoreView {
   private static final System.Logger LOG = System.getLogger(StoreView.class.getName());
@@ -40,6 +43,7 @@ final class StoreView {
   private final RecordFiles files;
   private final List<String> buckets;
   private final Duration leaseTtl;
+  private final Set<Path> complained = new HashSet<>(); // files that a log line was spent on
   private Map<Path, Seen> seen = new HashMap<>();
 
   StoreView(RecordFiles files, List<String> buckets, Duration leaseTtl) {
@@ -49,16 +53,20 @@ final class StoreView {
   }
 
   /**
-   * Looks at every file. Deletes those whose owner has been silent for longer than the lease.
+   * Looks at every file. Deletes those whose owner has been silent for longer than the lease, and
+   * unfinished ones as old.
    *
    * @return the living records by their path
+   * @throws IOException when a directory cannot be listed
    */
   Map<String, DiscoveryRecord> look(Instant now) throws IOException {
     var after = new HashMap<Path, Seen>();
     var present = new HashMap<String, DiscoveryRecord>();
+    var listed = new HashSet<Path>();
     for (var bucket : buckets) {
       for (var file : list(files.directory(bucket))) {
-        var current = read(file, seen.get(file), now);
+        listed.add(file);
+        var current = look(file, seen.get(file), now);
         if (current != null) {
           after.put(file, current);
           if (current.record != null) {
@@ -68,14 +76,12 @@ final class StoreView {
       }
     }
     seen = after;
+    complained.retainAll(listed);
     return present;
   }
 
   private static List<Path> list(Path directory) throws IOException {
-    try (DirectoryStream<Path> files =
-        Files.newDirectoryStream(
-            directory,
-            file -> !String.valueOf(file.getFileName()).startsWith(RecordFiles.UNFINISHED))) {
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
       var list = new ArrayList<Path>();
       files.forEach(list::add);
       return list;
@@ -86,28 +92,72 @@ final class StoreView {
     }
   }
 
-  private @Nullable Seen read(Path file, @Nullable Seen before, Instant now) throws IOException {
+  /** What {@code file} says now; for its lease, what it said before when it cannot be read. */
+  private @Nullable Seen look(Path file, @Nullable Seen before, Instant now) {
     try {
       var attributes = Files.readAttributes(file, BasicFileAttributes.class);
-      var changed = attributes.lastModifiedTime();
-      if (changed.toInstant().plus(leaseTtl).isBefore(now)) {
-        Files.deleteIfExists(file);
-        LOG.log(Level.INFO, "discovery record {0} was not renewed and is gone", file);
+      if (!attributes.isRegularFile()) {
+        return null; // somebody else's
+      }
+      if (isExpired(attributes.lastModifiedTime(), now)) {
+        reap(file);
         return null;
       }
-      if (!attributes.isRegularFile() || attributes.size() > MAX_RECORD_BYTES) {
+      if (isUnfinished(file)) {
         return null;
       }
-      if (before != null && before.changed.equals(changed)) {
-        return before;
+      if (attributes.size() > MAX_RECORD_BYTES) {
+        complain(file, "is of " + attributes.size() + " bytes and is skipped");
+        return null;
       }
-      var bytes = Files.readAllBytes(file);
-      return before != null && Arrays.equals(before.bytes, bytes)
-          ? new Seen(changed, bytes, before.record)
-          : new Seen(changed, bytes, parse(file, bytes));
+      var current = read(file, before, attributes);
+      complained.remove(file);
+      return current;
     } catch (NoSuchFileException _) {
       return null;
+    } catch (IOException | RuntimeException e) {
+      complain(file, "cannot be read: " + e);
+      return before == null || isExpired(before.changed, now) ? null : before;
     }
+  }
+
+  private boolean isExpired(FileTime changed, Instant now) {
+    return changed.toInstant().plus(leaseTtl).isBefore(now);
+  }
+
+  private static boolean isUnfinished(Path file) {
+    return String.valueOf(file.getFileName()).startsWith(RecordFiles.UNFINISHED);
+  }
+
+  /** Its record is gone, whether or not the file can be deleted. */
+  private void reap(Path file) {
+    try {
+      if (Files.deleteIfExists(file) && !isUnfinished(file)) {
+        LOG.log(Level.INFO, "discovery record {0} was not renewed and is gone", file);
+      }
+    } catch (IOException | RuntimeException e) {
+      complain(file, "was not renewed and cannot be deleted: " + e);
+    }
+  }
+
+  private void complain(Path file, String what) {
+    if (complained.add(file)) {
+      LOG.log(Level.WARNING, "discovery file {0} {1}", file, what);
+    }
+  }
+
+  private static Seen read(Path file, @Nullable Seen before, BasicFileAttributes attributes)
+      throws IOException {
+    var changed = attributes.lastModifiedTime();
+    if (before != null
+        && before.changed.equals(changed)
+        && before.bytes.length == attributes.size()) {
+      return before;
+    }
+    var bytes = Files.readAllBytes(file);
+    return before != null && Arrays.equals(before.bytes, bytes)
+        ? new Seen(changed, bytes, before.record)
+        : new Seen(changed, bytes, parse(file, bytes));
   }
 
   private static @Nullable DiscoveryRecord parse(Path file, byte[] bytes) {
@@ -119,7 +169,7 @@ final class StoreView {
       }
       LOG.log(
           Level.WARNING, "discovery file {0} holds the record of {1}; skipped", file, record.key());
-    } catch (IllegalArgumentException e) {
+    } catch (RuntimeException e) {
       LOG.log(Level.WARNING, "discovery file {0} is skipped: {1}", file, e.getMessage());
     }
     return null;

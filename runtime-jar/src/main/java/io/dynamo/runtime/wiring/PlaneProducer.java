@@ -14,10 +14,16 @@ import io.dynamo.transfer.jni.HostMemorySelection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 
 /** Gives the planes their implementations: TCP for requests, native memory where there is some. */
 @ApplicationScoped
 public class PlaneProducer {
+  // a close says its last words to every peer, then waits for the sockets
+  private static final Duration SERVER_PATIENCE = Duration.ofSeconds(8);
+  // Netty's own helper thread ends only after a quiet second
+  private static final Duration LOOPS_PATIENCE = Duration.ofSeconds(12);
+
   @Produces
   @Singleton
   PlaneFactory planes() {
@@ -36,11 +42,17 @@ public class PlaneProducer {
         opened.push(
             "memory", HostMemorySelection.open(settings.server().nativeExtractDirs()).memory());
     var loops =
-        opened.push("event loops", new EventLoops(Runtime.getRuntime().availableProcessors()));
+        opened.push(
+            "event loops",
+            LOOPS_PATIENCE,
+            new EventLoops(Runtime.getRuntime().availableProcessors()));
     var client =
         opened.push("request client", new TcpEndpointClient(settings.tcp(), loops, metrics));
     var server =
-        opened.push("request server", new TcpEndpointServer(settings.tcp(), loops, metrics));
+        opened.push(
+            "request server",
+            SERVER_PATIENCE,
+            new TcpEndpointServer(settings.tcp(), loops, metrics));
     return new PlaneFactory.Planes(client, server, memory);
   }
 }

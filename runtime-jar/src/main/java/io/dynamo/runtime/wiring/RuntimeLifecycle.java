@@ -1,6 +1,5 @@
 package io.dynamo.runtime.wiring;
 
-import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
@@ -13,8 +12,6 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Deque;
 import java.util.function.Supplier;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.eclipse.microprofile.metrics.MetricRegistry;
@@ -22,35 +19,50 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts and stops the runtime of a server: one per application, started before the first role and
- * stopped after the last. Safe for concurrent use; a call waits for the one before it.
+ * stopped after the last. Safe for concurrent use: a start or stop waits for the one before it, and
+ * nothing else waits for either.
+ *
+ * <p>All roles stop within one drain timeout, counted from the first that is detached or from the
+ * stop, whichever comes first: the server gives the whole application only so long.
  */
 @ApplicationScoped
 public class RuntimeLifecycle {
   private static final System.Logger LOG = System.getLogger(RuntimeLifecycle.class.getName());
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2); // per part
+  private static final Duration LAST_WORDS = Duration.ofSeconds(3); // of a role at its deadline
 
   /** What exists between a start and a stop. */
-  private record Running(DynamoRuntime runtime, ClosingStack opened, Deque<RoleLifecycle> roles) {}
+  private record Running(DynamoRuntime runtime, ClosingStack opened, AttachedRoles roles) {}
 
   private final @Nullable Supplier<Settings> settings; // null in the client proxy only
   private final @Nullable RuntimeOpener opener;
+  private final Duration lastWords;
+  private final Object changing = new Object(); // held by a start or a stop, taken before this
   private @Nullable Running running; // guarded by this
 
   /** For the container's client proxy. */
   protected RuntimeLifecycle() {
     this.settings = null;
     this.opener = null;
+    this.lastWords = LAST_WORDS;
   }
 
   /** Reads the settings from MicroProfile Config when it starts. */
   @Inject
   RuntimeLifecycle(MetricRegistry registry, PlaneFactory planes) {
-    this(() -> SettingsReader.read(ConfigProvider.getConfig()), new PlaneOpener(registry, planes));
+    this(
+        () -> SettingsReader.read(ConfigProvider.getConfig()),
+        new PlaneOpener(registry, planes),
+        LAST_WORDS);
   }
 
-  RuntimeLifecycle(Supplier<Settings> settings, RuntimeOpener opener) {
+  /**
+   * @param lastWords how long after its deadline a role is waited for
+   */
+  RuntimeLifecycle(Supplier<Settings> settings, RuntimeOpener opener, Duration lastWords) {
     this.settings = settings;
     this.opener = opener;
+    this.lastWords = lastWords;
   }
 
   /**
@@ -59,57 +71,67 @@ public class RuntimeLifecycle {
    * @throws io.dynamo.config.InvalidSettingsException when settings are bad; nothing is open then,
    *     nor after any other failure
    */
-  public synchronized void start() {
-    if (running != null || settings == null || opener == null) {
-      return;
+  public void start() {
+    synchronized (changing) {
+      if (isRunning() || settings == null || opener == null) {
+        return;
+      }
+      var read = settings.get();
+      var opened = new ClosingStack(CLOSE_PATIENCE);
+      var open = opener;
+      DynamoRuntime runtime;
+      try {
+        runtime = OwnThread.call("runtime-start", () -> open.open(read, opened));
+      } catch (RuntimeException | Error e) {
+        opened.close();
+        throw e;
+      }
+      var roles = new AttachedRoles(read.server().drainTimeout(), lastWords);
+      change(new Running(runtime, opened, roles));
+      LOG.log(
+          Level.INFO,
+          "runtime {0} started: roles {1}, discovery {2}",
+          runtime.discovery().instanceId(),
+          read.server().roles(),
+          read.discovery().backend());
     }
-    var read = settings.get();
-    var opened = new ClosingStack(CLOSE_PATIENCE);
-    var open = opener;
-    Running started;
-    try {
-      started =
-          OwnThread.call(
-              "runtime-start",
-              () -> new Running(open.open(read, opened), opened, new ArrayDeque<>()));
-    } catch (RuntimeException | Error e) {
-      opened.close();
-      throw e;
-    }
-    running = started;
-    LOG.log(
-        Level.INFO,
-        "runtime {0} started: roles {1}, discovery {2}",
-        started.runtime.discovery().instanceId(),
-        read.server().roles(),
-        read.discovery().backend());
+  }
+
+  private synchronized boolean isRunning() {
+    return running != null;
+  }
+
+  private synchronized void change(@Nullable Running to) {
+    running = to;
   }
 
   /** Adds a role; roles stop in reverse, before the planes close. */
   public synchronized void attach(RoleLifecycle role) {
-    running().roles.push(role);
+    running().roles.attach(role);
   }
 
-  /** Stops one role that was attached, when its own module goes. Does nothing for others. */
+  /**
+   * Stops one role that was attached, when its own module goes, and returns once it has stopped or
+   * is past its deadline. Does nothing for others.
+   */
   public void detach(RoleLifecycle role) {
-    Deadline deadline;
+    Running current;
     synchronized (this) {
-      if (running == null || !running.roles.remove(role)) {
-        return;
-      }
-      deadline = Deadline.after(running.runtime.settings().server().drainTimeout());
+      current = running;
     }
-    OwnThread.run(role.name() + "-stop", () -> stopOne(role, deadline));
+    if (current != null) {
+      current.roles.stop(role);
+    }
   }
 
-  /** The runtime, for as long as it runs: the one producer of it. */
+  /** The runtime, for as long as it runs, stopping roles included: the one producer of it. */
   @Produces
   @Singleton
   public synchronized DynamoRuntime runtime() {
     return running().runtime;
   }
 
-  private Running running() {
+  private synchronized Running running() {
     if (running == null) {
       throw new IllegalStateException(
           "the runtime is not running; the application's start-up bean starts it");
@@ -118,32 +140,27 @@ public class RuntimeLifecycle {
   }
 
   /**
-   * Stops the roles, all within the drain timeout, then closes the planes. Does nothing when the
-   * runtime is not running.
+   * Stops the roles, those being detached included, then closes the planes. A role that ignores its
+   * deadline is left behind. Does nothing when the runtime is not running.
    */
-  public synchronized void stop() {
-    if (running == null) {
-      return;
+  public void stop() {
+    synchronized (changing) {
+      Running ending;
+      synchronized (this) {
+        ending = running;
+      }
+      if (ending == null) {
+        return;
+      }
+      OwnThread.run("runtime-stop", () -> end(ending));
+      LOG.log(Level.INFO, "runtime stopped");
     }
-    var ending = running;
-    running = null;
-    var deadline = Deadline.after(ending.runtime.settings().server().drainTimeout());
-    OwnThread.run(
-        "runtime-stop",
-        () -> {
-          ending.roles.forEach(role -> stopOne(role, deadline));
-          ending.opened.close();
-        });
-    LOG.log(Level.INFO, "runtime stopped");
   }
 
-  private static void stopOne(RoleLifecycle role, Deadline deadline) {
-    try {
-      role.stop(deadline);
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-    } catch (RuntimeException e) {
-      LOG.log(Level.ERROR, "role " + role.name() + " failed to stop; the others go on", e);
-    }
+  private void end(Running ending) {
+    ending.roles.stopAll();
+    change(null);
+    ending.roles.stopAll(); // whoever came meanwhile; from here on nobody can
+    ending.opened.close();
   }
 }

@@ -1,6 +1,7 @@
 package io.dynamo.discovery.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryContract;
@@ -13,12 +14,18 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.testing.Heard;
 import io.dynamo.testing.ManualClock;
 import java.io.IOException;
+import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -122,8 +129,162 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
+  void aRecordChangedInPlaceIsSeenAtTheNextLook() throws IOException {
+    var view = view();
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
+    assertThat(view.look(clock.instant())).containsValue(instance(7));
+
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7, "10.0.0.17:1")));
+
+    assertThat(view.look(clock.instant()).values()).containsExactly(instance(7, "10.0.0.17:1"));
+  }
+
+  /** A link to itself: whatever is asked about it fails, whoever asks. */
+  private Path unreadable(String name) throws IOException {
+    Files.createDirectories(root.resolve("v1/instances"));
+    Files.deleteIfExists(file(name));
+    return Files.createSymbolicLink(file(name), Path.of(name));
+  }
+
+  @Test
+  void badEntriesCostTheOthersNothing() throws IOException {
+    plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+    unreadable("dynamo%2Fbackend%2Fgenerate%2F7");
+    plant("dynamo%2", DiscoveryJson.encode(instance(9)));
+    plant("dynamo%zz", DiscoveryJson.encode(instance(9)));
+    var folder = Files.createDirectories(file("old/inner")).getParent();
+    Files.setLastModifiedTime(folder, FileTime.from(clock.instant().minus(TTL.multipliedBy(2))));
+
+    assertThat(view().look(clock.instant()).values()).containsExactly(instance(8));
+    assertThat(folder).isNotEmptyDirectory();
+  }
+
+  @Test
+  void aRecordWhoseFileCannotBeReadStaysKnownForItsLease() throws IOException {
+    var view = view();
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
+    assertThat(view.look(clock.instant())).containsValue(instance(7));
+
+    unreadable("dynamo%2Fbackend%2Fgenerate%2F7");
+    clock.advance(TTL);
+    assertThat(view.look(clock.instant())).containsValue(instance(7));
+    clock.advance(Duration.ofMillis(1));
+
+    assertThat(view.look(clock.instant())).isEmpty();
+  }
+
+  @Test
+  void unfinishedFilesAreReapedWhenTheyAreOlderThanALease() throws IOException {
+    plant(".tmp_0123456789abcdef", new byte[] {'{'});
+    clock.advance(TTL);
+    assertThat(view().look(clock.instant())).isEmpty();
+    assertThat(file(".tmp_0123456789abcdef")).exists();
+
+    clock.advance(Duration.ofMillis(1));
+    assertThat(view().look(clock.instant())).isEmpty();
+
+    assertThat(file(".tmp_0123456789abcdef")).doesNotExist();
+  }
+
+  /** The clock, with word of each time that a renewal asks it: once per record. */
+  private InstantSource heardBy(Heard<Instant> asked) {
+    return () -> {
+      var now = clock.instant();
+      if (Thread.currentThread().getName().equals("discovery-file-lease")) {
+        asked.accept(now);
+      }
+      return now;
+    };
+  }
+
+  /** Awaits a renewal that begins from now on and ends. */
+  private static void awaitRenewals(Heard<Instant> asked, int records) throws InterruptedException {
+    asked.rest();
+    asked.next(2 * records + 1);
+  }
+
+  @Test
+  void aListenerThatBlocksDoesNotLetOurLeaseLapse() throws Exception {
+    var asked = new Heard<Instant>();
+    var entered = new CountDownLatch(1);
+    var release = new CountDownLatch(1);
+    try (var discovery =
+        new FileDiscovery(root, Duration.ofSeconds(2), new InstanceId(7), heardBy(asked))) {
+      discovery.watch(
+          Instance.class,
+          _ -> {
+            entered.countDown();
+            awaitQuietly(release);
+          });
+      discovery.register(instance(7));
+      assertThat(entered.await(20, TimeUnit.SECONDS)).isTrue();
+      clock.advance(Duration.ofSeconds(1));
+
+      awaitRenewals(asked, 1);
+
+      var file = new RecordFiles(root, () -> 1).file(instance(7));
+      assertThat(Files.getLastModifiedTime(file).toInstant()).isEqualTo(clock.instant());
+      release.countDown();
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      assertThat(latch.await(60, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  @Test
+  void aRecordThatCannotBeRenewedKeepsNoOtherFromIt() throws Exception {
+    var asked = new Heard<Instant>();
+    try (var discovery =
+        new FileDiscovery(root, Duration.ofSeconds(2), new InstanceId(7), heardBy(asked))) {
+      for (int i = 0; i < 8; i++) {
+        discovery.register(instance(i));
+      }
+      for (int i = 0; i < 8; i += 2) {
+        unreadable("dynamo%2Fbackend%2Fgenerate%2F" + i);
+      }
+      clock.advance(Duration.ofSeconds(1));
+
+      awaitRenewals(asked, 8);
+
+      var files = new RecordFiles(root, () -> 1);
+      for (int i = 1; i < 8; i += 2) {
+        assertThat(Files.getLastModifiedTime(files.file(instance(i))).toInstant())
+            .as("%d", i)
+            .isEqualTo(clock.instant());
+      }
+    }
+  }
+
+  @Test
+  void aFileSystemWithoutHardLinksIsNamed() throws IOException {
+    try (var zip = FileSystems.newFileSystem(root.resolve("s.zip"), Map.of("create", "true"))) {
+      var files = new RecordFiles(zip.getPath("/store"), () -> 1);
+
+      assertThatThrownBy(() -> files.create(instance(7), clock.instant()))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("without hard links")
+          .hasMessageContaining("dynamo.discovery.file-root");
+    }
+  }
+
+  @Test
   void fileNamesSurviveTheRoundTrip() {
     assertThat(FileNames.encode("ns-1/ü_x/e.p/1f")).isEqualTo("ns%2D1%2F%C3%BC%5Fx%2Fe%2Ep%2F1f");
     assertThat(FileNames.decode("ns%2D1%2F%C3%BC%5Fx%2Fe%2Ep%2F1f")).isEqualTo("ns-1/ü_x/e.p/1f");
+  }
+
+  @Test
+  void namesOfOthersAreReadOrRefusedButNeverOverrun() {
+    assertThat(FileNames.decode("üüü%2F")).isEqualTo("üüü/");
+    for (var name : List.of("%", "a%2", "üüü%2", "%zz", "%ü")) {
+      assertThatThrownBy(() -> FileNames.decode(name))
+          .as(name)
+          .isInstanceOf(IllegalArgumentException.class);
+    }
   }
 }

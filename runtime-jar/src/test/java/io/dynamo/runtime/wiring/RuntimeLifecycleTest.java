@@ -18,16 +18,25 @@ import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.transfer.HostMemory;
 import java.lang.reflect.Proxy;
+import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
+@Timeout(60)
 class RuntimeLifecycleTest {
+  private static final Duration LAST_WORDS = Duration.ofSeconds(3);
+
   private final List<String> log = new CopyOnWriteArrayList<>();
+  private final List<Deadline> deadlines = new CopyOnWriteArrayList<>();
   private final RuntimeLifecycle lifecycle =
-      new RuntimeLifecycle(TestSettings::defaults, this::open);
+      new RuntimeLifecycle(TestSettings::defaults, this::open, LAST_WORDS);
 
   private DynamoRuntime open(Settings settings, ClosingStack opened) {
     opened.push("first", () -> log.add("first closed"));
@@ -66,8 +75,8 @@ class RuntimeLifecycleTest {
 
       @Override
       public void stop(Deadline deadline) {
-        log.add(name + " stopped");
-        assertThat(deadline.isExpired()).isFalse();
+        deadlines.add(deadline);
+        log.add(name + (deadline.isExpired() ? " stopped late" : " stopped"));
         if (fails) {
           throw new IllegalStateException("thrown by the test");
         }
@@ -108,6 +117,115 @@ class RuntimeLifecycleTest {
   }
 
   @Test
+  void rolesDetachedOneAfterTheOtherShareOneDeadline() {
+    lifecycle.start();
+    var frontend = role("frontend", false);
+    var worker = role("worker", false);
+    lifecycle.attach(role("router", false));
+    lifecycle.attach(worker);
+    lifecycle.attach(frontend);
+
+    lifecycle.detach(frontend);
+    lifecycle.detach(worker);
+    lifecycle.stop();
+
+    assertThat(log).startsWith("frontend stopped", "worker stopped", "router stopped");
+    assertThat(deadlines).hasSize(3).containsOnly(deadlines.getFirst());
+  }
+
+  @Test
+  void aRoleAttachedAfterAStopHasADeadlineOfItsOwn() {
+    lifecycle.start();
+    for (int i = 0; i < 2; i++) {
+      var worker = role("worker", false);
+      lifecycle.attach(worker);
+      lifecycle.detach(worker);
+    }
+    lifecycle.stop();
+
+    assertThat(deadlines).hasSize(2).doesNotHaveDuplicates();
+  }
+
+  /** Says when it is asked to stop, and stops when it is let. */
+  private final class HeldRole implements RoleLifecycle {
+    final CountDownLatch asked = new CountDownLatch(1);
+    final CountDownLatch released = new CountDownLatch(1);
+
+    @Override
+    public String name() {
+      return "held";
+    }
+
+    @Override
+    public void stop(Deadline deadline) {
+      asked.countDown();
+      boolean done = false;
+      while (!done) {
+        try {
+          done = released.await(30, TimeUnit.SECONDS);
+        } catch (InterruptedException _) {
+          log.add("held interrupted");
+        }
+      }
+      log.add("held stopped");
+    }
+  }
+
+  @Test
+  void aRoleThatIgnoresItsDeadlineHoldsNobodyUp() throws InterruptedException {
+    var impatient =
+        new RuntimeLifecycle(
+            () -> TestSettings.with(Map.of("dynamo.runtime.drain-timeout", "0s")),
+            this::open,
+            Duration.ofMillis(100));
+    var held = new HeldRole();
+    impatient.start();
+    impatient.attach(role("worker", false));
+    impatient.attach(held);
+
+    impatient.stop();
+    held.released.countDown();
+
+    assertThat(log)
+        .containsSubsequence("worker stopped late", "second closed", "first closed")
+        .doesNotContain("worker stopped");
+    assertThat(held.asked.await(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void theRuntimeIsThereWhileItsRolesStop() throws InterruptedException {
+    var held = new HeldRole();
+    lifecycle.start();
+    lifecycle.attach(held);
+    var stopping = Thread.ofVirtual().start(lifecycle::stop);
+    assertThat(held.asked.await(20, TimeUnit.SECONDS)).isTrue();
+
+    assertThat(lifecycle.runtime()).isNotNull();
+
+    held.released.countDown();
+    assertThat(stopping.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(log).containsExactly("held stopped", "second closed", "first closed");
+  }
+
+  @Test
+  void aStopWaitsForADetachInFlight() throws InterruptedException {
+    var held = new HeldRole();
+    lifecycle.start();
+    lifecycle.attach(held);
+    var detaching = Thread.ofVirtual().start(() -> lifecycle.detach(held));
+    assertThat(held.asked.await(20, TimeUnit.SECONDS)).isTrue();
+    var stopping = Thread.ofVirtual().start(lifecycle::stop);
+
+    assertThat(stopping.join(Duration.ofMillis(200))).isFalse();
+    assertThat(log).isEmpty();
+    held.released.countDown();
+
+    assertThat(stopping.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(detaching.join(Duration.ofSeconds(20))).isTrue();
+    assertThat(log).containsExactly("held stopped", "second closed", "first closed");
+  }
+
+  @Test
   void aFailedStartClosesWhatWasOpened() {
     var failing =
         new RuntimeLifecycle(
@@ -115,7 +233,8 @@ class RuntimeLifecycleTest {
             (settings, opened) -> {
               open(settings, opened);
               throw new IllegalStateException("thrown by the test");
-            });
+            },
+            LAST_WORDS);
 
     assertThatThrownBy(failing::start).hasMessage("thrown by the test");
 
