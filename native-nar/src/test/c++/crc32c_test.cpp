@@ -25,9 +25,9 @@ void matchesTheVectorsOfRfc3720() {
   both(bytes, 32, 0x46dd794e);
   std::reverse(bytes, bytes + 32);
   both(bytes, 32, 0x113fdb5c);
-  const uint8_t scsiRead[48] = {0x01, 0xc0, 0, 0, 0,    0, 0, 0, 0, 0, 0, 0,    0, 0, 0,    0,
-                                0x14, 0,    0, 0, 0,    0, 4, 0, 0, 0, 0, 0x14, 0, 0, 0,    0x18,
-                                0x28, 0,    0, 0, 0,    0, 0, 0, 2, 0, 0, 0,    0, 0, 0,    0};
+  const uint8_t scsiRead[48] = {0x01, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,    0, 0, 0, 0,
+                                0x14, 0,    0, 0, 0, 0, 4, 0, 0, 0, 0, 0x14, 0, 0, 0, 0x18,
+                                0x28, 0,    0, 0, 0, 0, 0, 0, 2, 0, 0, 0,    0, 0, 0, 0};
   both(scsiRead, 48, 0xd9963a56);
   both("123456789", 9, 0xe3069283);
   both("", 0, 0);
@@ -38,8 +38,8 @@ void bothWaysAgreeAtEveryLengthAndAlignment() {
   std::vector<uint8_t> bytes(40000);
   for (auto& byte : bytes) byte = static_cast<uint8_t>(random());
   for (size_t start = 0; start < 9; start++) {
-    for (size_t length : {size_t{1}, size_t{7}, size_t{8}, size_t{15}, size_t{6143}, size_t{6144}, size_t{6145},
-                          size_t{12288}, size_t{18439}, size_t{39990}}) {
+    for (size_t length : {size_t{1}, size_t{7}, size_t{8}, size_t{15}, size_t{6143}, size_t{6144},
+                          size_t{6145}, size_t{12288}, size_t{18439}, size_t{39990}}) {
       CHECK(dynamo::crc32c(&bytes[start], length) == dynamo::crc32cByTable(&bytes[start], length));
     }
   }

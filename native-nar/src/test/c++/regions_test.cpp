@@ -104,8 +104,8 @@ void releaseAllLeavesNothing() {
   CHECK(table.heldBytes() == 0);
 }
 
-/// Threads release, allocate and touch the same handles. A region holds its own handle, so whoever pins it can
-/// tell whether it got another one's bytes.
+/// Threads release, allocate and touch the same handles. A region holds its own handle, so whoever pins it
+/// can tell whether it got another one's bytes.
 void handlesStayTrueUnderThreads() {
   constexpr int kThreads = 8;
   constexpr int kRounds = 20000;

@@ -15,8 +15,8 @@ struct Peer {
 };
 
 /// The peers of this host's TCP connections at `localPort` that have closed their side while ours is open
-/// (CLOSE_WAIT), asked from the kernel by a sock_diag dump. Appends to `peers`, at most `limit` of them; never
-/// waits. Returns 0 or an errno.
+/// (CLOSE_WAIT), asked from the kernel by a sock_diag dump. Appends to `peers`, at most `limit` of them;
+/// never waits. Returns 0 or an errno.
 int findClosedPeers(uint16_t localPort, size_t limit, std::vector<Peer>* peers);
 
 }  // namespace dynamo

@@ -1,5 +1,6 @@
-// The only file that knows JNI. Arguments are checked here against the Java objects that they came with; ranges
-// and handles are checked in core. No exception leaves a function: the data path answers with a Status.
+// The only file that knows JNI. Arguments are checked here against the Java objects that they came with;
+// ranges and handles are checked in core. No exception leaves a function: the data path answers with a
+// Status.
 
 #include <algorithm>
 #include <cerrno>
@@ -104,8 +105,9 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_write(JNIEnv* env, 
                                                                    jlong offset, jobject from, jint position,
                                                                    jint length) {
   return static_cast<jint>(guarded([&] {
-    return code(withDirect(env, handle, offset, from, position, length,
-                           [](std::byte* region, std::byte* java, size_t n) { std::copy_n(java, n, region); }));
+    return code(
+        withDirect(env, handle, offset, from, position, length,
+                   [](std::byte* region, std::byte* java, size_t n) { std::copy_n(java, n, region); }));
   }));
 }
 
@@ -113,8 +115,9 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_read(JNIEnv* env, j
                                                                   jlong offset, jobject into, jint position,
                                                                   jint length) {
   return static_cast<jint>(guarded([&] {
-    return code(withDirect(env, handle, offset, into, position, length,
-                           [](std::byte* region, std::byte* java, size_t n) { std::copy_n(region, n, java); }));
+    return code(
+        withDirect(env, handle, offset, into, position, length,
+                   [](std::byte* region, std::byte* java, size_t n) { std::copy_n(region, n, java); }));
   }));
 }
 

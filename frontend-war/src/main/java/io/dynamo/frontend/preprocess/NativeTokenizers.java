@@ -1,7 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
-import java.io.File;
+import io.dynamo.natives.NativeLibrary;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
@@ -13,7 +13,6 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 
@@ -28,9 +27,6 @@ import java.util.Locale;
  * class defined beside {@code TokenizersLibrary}.
  */
 final class NativeTokenizers {
-  /** Folders to unpack libraries in, separated as a path is; then the temporary folder. */
-  private static final String EXTRACT_DIR = "dynamo.native.extract-dir";
-
   private static final String LOADER_NAME =
       "ai.djl.huggingface.tokenizers.jni.DynamoTokenizersLoader";
 
@@ -59,17 +55,11 @@ final class NativeTokenizers {
         windows
             ? List.of("libwinpthread-1.dll", "libgcc_s_seh-1.dll", "libstdc++-6.dll", library)
             : List.of(library);
-    var folders = new LinkedHashSet<String>();
-    for (var folder : System.getProperty(EXTRACT_DIR, "").split(File.pathSeparator, -1)) {
-      if (!folder.isBlank()) {
-        folders.add(folder.strip());
-      }
-    }
-    folders.add(System.getProperty("java.io.tmpdir"));
+    var folders = NativeLibrary.extractFolders();
     var failure =
         new IllegalStateException(
-            "the tokenizer library for %s could not be loaded from %s; set %s to a folder that allows writing and execution"
-                .formatted(platform, folders, EXTRACT_DIR));
+            "the tokenizer library for %s could not be loaded from %s; set dynamo.native.extract-dir to a folder that allows writing and execution"
+                .formatted(platform, folders));
     for (var folder : folders) {
       try {
         loadFrom(Path.of(folder), "native/lib/" + platform + "/cpu/", files);
