@@ -6,11 +6,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three servers under many streams, with a worker that dies. */
-@Tag("pending")
 class ClusterIT {
   private static final String RETRIES = "ft_retry_retries_total";
   private static final String MIGRATIONS = "dynamo_frontend_model_migration_total";

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Arrays;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -13,7 +12,6 @@ import org.junit.jupiter.api.Test;
  * and the worker tells how long ago that is; the test takes that age from its own clock after the
  * answer has come, so that what it measures is too long by the answer's way, never too short.
  */
-@Tag("pending")
 class DisconnectIT {
   private static final Duration PROMPT = Duration.ofMillis(50);
   private static final Duration INTERVAL = Duration.ofMillis(50);
