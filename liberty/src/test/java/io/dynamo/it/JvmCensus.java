@@ -22,7 +22,7 @@ record JvmCensus(
     long applicationLoaders, Map<String, Integer> threads, Set<Integer> listeningPorts) {
   private static final Pattern LOADERS =
       Pattern.compile(
-          "(?m)^ *\\d+: +(\\d+) +\\d+ +com\\.ibm\\.ws\\.classloading\\.internal\\.AppClassLoader\\b");
+          "(?m)^ *\\d+: +(\\d+) +\\d+ +com\\.ibm\\.ws\\.classloading\\.internal\\.AppClassLoader$");
   private static final Pattern SPACES = Pattern.compile(" +");
   private static final Pattern THREAD = Pattern.compile("(?m)^\"([^\"]*)\"");
   private static final Pattern NUMBER = Pattern.compile("\\b(0x)?[0-9a-f]*[0-9][0-9a-f]*\\b");

@@ -25,6 +25,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
@@ -45,6 +46,8 @@ public final class Generation {
   private final WorkerCalls workers;
   private final int migrationLimit;
   private final DispatchMetrics metrics;
+  private final Executor
+      starter; // its threads end with their task: planes leave thread locals behind
   private final Flow.Subscriber<? super EngineOutput> downstream;
 
   private final Arbiter arbiter = new Arbiter();
@@ -71,6 +74,7 @@ public final class Generation {
       WorkerCalls workers,
       int migrationLimit,
       DispatchMetrics metrics,
+      Executor starter,
       Flow.Subscriber<? super EngineOutput> downstream) {
     this.model = model;
     this.request = request;
@@ -79,6 +83,7 @@ public final class Generation {
     this.workers = workers;
     this.migrationLimit = migrationLimit;
     this.metrics = metrics;
+    this.starter = starter;
     this.downstream = downstream;
   }
 
@@ -133,23 +138,27 @@ public final class Generation {
     }
     var end = new CompletableFuture<Void>();
     running = end;
+    starter.execute(() -> start(end));
+    return end;
+  }
+
+  private void start(CompletableFuture<Void> end) {
     if (context.cancellation().level() == Cancellation.Level.KILL) {
       end.complete(null);
-      return end;
+      return;
     }
     var left = outcomeAlready();
     if (left != null) {
       resumeAtTheEnd(left, end);
-      return end;
+      return;
     }
     try {
       var chosen = route();
       decision = chosen;
       if (context.cancellation().level() == Cancellation.Level.KILL) {
-        closeDecision(); // raised while the router chose: whoever raised it saw no decision to
-        // close
+        closeDecision(); // raised while the router chose, by who saw no decision to close
         end.complete(null);
-        return end;
+        return;
       }
       var asked =
           request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
@@ -157,11 +166,10 @@ public final class Generation {
     } catch (NoWorkerException e) {
       var loss = lastLoss;
       end.completeExceptionally(loss == null ? e : loss);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // nobody else would hear of it on this thread
       closeDecision();
       end.completeExceptionally(e);
     }
-    return end;
   }
 
   /**

@@ -8,6 +8,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.KvRouter;
 import java.util.concurrent.CompletionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -19,10 +20,12 @@ public final class LegDispatcher implements Dispatcher {
   private final Legs legs;
   private final int migrationLimit;
   private final DispatchMetrics metrics;
+  private final Executor starter;
   private final ScheduledExecutorService timer;
 
   /**
    * @param migrationLimit legs that may follow the first
+   * @param starter runs each leg's start on a thread of its own
    * @param timer ends generations whose deadline has passed
    */
   public LegDispatcher(
@@ -31,7 +34,9 @@ public final class LegDispatcher implements Dispatcher {
       Legs legs,
       int migrationLimit,
       Metrics metrics,
+      Executor starter,
       ScheduledExecutorService timer) {
+    this.starter = starter;
     this.router = router;
     this.workers = workers;
     this.legs = legs;
@@ -53,7 +58,7 @@ public final class LegDispatcher implements Dispatcher {
       Flow.Subscriber<? super EngineOutput> subscriber) {
     var generation =
         new Generation(
-            model, request, context, router, workers, migrationLimit, metrics, subscriber);
+            model, request, context, router, workers, migrationLimit, metrics, starter, subscriber);
     var listening = generation.open();
     var deadline =
         timer.schedule(

@@ -54,6 +54,7 @@ public class DispatchProducer {
         legs,
         runtime.settings().frontend().migrationLimit(),
         runtime.metrics(),
+        runtime.blocking(),
         runtime.timer());
   }
 }

@@ -327,7 +327,7 @@ class GenerationTest {
     var context =
         new RequestContext(
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
-    new LegDispatcher(workers::route, workers, legs, migrationLimit, metrics, timer)
+    new LegDispatcher(workers::route, workers, legs, migrationLimit, metrics, Runnable::run, timer)
         .generate(model(), request, context)
         .subscribe(client);
   }
