@@ -240,15 +240,19 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private void loaded(String name, Identity identity, ModelCard card, ModelText text) {
     synchronized (this) {
       var group = find(name, identity);
-      if (!closed && group != null && texts.putIfAbsent(identity, text) == null) {
+      if (!closed && group != null) {
+        var faster = texts.putIfAbsent(identity, text); // by another name, or before a flap
+        var shared = faster == null ? text : faster;
         group.loading = false;
-        group.served = new ServedModel(card, identity.endpoint(), text, group.createdAtSeconds);
+        group.served = new ServedModel(card, identity.endpoint(), shared, group.createdAtSeconds);
         publish();
         LOG.log(System.Logger.Level.INFO, "model {0} is served by {1}", name, identity.endpoint());
-        return;
+        if (faster == null) {
+          return;
+        }
       }
     }
-    text.close(); // nobody waits for it any more, or another load was faster
+    text.close();
   }
 
   /** Replaces the snapshot. Called with the lock held. */
