@@ -68,10 +68,10 @@ class MixedFleetIT {
       try (var ourFirst = server("mixed-worker-1", "worker").start();
           var ourSecond = server("mixed-worker-2", "worker").start()) {
         ourFirst.awaitReady();
-        awaitInstances(3);
+        ourSecond.awaitReady();
+        awaitInstances(4);
         awaitMoreAnswers();
         first.terminate();
-        ourSecond.awaitReady();
         awaitInstances(3);
         awaitMoreAnswers();
         second.terminate();
