@@ -15,6 +15,7 @@ import org.zeromq.ZMQ;
 final class PublisherConnection implements SocketLoop.Source {
   private static final System.Logger LOG = System.getLogger(PublisherConnection.class.getName());
   private static final int BATCH = 256; // events read before another publisher has its turn
+  private static final int LAST_BATCHES = 400; // a publisher that is gone may still be sending
 
   private final EventSubject subject;
   private final long publisherId;
@@ -109,6 +110,14 @@ final class PublisherConnection implements SocketLoop.Source {
           endpoint,
           what);
     }
+  }
+
+  /** Reads what has arrived, as far as it is bounded, and closes. */
+  void finish() {
+    for (int i = 0; i < LAST_BATCHES && read(); i++) {
+      // each read hands over a batch
+    }
+    close();
   }
 
   @Override

@@ -161,7 +161,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
       return;
     }
     if (heard.connection != null) {
-      heard.connection.close();
+      heard.connection.finish();
     }
     delivery.publisherLost(id);
   }
