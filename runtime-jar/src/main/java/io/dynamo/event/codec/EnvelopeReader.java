@@ -161,7 +161,8 @@ final class EnvelopeReader {
       } else if ((type & 0xf0) == 0x90) {
         owed += type & 0x0f;
       } else if (isString(type)) {
-        at += stringLength(type);
+        int count = stringLength(type);
+        at += count;
       } else if (type >= 0xc0 && type < 0xe0) {
         owed += skipSized(type);
       }

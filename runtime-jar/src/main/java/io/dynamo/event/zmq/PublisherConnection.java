@@ -13,6 +13,9 @@ import org.zeromq.ZMQ;
  * counted, and logged once. By the loop's thread only.
  */
 final class PublisherConnection implements SocketLoop.Source {
+  /** The sequence that is expected of a publisher that was never heard. */
+  static final long UNKNOWN = -1;
+
   private static final System.Logger LOG = System.getLogger(PublisherConnection.class.getName());
   private static final int BATCH = 256; // events read before another publisher has its turn
   private static final int LAST_BATCHES = 400; // a publisher that is gone may still be sending
@@ -26,11 +29,12 @@ final class PublisherConnection implements SocketLoop.Source {
   private final Metrics.Counter malformed;
   private final Metrics.Counter missed;
   private final byte[][] frames = new byte[EventFrames.COUNT][];
-  private long expected = -1; // sequence of the next event, once there was one
+  private long expected; // sequence of the next event
   private boolean warned;
 
   /**
    * @param socket connected to {@code endpoint}
+   * @param expected sequence of the next event, or {@link #UNKNOWN}
    */
   PublisherConnection(
       EventSubject subject,
@@ -40,7 +44,8 @@ final class PublisherConnection implements SocketLoop.Source {
       ZMQ.Socket socket,
       EventDelivery delivery,
       Metrics.Counter malformed,
-      Metrics.Counter missed) {
+      Metrics.Counter missed,
+      long expected) {
     this.subject = subject;
     this.publisherId = publisherId;
     this.endpoint = endpoint;
@@ -49,6 +54,12 @@ final class PublisherConnection implements SocketLoop.Source {
     this.delivery = delivery;
     this.malformed = malformed;
     this.missed = missed;
+    this.expected = expected;
+  }
+
+  /** The sequence of the next event, or {@link #UNKNOWN}. */
+  long expected() {
+    return expected;
   }
 
   void open() {
@@ -88,7 +99,7 @@ final class PublisherConnection implements SocketLoop.Source {
   private void hear() {
     try {
       var event = EventFrames.read(frames, publisherId, subject.topic());
-      if (expected >= 0 && event.sequence() > expected) {
+      if (expected != UNKNOWN && event.sequence() > expected) {
         missed.add(event.sequence() - expected);
       }
       expected = event.sequence() + 1;

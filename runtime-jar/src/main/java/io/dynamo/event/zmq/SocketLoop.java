@@ -10,6 +10,7 @@ import java.nio.channels.Selector;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.LinkedHashSet;
+import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -36,6 +37,14 @@ final class SocketLoop {
     void close();
   }
 
+  /** A task of a later time. */
+  private record Later(long dueNanos, Runnable task) implements Comparable<Later> {
+    @Override
+    public int compareTo(Later other) {
+      return Long.signum(dueNanos - other.dueNanos); // the clock may wrap
+    }
+  }
+
   private static final System.Logger LOG = System.getLogger(SocketLoop.class.getName());
 
   private final Selector selector;
@@ -43,6 +52,7 @@ final class SocketLoop {
   private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
   private final Set<AutoCloseable> owned = new LinkedHashSet<>(); // this and below: by thread only
   private final ArrayDeque<Source> busy = new ArrayDeque<>(); // to be read without waiting
+  private final PriorityQueue<Later> later = new PriorityQueue<>();
   private volatile boolean ended;
 
   SocketLoop(String name) {
@@ -63,6 +73,11 @@ final class SocketLoop {
   void execute(Runnable task) {
     tasks.add(task);
     selector.wakeup();
+  }
+
+  /** Runs {@code task} after {@code delay}; for tasks of this loop only. */
+  void executeAfter(Duration delay, Runnable task) {
+    later.add(new Later(System.nanoTime() + delay.toNanos(), task));
   }
 
   /**
@@ -152,6 +167,12 @@ final class SocketLoop {
     for (var task = tasks.poll(); task != null; task = tasks.poll()) {
       safely(task);
     }
+    for (var next = later.peek();
+        next != null && next.dueNanos - System.nanoTime() <= 0;
+        next = later.peek()) {
+      later.remove();
+      safely(next.task);
+    }
   }
 
   /** Each source once: one that never runs dry keeps nobody else from being read. */
@@ -170,10 +191,15 @@ final class SocketLoop {
   }
 
   private void select() throws IOException {
-    if (busy.isEmpty() && tasks.isEmpty()) {
+    var next = later.peek();
+    if (!busy.isEmpty() || !tasks.isEmpty()) {
+      selector.selectNow();
+    } else if (next == null) {
       selector.select();
     } else {
-      selector.selectNow();
+      // a millisecond too late at most: 0 would be for ever
+      selector.select(
+          1 + TimeUnit.NANOSECONDS.toMillis(Math.max(0, next.dueNanos - System.nanoTime())));
     }
     for (var key : selector.selectedKeys()) {
       var source = (Source) key.attachment();

@@ -2,9 +2,12 @@ package io.dynamo.event.zmq;
 
 import io.dynamo.config.EventSettings;
 import java.lang.System.Logger.Level;
+import java.util.function.Consumer;
 import org.zeromq.SocketType;
+import org.zeromq.ZEvent;
 import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
+import org.zeromq.ZMonitor;
 
 /**
  * The library's context and the options of every socket. Sockets are made and used on the thread of
@@ -75,8 +78,13 @@ final class ZmqSockets {
     return new PeerAddress(host == null ? settings.zmqBind() : host, port);
   }
 
-  /** A SUB socket that connects to {@code address}, and again whenever it loses it. */
-  ZMQ.Socket subscriber(String topic, PeerAddress address) {
+  /**
+   * A SUB socket that connects to {@code address}, and again whenever the connection is cut, but
+   * not when the peer has broken the protocol.
+   *
+   * @param link told on a thread of the library when a connection is up, and when it is down
+   */
+  ZMQ.Socket subscriber(String topic, PeerAddress address, Consumer<Boolean> link) {
     var socket = context.socket(SocketType.SUB);
     try {
       socket.setLinger(0);
@@ -89,6 +97,9 @@ final class ZmqSockets {
       socket.setHeartbeatTimeout(HEARTBEAT_TIMEOUT_MILLIS);
       socket.setIPv6(address.isIpv6());
       socket.subscribe(EventFrames.topic(topic));
+      ZEvent.ZEventConsummer hook =
+          event -> link.accept(event.getEvent() == ZMonitor.Event.CONNECTED);
+      socket.setEventHook(hook, ZMQ.EVENT_CONNECTED | ZMQ.EVENT_DISCONNECTED);
       if (!socket.connect(address.endpoint())) {
         throw new IllegalStateException("cannot connect to " + address.endpoint());
       }

@@ -10,6 +10,7 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -24,10 +25,15 @@ import org.jspecify.annotations.Nullable;
 final class ZmqSubscription implements EventPlane.Subscription {
   private static final System.Logger LOG = System.getLogger(ZmqSubscription.class.getName());
 
+  private static final Duration RECONNECT_DELAY = Duration.ofSeconds(3);
+
   /** A publisher as discovery has it, and the connection to it, once there is one. */
   private static final class Heard {
     final String endpoint;
     @Nullable PublisherConnection connection;
+    long next = PublisherConnection.UNKNOWN; // sequence expected of the next connection
+    int attempt; // of connecting; tells the words of one socket from those of another
+    boolean linked;
 
     Heard(String endpoint) {
       this.endpoint = endpoint;
@@ -137,14 +143,48 @@ final class ZmqSubscription implements EventPlane.Subscription {
       return; // gone meanwhile
     }
     try {
-      var socket = sockets.subscriber(subject.topic(), address);
+      int attempt = ++heard.attempt;
+      heard.linked = false;
+      var socket =
+          sockets.subscriber(
+              subject.topic(),
+              address,
+              up -> loop.execute(() -> linked(id, heard, address, attempt, up)));
       var connection =
           new PublisherConnection(
-              subject, id, heard.endpoint, loop, socket, delivery, malformed, missed);
+              subject, id, heard.endpoint, loop, socket, delivery, malformed, missed, heard.next);
       heard.connection = connection;
       connection.open();
     } catch (RuntimeException e) {
       unreachable(id, heard.endpoint, e);
+    }
+  }
+
+  /**
+   * The library connects again by itself what was cut, but not what has broken the protocol: one
+   * event that is too large would silence its publisher for ever. What is not back soon is
+   * connected anew.
+   */
+  private void linked(long id, Heard heard, PeerAddress address, int attempt, boolean up) {
+    if (heard.attempt != attempt) {
+      return; // a word of the socket before
+    }
+    heard.linked = up;
+    if (!up) {
+      loop.executeAfter(
+          RECONNECT_DELAY,
+          () -> {
+            var connection = heard.connection;
+            if (heard.attempt == attempt
+                && !heard.linked
+                && connection != null
+                && publishers.get(id) == heard) {
+              connection.finish();
+              heard.next = connection.expected();
+              heard.connection = null;
+              connect(id, heard, address);
+            }
+          });
     }
   }
 

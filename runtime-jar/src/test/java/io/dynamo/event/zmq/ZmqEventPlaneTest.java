@@ -26,10 +26,12 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -42,7 +44,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
   private final MemoryStore store = new MemoryStore();
   private final Discovery discovery = new MemoryDiscovery(store, new InstanceId(99));
   private final Random random = new Random(1);
-  private final List<AutoCloseable> opened = new ArrayList<>();
+  private final List<AutoCloseable> opened = new CopyOnWriteArrayList<>();
   private long processes;
 
   @Override
@@ -147,22 +149,60 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     assertThat(Thread.getAllStackTraces().size()).isLessThan(before + 20);
   }
 
-  /** A peer of ours that writes bytes to whoever connects, and then waits. */
-  private ServerSocket serving(byte[] bytes, int times) throws IOException {
+  private static final int GREETING_BYTES = 64;
+  private static final int READY_BYTES = 27; // of the captured peers
+
+  /**
+   * What a captured peer said first, said at the times of the protocol: the greeting, READY after
+   * the other's greeting, the rest after the other's READY.
+   */
+  private static void play(byte[] captured, Socket peer) throws IOException {
+    var out = peer.getOutputStream();
+    var in = peer.getInputStream();
+    out.write(captured, 0, GREETING_BYTES);
+    assertThat(in.readNBytes(GREETING_BYTES)).startsWith(0xff);
+    out.write(captured, GREETING_BYTES, READY_BYTES);
+    var header = in.readNBytes(2);
+    assertThat(header[0]).isEqualTo((byte) 4); // a short command
+    assertThat(new String(in.readNBytes(header[1] & 0xff), StandardCharsets.ISO_8859_1))
+        .startsWith("\u0005READY");
+    int said = GREETING_BYTES + READY_BYTES;
+    out.write(captured, said, captured.length - said);
+  }
+
+  /** A captured publisher that hangs up on all but the last of those who connect. */
+  private ServerSocket playing(byte[] captured, int times) throws IOException {
     var server = opened(new ServerSocket(0, 10, InetAddress.getLoopbackAddress()));
     Thread.ofVirtual()
         .start(
             () -> {
-              for (int i = 0; i < times; i++) {
+              for (int i = 1; i <= times; i++) {
                 try {
                   var client = opened(server.accept());
-                  client.getOutputStream().write(bytes);
-                  if (i < times - 1) {
-                    client.getInputStream().readNBytes(64 + 28); // its greeting and most of READY
+                  play(captured, client);
+                  if (i < times) {
+                    var _ = client.getInputStream().read(); // its subscription
                     client.close();
                   }
                 } catch (IOException _) {
-                  return; // the test has ended, or the peer has hung up
+                  return; // the test has ended
+                }
+              }
+            });
+    return server;
+  }
+
+  /** A peer that writes bytes to whoever connects, and then is silent. */
+  private ServerSocket saying(byte[] bytes) throws IOException {
+    var server = opened(new ServerSocket(0, 10, InetAddress.getLoopbackAddress()));
+    Thread.ofVirtual()
+        .start(
+            () -> {
+              while (true) {
+                try {
+                  opened(server.accept()).getOutputStream().write(bytes);
+                } catch (IOException _) {
+                  return; // the test has ended
                 }
               }
             });
@@ -173,16 +213,14 @@ class ZmqEventPlaneTest extends EventPlaneContract {
   void aCapturedPublisherIsHeard() throws Exception {
     var ear = new Ear();
     joined().subscribe(SUBJECT, ear);
-    var frames = CapturedEvent.frames("kv-events-stored-root");
     var head = CapturedEvent.bytes("zmtp-kv-events.pub2sub.head.bin");
     long publisher = publisherOf(head);
-    announce(publisher, serving(head, 1).getLocalPort());
+    announce(publisher, playing(head, 1).getLocalPort());
 
     var heard = ear.next(2);
 
     assertThat(heard).extracting(EventEnvelope::publisherId).containsOnly(publisher);
     assertThat(heard).extracting(EventEnvelope::sequence).containsExactly(0L, 1L);
-    assertThat(frames).hasSize(4);
   }
 
   /** The second frame of the first message. */
@@ -198,7 +236,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     var ear = new Ear();
     joined().subscribe(SUBJECT, ear);
     var head = CapturedEvent.bytes("zmtp-kv-events.pub2sub.head.bin");
-    announce(publisherOf(head), serving(head, 3).getLocalPort());
+    announce(publisherOf(head), playing(head, 3).getLocalPort());
 
     assertThat(ear.next(6))
         .extracting(EventEnvelope::sequence)
@@ -213,8 +251,12 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     var record = ((DiscoveryEvent.Added<EventChannel>) channels.next()).record();
     int port = PeerAddress.parse(((EventTransport.Zmq) record.transport()).endpoint()).port();
     try (var peer = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      var captured = CapturedEvent.bytes("zmtp-kv-events.sub2pub.bin");
+      var upToReady = Arrays.copyOf(captured, GREETING_BYTES + READY_BYTES);
+      play(upToReady, peer);
+      // our greeting is of ZMTP 3.0: who speaks 3.1 then subscribes by a message, not a command
+      peer.getOutputStream().write("\u0000\n\u0001kv-events".getBytes(StandardCharsets.US_ASCII));
       peer.setSoTimeout(50);
-      peer.getOutputStream().write(CapturedEvent.bytes("zmtp-kv-events.sub2pub.bin"));
       var received = new ByteArrayOutputStream();
       var wanted = "payload\u00c4\u0005hello";
 
@@ -226,7 +268,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
           });
 
       var text = received.toString(StandardCharsets.ISO_8859_1);
-      assertThat(text).startsWith("\u00ff").contains("READY").contains("\u0001\u0009kv-events");
+      assertThat(text).startsWith("\u0001\u0009kv-events");
     }
   }
 
@@ -258,7 +300,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     var ear = new Ear();
     joined().subscribe(SUBJECT, ear);
     var even = hex.length() % 2 == 0 ? hex : hex + "0";
-    announce(5, serving(HexFormat.of().parseHex(even), 1).getLocalPort());
+    announce(5, saying(HexFormat.of().parseHex(even)).getLocalPort());
     assertThat(ear.nextOfPublishers()).isEqualTo("found 5");
 
     var good = joined().publisher(SUBJECT);
