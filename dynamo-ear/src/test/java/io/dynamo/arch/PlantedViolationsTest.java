@@ -29,6 +29,7 @@ class PlantedViolationsTest {
         Arguments.of("nettyStaysInPipelineNetAndTcp", "kv.HoldsABuffer"),
         Arguments.of("jacksonStaysAtTheEdges", "kv.ParsesJson"),
         Arguments.of("msgpackStaysInTheCodecs", "kv.UnpacksMsgpack"),
+        Arguments.of("zeroMqStaysInItsPackage", "kv.OpensASocket"),
         Arguments.of("packagesFormNoCycle", "event.AsksRequests"),
         Arguments.of("packagesAreCutByFeature", "util.Strings"),
         Arguments.of("classesAreNamedForWhatTheyAre", "error.ErrorHelper"),

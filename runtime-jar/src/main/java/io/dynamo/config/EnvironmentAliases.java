@@ -51,6 +51,13 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TCP_POOL_SIZE", SettingKeys.TCP_POOL_SIZE),
           plain("DYN_TCP_WORKER_POOL_SIZE", SettingKeys.TCP_MAX_CONCURRENT_REQUESTS),
           plain("DYN_REQUEST_PLANE_CODEC", SettingKeys.REQUEST_CODEC),
+          plain("DYN_EVENT_PLANE", SettingKeys.EVENT_PLANE),
+          plain("DYN_ZMQ_EVENT_SUBSCRIBER_CHANNEL_CAPACITY", SettingKeys.EVENT_QUEUE_CAPACITY),
+          new Alias(
+              "DYN_EVENT_PLANE_HOST",
+              SettingKeys.EVENT_ZMQ_HOST.name(),
+              "",
+              EnvironmentAliases::withoutBrackets),
           plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
           plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),

@@ -59,6 +59,13 @@ final class SettingKeys {
           "false",
           none(),
           "allows addresses off loopback without authentication");
+  static final SettingKey<Boolean> OPEN_PLANES =
+      key(
+          "dynamo.security.open-planes",
+          BOOLEAN,
+          "false",
+          none(),
+          "allows planes off loopback that do not authenticate their peers, such as ZeroMQ");
   static final SettingKey<Duration> INHIBITED_DURATION =
       key(
           "dynamo.runtime.inhibited-duration",
@@ -180,6 +187,49 @@ final class SettingKeys {
           "msgpack",
           none(),
           "what our workers advertise");
+
+  static final SettingKey<EventSettings.Plane> EVENT_PLANE =
+      key(
+          "dynamo.event.plane",
+          oneOf(EventSettings.Plane.class),
+          "zmq",
+          none(),
+          "how events travel; local stays within this server");
+  static final SettingKey<Integer> EVENT_QUEUE_CAPACITY =
+      key(
+          "dynamo.event.queue-capacity",
+          INTEGER,
+          "100000",
+          between(1, 10_000_000),
+          "events held per publisher and per subscription; more are dropped and counted");
+  static final SettingKey<String> EVENT_ZMQ_BIND =
+      key(
+          "dynamo.event.zmq.bind",
+          IP_LITERAL,
+          "127.0.0.1",
+          none(),
+          "where publishers are bound; off loopback only with `dynamo.security.open-planes`");
+  static final SettingKey<String> EVENT_ZMQ_HOST =
+      key(
+          "dynamo.event.zmq.host",
+          TEXT,
+          "",
+          none(),
+          "what others are told to connect to; absent takes the bound address");
+  static final SettingKey<Integer> EVENT_ZMQ_HIGH_WATER_MARK =
+      key(
+          "dynamo.event.zmq.high-water-mark",
+          INTEGER,
+          "100000",
+          between(1, 10_000_000),
+          "events held per connection on each side; more are dropped");
+  static final SettingKey<Integer> EVENT_ZMQ_MAX_MESSAGE =
+      key(
+          "dynamo.event.zmq.max-message",
+          SIZE,
+          "16MiB",
+          sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
+          "one event on the wire; a publisher that announces more is disconnected");
 
   static final SettingKey<RouterSettings.Mode> ROUTER_MODE =
       key(

@@ -5,6 +5,7 @@ public record Settings(
     ServerSettings server,
     DiscoverySettings discovery,
     TcpSettings tcp,
+    EventSettings event,
     RouterSettings router,
     FrontendSettings frontend,
     WorkerSettings worker) {}

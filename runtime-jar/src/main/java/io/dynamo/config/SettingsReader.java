@@ -46,9 +46,11 @@ public final class SettingsReader {
   public static Settings read(Lookup lookup) {
     var reader = new SettingsReader(lookup);
     SettingKeys.all().forEach(reader::take);
-    reader.requireLoopback(SettingKeys.HTTP_HOST);
-    reader.requireLoopback(SettingKeys.TCP_HOST);
+    reader.requireLoopback(SettingKeys.HTTP_HOST, SettingKeys.INSECURE);
+    reader.requireLoopback(SettingKeys.TCP_HOST, SettingKeys.INSECURE);
     reader.requireOneAddress(SettingKeys.TCP_HOST);
+    reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
+    reader.requireReachableEventHost();
     if (!reader.problems.isEmpty()) {
       throw new InvalidSettingsException(reader.problems);
     }
@@ -120,13 +122,36 @@ public final class SettingsReader {
     return matcher.appendTail(text).toString();
   }
 
-  private void requireLoopback(SettingKey<String> key) {
+  private void requireLoopback(SettingKey<String> key, SettingKey<Boolean> unless) {
     if (values.get(key) instanceof String host
-        && Boolean.FALSE.equals(values.get(SettingKeys.INSECURE))
+        && Boolean.FALSE.equals(values.get(unless))
         && !isLoopback(host)) {
       problems.add(
           "%s = \"%s\" is reachable from other machines, and nothing there asks for credentials; bind 127.0.0.1, or accept that with %s=true"
-              .formatted(key.name(), host, SettingKeys.INSECURE.name()));
+              .formatted(key.name(), host, unless.name()));
+    }
+  }
+
+  /** Others must be able to connect to what they are told. */
+  private void requireReachableEventHost() {
+    if (!(values.get(SettingKeys.EVENT_ZMQ_BIND) instanceof String bind)) {
+      return;
+    }
+    if (values.get(SettingKeys.EVENT_ZMQ_HOST) instanceof String host) {
+      if (isLoopback(bind) && !isLoopback(host)) {
+        problems.add(
+            "%s = \"%s\" is what others connect to, but %s = \"%s\" hears this machine only; bind an address that is reachable there"
+                .formatted(
+                    SettingKeys.EVENT_ZMQ_HOST.name(),
+                    host,
+                    SettingKeys.EVENT_ZMQ_BIND.name(),
+                    bind));
+      }
+    } else if (InetAddress.ofLiteral(bind).isAnyLocalAddress()) {
+      problems.add(
+          "%s = \"%s\" stands for every address of this host; say with %s which of them others connect to"
+              .formatted(
+                  SettingKeys.EVENT_ZMQ_BIND.name(), bind, SettingKeys.EVENT_ZMQ_HOST.name()));
     }
   }
 
@@ -161,7 +186,7 @@ public final class SettingsReader {
   }
 
   private Settings settings() {
-    return new Settings(server(), discovery(), tcp(), router(), frontend(), worker());
+    return new Settings(server(), discovery(), tcp(), event(), router(), frontend(), worker());
   }
 
   private ServerSettings server() {
@@ -196,6 +221,16 @@ public final class SettingsReader {
         get(SettingKeys.TCP_STREAM_BUFFER),
         get(SettingKeys.TCP_MAX_CONCURRENT_REQUESTS),
         get(SettingKeys.REQUEST_CODEC));
+  }
+
+  private EventSettings event() {
+    return new EventSettings(
+        get(SettingKeys.EVENT_PLANE),
+        get(SettingKeys.EVENT_ZMQ_BIND),
+        optional(SettingKeys.EVENT_ZMQ_HOST),
+        get(SettingKeys.EVENT_QUEUE_CAPACITY),
+        get(SettingKeys.EVENT_ZMQ_HIGH_WATER_MARK),
+        get(SettingKeys.EVENT_ZMQ_MAX_MESSAGE));
   }
 
   private RouterSettings router() {

@@ -28,7 +28,7 @@ public interface EventPlane extends AutoCloseable {
 
   /**
    * Calls {@code listener} for each event from now on, one at a time per subscription, on a thread
-   * of the plane.
+   * of the plane. An {@link EventListener} is told of publishers too.
    */
   Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener);
 

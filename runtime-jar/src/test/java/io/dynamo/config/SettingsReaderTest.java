@@ -7,6 +7,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +113,41 @@ class SettingsReaderTest {
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining("dynamo.request.tcp.host = \"" + host + "\"")
         .hasMessageContaining("name one address");
+  }
+
+  @Test
+  void anUnknownEventPlaneIsRefusedByItsBound() {
+    assertThat(TestSettings.defaults().event().plane()).isEqualTo(EventSettings.Plane.ZMQ);
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.event.plane", "nats")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.event.plane = \"nats\" (from test) is not zmq or local");
+  }
+
+  @Test
+  void eventsOffLoopbackAreRefusedUnlessOpenPlanesAreAccepted() {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.event.zmq.bind", "10.0.0.7")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.security.open-planes=true");
+
+    var accepted =
+        TestSettings.with(
+            Map.of("dynamo.event.zmq.bind", "10.0.0.7", "dynamo.security.open-planes", "true"));
+    assertThat(accepted.event().zmqBind()).isEqualTo("10.0.0.7");
+    assertThat(accepted.event().zmqHost()).isNull();
+  }
+
+  @Test
+  void whatOthersAreToldOfEventsMustBeReachable() {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.event.zmq.host", "10.0.0.7")))
+        .hasMessageContaining("hears this machine only");
+
+    var wildcard =
+        Map.of("dynamo.event.zmq.bind", "0.0.0.0", "dynamo.security.open-planes", "true");
+    assertThatThrownBy(() -> TestSettings.with(wildcard))
+        .hasMessageContaining("say with dynamo.event.zmq.host");
+    var named = new HashMap<>(wildcard);
+    named.put("dynamo.event.zmq.host", "events.example.org");
+    assertThat(TestSettings.with(named).event().zmqHost()).isEqualTo("events.example.org");
   }
 
   @Test

@@ -1,21 +1,19 @@
 package io.dynamo.event.local;
 
+import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
-import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
-import java.lang.System.Logger.Level;
 import java.time.InstantSource;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ArrayBlockingQueue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
@@ -26,22 +24,17 @@ import java.util.random.RandomGenerator;
  * counted. Safe for concurrent use.
  */
 public final class LocalEventPlane implements EventPlane {
-  /** Events that a slow subscription lost. */
-  public static final MetricName DROPPED =
-      new MetricName(
-          "dynamo_event_dropped_total", "Events lost because a subscription was too slow.");
-
-  private static final System.Logger LOG = System.getLogger(LocalEventPlane.class.getName());
   private static final long PUBLISHER_ID_BOUND = 1L << 53;
 
   private final int queueCapacity;
-  private final Metrics.Counter dropped;
+  private final Metrics metrics;
   private final RandomGenerator random;
   private final InstantSource clock;
   private final ExecutorService threads =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("event-", 0).factory());
-  private final Map<EventSubject, List<LocalSubscription>> subscriptions =
+  private final Map<EventSubject, CopyOnWriteArrayList<LocalSubscription>> subscriptions =
       new ConcurrentHashMap<>();
+  private final Set<LocalPublisher> publishers = new LinkedHashSet<>(); // guarded by itself
   private volatile boolean closed;
 
   /**
@@ -51,7 +44,7 @@ public final class LocalEventPlane implements EventPlane {
   public LocalEventPlane(
       int queueCapacity, Metrics metrics, RandomGenerator random, InstantSource clock) {
     this.queueCapacity = queueCapacity;
-    this.dropped = metrics.counter(DROPPED);
+    this.metrics = metrics;
     this.random = random;
     this.clock = clock;
   }
@@ -59,14 +52,32 @@ public final class LocalEventPlane implements EventPlane {
   @Override
   public Publisher publisher(EventSubject subject) {
     requireOpen();
-    return new LocalPublisher(subject, random.nextLong(PUBLISHER_ID_BOUND));
+    var publisher = new LocalPublisher(subject, random.nextLong(PUBLISHER_ID_BOUND));
+    synchronized (publishers) {
+      publishers.add(publisher);
+      subscriptions(subject).forEach(all -> all.delivery.publisherFound(publisher.id));
+    }
+    return publisher;
   }
 
   @Override
   public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
     requireOpen();
     var subscription = new LocalSubscription(subject, listener);
-    subscriptions.computeIfAbsent(subject, _ -> new CopyOnWriteArrayList<>()).add(subscription);
+    synchronized (publishers) {
+      for (var publisher : publishers) {
+        if (publisher.subject.equals(subject)) {
+          subscription.delivery.publisherFound(publisher.id);
+        }
+      }
+      subscriptions.compute(
+          subject,
+          (_, known) -> {
+            var all = known == null ? new CopyOnWriteArrayList<LocalSubscription>() : known;
+            all.add(subscription);
+            return all;
+          });
+    }
     return subscription;
   }
 
@@ -79,16 +90,21 @@ public final class LocalEventPlane implements EventPlane {
   @Override
   public void close() {
     closed = true;
-    subscriptions.values().forEach(all -> all.forEach(LocalSubscription::close));
+    subscriptions.values().forEach(all -> all.forEach(each -> each.delivery.close()));
     subscriptions.clear();
     threads.shutdownNow();
+  }
+
+  private List<LocalSubscription> subscriptions(EventSubject subject) {
+    List<LocalSubscription> all = subscriptions.get(subject);
+    return all == null ? List.of() : all;
   }
 
   private final class LocalPublisher implements Publisher {
     private final EventSubject subject;
     private final long id;
     private long sequence;
-    private boolean ended;
+    private volatile boolean ended;
 
     LocalPublisher(EventSubject subject, long id) {
       this.subject = subject;
@@ -108,73 +124,41 @@ public final class LocalEventPlane implements EventPlane {
       }
       long number = sequence++;
       long now = clock.millis();
-      for (var subscription : subscriptions.getOrDefault(subject, List.of())) {
-        subscription.offer(new EventEnvelope(id, number, now, subject.topic(), payload.clone()));
+      for (var subscription : subscriptions(subject)) {
+        subscription.delivery.event(
+            new EventEnvelope(id, number, now, subject.topic(), payload.clone()));
       }
     }
 
     @Override
     public void close() {
-      ended = true;
+      synchronized (publishers) {
+        ended = true;
+        if (publishers.remove(this)) {
+          subscriptions(subject).forEach(all -> all.delivery.publisherLost(id));
+        }
+      }
     }
   }
 
   private final class LocalSubscription implements Subscription {
     private final EventSubject subject;
-    private final Consumer<EventEnvelope> listener;
-    private final ArrayBlockingQueue<EventEnvelope> queue = new ArrayBlockingQueue<>(queueCapacity);
-    private final AtomicInteger work =
-        new AtomicInteger(); // drain passes owed; the publisher that raises it from 0 starts one
-    private volatile boolean ended;
+    private final EventDelivery delivery;
 
     LocalSubscription(EventSubject subject, Consumer<EventEnvelope> listener) {
       this.subject = subject;
-      this.listener = listener;
-    }
-
-    void offer(EventEnvelope event) {
-      if (ended) {
-        return;
-      }
-      if (!queue.offer(event)) {
-        dropped.increment();
-        return;
-      }
-      if (work.getAndIncrement() == 0) {
-        try {
-          threads.execute(this::drain);
-        } catch (RejectedExecutionException _) {
-          ended = true; // the plane was closed meanwhile
-        }
-      }
-    }
-
-    private void drain() {
-      int passes = work.get();
-      while (passes != 0) {
-        for (var event = queue.poll(); event != null && !ended; event = queue.poll()) {
-          tell(event);
-        }
-        passes = work.addAndGet(-passes);
-      }
-    }
-
-    private void tell(EventEnvelope event) {
-      try {
-        listener.accept(event);
-      } catch (RuntimeException e) {
-        LOG.log(Level.ERROR, "a listener of " + subject + " failed; it goes on with the next", e);
-      }
+      this.delivery = new EventDelivery(subject, listener, queueCapacity, threads, metrics);
     }
 
     @Override
     public void close() {
-      ended = true;
-      queue.clear();
-      var all = subscriptions.get(subject);
-      if (all != null) {
-        all.remove(this);
-      }
+      delivery.close();
+      subscriptions.computeIfPresent(
+          subject,
+          (_, all) -> {
+            all.remove(this);
+            return all.isEmpty() ? null : all;
+          });
     }
   }
 }

@@ -1,28 +1,37 @@
 package io.dynamo.runtime.wiring;
 
 import io.dynamo.config.DiscoverySettings;
+import io.dynamo.config.EventSettings;
 import io.dynamo.config.Settings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
+import io.dynamo.event.EventPlane;
 import io.dynamo.event.local.LocalEventPlane;
+import io.dynamo.event.zmq.ZmqEventPlane;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import java.security.SecureRandom;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
 import org.eclipse.microprofile.metrics.MetricRegistry;
 
-/** Opens the runtime of a server: metrics and executors first, discovery last. */
+/**
+ * Opens the runtime of a server: metrics and executors first, then discovery, and last the events,
+ * whose publishers are found through it.
+ */
 final class PlaneOpener implements RuntimeOpener {
-  private static final int EVENT_QUEUE_CAPACITY = 100_000; // Dynamo's high-water mark
+  // sockets and their threads end within this, or are left behind with a warning
+  private static final Duration EVENTS_PATIENCE = Duration.ofSeconds(8);
   private static final long METRICS_REFRESH_MILLIS = 1000;
 
   private final MetricRegistry registry;
@@ -41,10 +50,11 @@ final class PlaneOpener implements RuntimeOpener {
     var metrics = metrics(timer, opened);
     var blocking = blocking(opened);
     var parts = planes.open(settings, metrics, opened);
-    var events =
-        opened.push("events", new LocalEventPlane(EVENT_QUEUE_CAPACITY, metrics, random, clock));
     var id = new InstanceId(random.nextLong());
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
+    var events =
+        opened.push(
+            "events", EVENTS_PATIENCE, events(settings.event(), discovery, metrics, random, clock));
     return new DynamoRuntime(
         settings,
         metrics,
@@ -95,6 +105,18 @@ final class PlaneOpener implements RuntimeOpener {
     return switch (settings.backend()) {
       case MEMORY -> new MemoryDiscovery(new MemoryStore(), id);
       case FILE -> new FileDiscovery(settings.fileRoot(), settings.leaseTtl(), id, clock);
+    };
+  }
+
+  private static EventPlane events(
+      EventSettings settings,
+      Discovery discovery,
+      Metrics metrics,
+      RandomGenerator random,
+      InstantSource clock) {
+    return switch (settings.plane()) {
+      case LOCAL -> new LocalEventPlane(settings.queueCapacity(), metrics, random, clock);
+      case ZMQ -> new ZmqEventPlane(discovery, settings, metrics, random, clock);
     };
   }
 }

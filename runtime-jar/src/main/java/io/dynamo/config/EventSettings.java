@@ -1,0 +1,26 @@
+package io.dynamo.config;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How events travel. Keys: {@code dynamo.event.*}.
+ *
+ * @param zmqBind IP literal that publishers bind
+ * @param zmqHost what others are told to connect to; null is {@code zmqBind}
+ * @param queueCapacity events held per publisher and per subscription
+ * @param zmqHighWaterMark events held per connection, on each side
+ * @param zmqMaxMessageBytes of one event on the wire
+ */
+public record EventSettings(
+    Plane plane,
+    String zmqBind,
+    @Nullable String zmqHost,
+    int queueCapacity,
+    int zmqHighWaterMark,
+    int zmqMaxMessageBytes) {
+  /** The planes of this version. */
+  public enum Plane {
+    ZMQ,
+    LOCAL
+  }
+}

@@ -1,0 +1,18 @@
+package io.dynamo.event;
+
+import java.util.function.Consumer;
+
+/**
+ * A listener that is also told whom it hears: where a plane finds publishers one by one, their
+ * coming and going is told in order with their events, and never dropped.
+ */
+public interface EventListener extends Consumer<EventEnvelope> {
+  /**
+   * The subscription listens to this publisher from now on. Its first events may still be missed,
+   * until the connection to it is up.
+   */
+  void publisherFound(long publisherId);
+
+  /** The publisher is gone; nothing more of it follows, unless it is found again. */
+  void publisherLost(long publisherId);
+}

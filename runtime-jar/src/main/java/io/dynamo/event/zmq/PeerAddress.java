@@ -1,0 +1,68 @@
+package io.dynamo.event.zmq;
+
+import java.net.Inet6Address;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+
+/**
+ * Where a publisher is: {@code tcp://host:port}, IPv6 in brackets.
+ *
+ * @param host a name or an IP literal, without brackets
+ */
+record PeerAddress(String host, int port) {
+  private static final String SCHEME = "tcp://";
+  private static final int MAX_PORT = 65535;
+
+  /**
+   * @throws IllegalArgumentException when {@code endpoint} is of another form
+   */
+  static PeerAddress parse(String endpoint) {
+    int colon = endpoint.lastIndexOf(':');
+    if (!endpoint.startsWith(SCHEME) || colon <= SCHEME.length()) {
+      throw new IllegalArgumentException("\"" + endpoint + "\" is not tcp://host:port");
+    }
+    var host = endpoint.substring(SCHEME.length(), colon);
+    if (host.startsWith("[") && host.endsWith("]")) {
+      host = host.substring(1, host.length() - 1);
+    }
+    int port = Integer.parseInt(endpoint.substring(colon + 1));
+    if (port < 1 || port > MAX_PORT || host.isEmpty()) {
+      throw new IllegalArgumentException("\"" + endpoint + "\" names no host and port");
+    }
+    return new PeerAddress(host, port);
+  }
+
+  boolean isLiteral() {
+    try {
+      InetAddress.ofLiteral(host);
+      return true;
+    } catch (IllegalArgumentException _) {
+      return false;
+    }
+  }
+
+  boolean isIpv6() {
+    return host.indexOf(':') >= 0;
+  }
+
+  /**
+   * Looks the name up; may take as long as the system's resolver.
+   *
+   * @throws IllegalArgumentException when there is no such host
+   */
+  PeerAddress resolved() {
+    try {
+      var address = InetAddress.getByName(host);
+      var literal = address.getHostAddress();
+      int zone = address instanceof Inet6Address ? literal.indexOf('%') : -1;
+      return new PeerAddress(zone < 0 ? literal : literal.substring(0, zone), port);
+    } catch (UnknownHostException e) {
+      throw new IllegalArgumentException("no host " + host, e);
+    }
+  }
+
+  /** As in a record of discovery. */
+  String endpoint() {
+    return SCHEME + (isIpv6() ? "[" + host + "]" : host) + ":" + port;
+  }
+}

@@ -1,0 +1,188 @@
+package io.dynamo.event.zmq;
+
+import io.dynamo.config.EventSettings;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.EventChannel;
+import io.dynamo.discovery.EventTransport;
+import io.dynamo.event.EventDelivery;
+import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.metrics.EventMetrics;
+import io.dynamo.metrics.Metrics;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Consumer;
+import java.util.random.RandomGenerator;
+import org.zeromq.ZMQ;
+
+/**
+ * Events over ZeroMQ without a broker: a publisher binds and is found through discovery, a
+ * subscription connects to every publisher of its subject. A subscription hears what is published
+ * once its connection is up; what it missed shows as a gap in sequences, is counted, and does not
+ * come again. Safe for concurrent use.
+ */
+public final class ZmqEventPlane implements EventPlane {
+  private static final System.Logger LOG = System.getLogger(ZmqEventPlane.class.getName());
+  private static final long PUBLISHER_ID_BOUND = 1L << 53;
+  private static final Duration BIND_PATIENCE = Duration.ofSeconds(10);
+  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(6);
+
+  private final Discovery discovery;
+  private final EventSettings settings;
+  private final Metrics metrics;
+  private final RandomGenerator random;
+  private final InstantSource clock;
+  private final ZmqSockets sockets;
+  private final SocketLoop sending;
+  private final SocketLoop receiving;
+  private final ExecutorService threads =
+      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("event-", 0).factory());
+  private final Set<ZmqPublisher> publishers = ConcurrentHashMap.newKeySet();
+  private final Set<ZmqSubscription> subscriptions = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
+
+  /**
+   * @param discovery must outlive this plane
+   * @param random for publisher ids
+   */
+  public ZmqEventPlane(
+      Discovery discovery,
+      EventSettings settings,
+      Metrics metrics,
+      RandomGenerator random,
+      InstantSource clock) {
+    this.discovery = discovery;
+    this.settings = settings;
+    this.metrics = metrics;
+    this.random = random;
+    this.clock = clock;
+    this.sockets = new ZmqSockets(settings);
+    this.sending = new SocketLoop("event-zmq-send");
+    this.receiving = new SocketLoop("event-zmq-receive");
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>It is bound and in discovery when this returns.
+   *
+   * @throws IllegalStateException when the plane is closed or its address cannot be bound
+   */
+  @Override
+  public Publisher publisher(EventSubject subject) {
+    requireOpen();
+    long id = random.nextLong(PUBLISHER_ID_BOUND);
+    var socket = sending.call(this::bound, BIND_PATIENCE);
+    Discovery.Handle record;
+    try {
+      record =
+          discovery.register(
+              new EventChannel(
+                  subject.scope(),
+                  subject.topic(),
+                  id,
+                  new EventTransport.Zmq(sockets.advertised(socket).endpoint())));
+    } catch (RuntimeException e) {
+      sending.execute(
+          () -> {
+            sending.disown(socket);
+            socket.close();
+          });
+      throw e;
+    }
+    var publisher =
+        new ZmqPublisher(
+            subject,
+            id,
+            sending,
+            socket,
+            record,
+            settings.queueCapacity(),
+            metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL),
+            clock,
+            publishers::remove);
+    publishers.add(publisher);
+    if (closed) {
+      publisher.close(); // the close may not have seen it
+      requireOpen();
+    }
+    return publisher;
+  }
+
+  private ZMQ.Socket bound() {
+    var socket = sockets.publisher();
+    sending.own(socket);
+    return socket;
+  }
+
+  @Override
+  public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
+    requireOpen();
+    var delivery = new EventDelivery(subject, listener, settings.queueCapacity(), threads, metrics);
+    var subscription =
+        new ZmqSubscription(
+            subject, receiving, sockets, threads, delivery, metrics, subscriptions::remove);
+    subscriptions.add(subscription);
+    subscription.open(discovery);
+    if (closed) {
+      subscription.close();
+      requireOpen();
+    }
+    return subscription;
+  }
+
+  private void requireOpen() {
+    if (closed) {
+      throw new IllegalStateException("the event plane is closed");
+    }
+  }
+
+  /** Takes the publishers out of discovery, closes all sockets and ends the threads. Idempotent. */
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    subscriptions.forEach(ZmqSubscription::close);
+    publishers.forEach(ZmqPublisher::close);
+    sending.end();
+    receiving.end();
+    // the context waits for its sockets, and no thread of ours shall carry what the library leaves
+    var ending =
+        Thread.ofPlatform()
+            .daemon()
+            .inheritInheritableThreadLocals(false)
+            .name("event-zmq-end")
+            .start(this::end);
+    try {
+      if (!ending.join(CLOSE_PATIENCE)) {
+        LOG.log(
+            Level.WARNING,
+            "the event plane has not ended within {0} ms; its threads are left behind",
+            CLOSE_PATIENCE.toMillis());
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+    threads.shutdownNow();
+  }
+
+  private void end() {
+    try {
+      if (sending.join(CLOSE_PATIENCE) && receiving.join(CLOSE_PATIENCE)) {
+        sockets.close();
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,129 @@
+package io.dynamo.event.zmq;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.metrics.Metrics;
+import java.time.InstantSource;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.zeromq.ZMQ;
+import org.zeromq.ZMQException;
+
+/**
+ * A bound PUB socket behind a bounded queue. One thread at a time publishes; the loop's thread
+ * sends.
+ */
+final class ZmqPublisher implements EventPlane.Publisher {
+  private static final int BATCH = 256; // events sent before another publisher has its turn
+
+  /** An event on its way to the socket. */
+  private record Outgoing(byte[] sequence, byte[] envelope) {}
+
+  private final EventSubject subject;
+  private final long id;
+  private final SocketLoop loop;
+  private final ZMQ.Socket socket; // by the loop only
+  private final Discovery.Handle record;
+  private final int capacity;
+  private final Metrics.Counter dropped;
+  private final InstantSource clock;
+  private final Consumer<ZmqPublisher> onClose;
+  private final byte[] topicFrame;
+  private final byte[] idFrame;
+  private final Queue<Outgoing> queue = new ConcurrentLinkedQueue<>();
+  private final AtomicInteger waiting =
+      new AtomicInteger(); // raised after an event is queued; whoever raises it from 0 sends
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private long sequence; // of the next event
+
+  /**
+   * @param socket bound, owned by {@code loop}
+   * @param record tells others where {@code socket} is; closed with it
+   */
+  ZmqPublisher(
+      EventSubject subject,
+      long id,
+      SocketLoop loop,
+      ZMQ.Socket socket,
+      Discovery.Handle record,
+      int capacity,
+      Metrics.Counter dropped,
+      InstantSource clock,
+      Consumer<ZmqPublisher> onClose) {
+    this.subject = subject;
+    this.id = id;
+    this.loop = loop;
+    this.socket = socket;
+    this.record = record;
+    this.capacity = capacity;
+    this.dropped = dropped;
+    this.clock = clock;
+    this.onClose = onClose;
+    this.topicFrame = EventFrames.topic(subject.topic());
+    this.idFrame = EventFrames.number(id);
+  }
+
+  @Override
+  public long id() {
+    return id;
+  }
+
+  @Override
+  public void publish(byte[] payload) {
+    if (closed.get()) {
+      throw new IllegalStateException("the publisher of " + subject + " is closed");
+    }
+    long number = sequence++; // also for what is dropped: the gap tells
+    if (waiting.get() >= capacity) {
+      dropped.increment();
+      return;
+    }
+    var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
+    queue.add(new Outgoing(EventFrames.number(number), EventFrames.envelope(event)));
+    if (waiting.getAndIncrement() == 0) {
+      loop.execute(this::send);
+    }
+  }
+
+  private void send() {
+    int sent = 0;
+    for (var event = next(sent); event != null; event = next(sent)) {
+      sent++;
+      try {
+        socket.send(topicFrame, ZMQ.DONTWAIT | ZMQ.SNDMORE);
+        socket.send(idFrame, ZMQ.DONTWAIT | ZMQ.SNDMORE);
+        socket.send(event.sequence, ZMQ.DONTWAIT | ZMQ.SNDMORE);
+        socket.send(event.envelope, ZMQ.DONTWAIT);
+      } catch (ZMQException e) {
+        dropped.increment(); // the socket is closing
+      }
+    }
+    if (waiting.addAndGet(-sent) > 0) {
+      loop.execute(this::send);
+    }
+  }
+
+  private @Nullable Outgoing next(int sent) {
+    return sent == BATCH ? null : queue.poll();
+  }
+
+  @Override
+  public void close() {
+    if (!closed.compareAndSet(false, true)) {
+      return;
+    }
+    onClose.accept(this);
+    record.close(); // nobody comes any more; then those who are there are left
+    loop.execute(
+        () -> {
+          loop.disown(socket);
+          socket.close();
+        });
+  }
+}

@@ -1,0 +1,76 @@
+package io.dynamo.event;
+
+import io.dynamo.testing.Heard;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** A listener that knows when it is connected: it hears probes apart from events. */
+public final class Ear implements EventListener {
+  private static final byte[] PROBE = "probe".getBytes(StandardCharsets.US_ASCII);
+  private static final int ATTEMPTS = 2000;
+  private static final long PAUSE_MILLIS = 10;
+
+  private final LinkedBlockingQueue<Long> probes = new LinkedBlockingQueue<>();
+  private final Heard<EventEnvelope> events = new Heard<>();
+  private final Heard<String> publishers = new Heard<>();
+
+  @Override
+  public void accept(EventEnvelope event) {
+    if (Arrays.equals(event.payload(), PROBE)) {
+      probes.add(event.publisherId());
+    } else {
+      events.accept(event);
+    }
+  }
+
+  @Override
+  public void publisherFound(long publisherId) {
+    publishers.accept("found " + publisherId);
+  }
+
+  @Override
+  public void publisherLost(long publisherId) {
+    publishers.accept("lost " + publisherId);
+  }
+
+  /** Publishes probes until one is heard; from then on everything is. */
+  public void connectTo(EventPlane.Publisher publisher) throws InterruptedException {
+    for (int i = 0; i < ATTEMPTS; i++) {
+      publisher.publish(PROBE.clone());
+      for (var heard = probe(); heard != null; heard = probe()) {
+        if (heard == publisher.id()) {
+          return;
+        }
+      }
+    }
+    throw new AssertionError("publisher " + publisher.id() + " is not heard");
+  }
+
+  private @Nullable Long probe() throws InterruptedException {
+    return probes.poll(PAUSE_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  /** The next event that is no probe; fails when it does not come. */
+  public EventEnvelope next() throws InterruptedException {
+    return events.next();
+  }
+
+  /** The next events; fails when they do not come. */
+  public List<EventEnvelope> next(int count) throws InterruptedException {
+    return events.next(count);
+  }
+
+  /** Events heard and not asked for. */
+  public List<EventEnvelope> rest() {
+    return events.rest();
+  }
+
+  /** {@code found} or {@code lost}, and the publisher's id; fails when nothing comes. */
+  public String nextOfPublishers() throws InterruptedException {
+    return publishers.next();
+  }
+}
