@@ -45,7 +45,7 @@ class ConfigSourcesTest {
     assertThat(settings.discovery().backend()).isEqualTo(DiscoverySettings.Backend.FILE);
     assertThat(settings.discovery().fileRoot()).isEqualTo(Path.of("/var/store"));
     assertThat(settings.tcp().host()).isEqualTo("::1");
-    assertThat(settings.tcp().requestTimeout()).isEqualTo(Duration.ofSeconds(7));
+    assertThat(settings.tcp().timeouts().acknowledgement()).isEqualTo(Duration.ofSeconds(7));
     assertThat(settings.frontend().bodyLimitBytes()).isEqualTo(3 << 20);
     assertThat(settings.server().inhibitedDuration()).isZero();
     assertThat(settings.router().mode()).isEqualTo(RouterSettings.Mode.ROUND_ROBIN);

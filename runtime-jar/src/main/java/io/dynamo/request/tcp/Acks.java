@@ -27,6 +27,11 @@ final class Acks {
     return "%s: %d bytes (max: %d bytes)".formatted(TOO_LARGE, bytes, maxBytes);
   }
 
+  static String pathTooLong(int bytes, int maxBytes) {
+    return "Read error: endpoint path too long: %d bytes (max: %d bytes)"
+        .formatted(bytes, maxBytes);
+  }
+
   /**
    * What a refusal means. Dynamo's frontends take a text that they do not know as success and then
    * hang; here it is a lost worker.
