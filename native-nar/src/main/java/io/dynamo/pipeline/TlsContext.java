@@ -158,10 +158,10 @@ public final class TlsContext implements AutoCloseable {
   }
 
   /**
-   * Reads the files and uses them if they have changed. Files that are of no use, half written
+   * Reads the files now, and uses them if they have changed. Files that are of no use, half written
    * perhaps, leave what there was in place.
    */
-  synchronized void reload() {
+  public synchronized void reload() {
     Map<Path, String> now = contents;
     try {
       now = files.read();

@@ -6,6 +6,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.FrameException;
 import io.dynamo.pipeline.Sockets;
 import io.dynamo.pipeline.TlsContext;
 import io.netty.buffer.ByteBuf;
@@ -22,7 +23,6 @@ import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -35,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  * the same order. State belongs to its event loop; {@link #send} may be called from any thread.
  */
 final class RequestConnection extends ChannelInboundHandlerAdapter {
-  private static final int MAX_ACK_BYTES = 64 * 1024;
   private static final int MAX_UNACKNOWLEDGED = 1024;
   private static final int IDLE_SECONDS = 300;
 
@@ -197,21 +196,17 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     pending =
         ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), pending, (ByteBuf) message);
-    while (end == null && pending.readableBytes() >= 4) {
-      long length = pending.getUnsignedInt(pending.readerIndex());
-      if (length > MAX_ACK_BYTES) {
-        end(
-            lost(
-                "worker %s announced an acknowledgement of %d bytes".formatted(worker, length),
-                null));
-        break;
+    try {
+      for (int before = pending.readableBytes(); end == null; before = pending.readableBytes()) {
+        var text = Acks.read(pending);
+        if (text == null) {
+          break;
+        }
+        meters.bytesReceived().add(before - pending.readableBytes());
+        acknowledge(text);
       }
-      if (pending.readableBytes() < 4 + length) {
-        break;
-      }
-      pending.skipBytes(4);
-      meters.bytesReceived().add(length);
-      acknowledge(pending.readCharSequence((int) length, StandardCharsets.UTF_8).toString());
+    } catch (FrameException e) {
+      end(lost("worker " + worker + " makes no sense", e));
     }
     if (end != null || !pending.isReadable()) {
       drop();

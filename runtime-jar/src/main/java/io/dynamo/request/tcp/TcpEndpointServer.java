@@ -42,7 +42,7 @@ public final class TcpEndpointServer implements EndpointServer {
   final Admission admission;
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
   private final Metrics metrics;
-  private final PlaneTls tls;
+  final PlaneTls tls;
   private final ConnectionLimit limit;
   private final EventLoops loops;
   private final ConcurrentHashMap<String, TcpEndpoint<?, ?>> endpoints = new ConcurrentHashMap<>();

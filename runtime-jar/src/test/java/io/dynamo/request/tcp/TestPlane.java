@@ -84,6 +84,10 @@ final class TestPlane implements AutoCloseable {
             TIMEOUTS.writeStall()));
   }
 
+  static TestPlane impatientPlane(Duration ack) {
+    return new TestPlane(impatient(ack, Duration.ofSeconds(5)));
+  }
+
   static TcpSettings patient(TcpTimeouts timeouts) {
     return settings(PayloadFormat.MSGPACK, 1 << 20, timeouts, new AdmissionSettings(8, 0), CLEAR);
   }
@@ -103,8 +107,42 @@ final class TestPlane implements AutoCloseable {
       TcpTimeouts timeouts,
       AdmissionSettings admission,
       TlsSettings tls) {
+    return bounded(1 << 24, 10_000, maxFrameBytes, format, timeouts, admission, tls);
+  }
+
+  /** Large requests, of which {@code maxUnsentBytes} may wait. */
+  static TcpSettings bounded(int maxUnsentBytes, int maxConnections) {
+    return bounded(
+        maxUnsentBytes,
+        maxConnections,
+        1 << 25,
+        PayloadFormat.MSGPACK,
+        TIMEOUTS,
+        new AdmissionSettings(8, 0),
+        CLEAR);
+  }
+
+  private static TcpSettings bounded(
+      int maxUnsentBytes,
+      int maxConnections,
+      int maxFrameBytes,
+      PayloadFormat format,
+      TcpTimeouts timeouts,
+      AdmissionSettings admission,
+      TlsSettings tls) {
     return new TcpSettings(
-        "127.0.0.1", 0, 0, maxFrameBytes, 1 << 24, 10_000, 2, 64, format, timeouts, admission, tls);
+        "127.0.0.1",
+        0,
+        0,
+        maxFrameBytes,
+        maxUnsentBytes,
+        maxConnections,
+        2,
+        64,
+        format,
+        timeouts,
+        admission,
+        tls);
   }
 
   EndpointServer.Served serve(EndpointHandler<GenerateRequest, EngineOutput> handler) {
@@ -137,9 +175,13 @@ final class TestPlane implements AutoCloseable {
   }
 
   static GenerateRequest request() {
+    return request(new int[] {2, 3016, 203});
+  }
+
+  static GenerateRequest request(int[] tokenIds) {
     return new GenerateRequest(
         "tiny",
-        new int[] {2, 3016, 203},
+        tokenIds,
         new StopConditions(4, List.of(), List.of(3), null, false),
         SamplingOptions.DEFAULTS,
         OutputOptions.DEFAULTS,
