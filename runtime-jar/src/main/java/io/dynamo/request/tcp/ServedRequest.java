@@ -100,8 +100,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   @Override
   public void connected(SentStream connected) {
     boolean late;
+    stream = connected;
     synchronized (lock) {
-      stream = connected;
       late = parting != null;
     }
     if (late) {
@@ -311,22 +311,30 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     finish(cause);
   }
 
-  /** Ends the request with a typed error that lets the requester go on elsewhere. */
-  void shutDown(WorkerLostException cause) {
-    boolean streams;
-    SentStream to;
+  /**
+   * Says that the endpoint closes: from now on the handler is not asked.
+   *
+   * @return whether the prologue is out, so that it is too late for that
+   */
+  boolean forbid(WorkerLostException cause) {
     synchronized (lock) {
-      streams = announced;
-      to = stream;
-      if (!streams) {
+      if (!announced) {
         parting = cause; // told in place of the prologue
       }
+      return announced;
     }
-    if (streams) {
+  }
+
+  /** Ends the request with a typed error that lets the requester go on elsewhere. */
+  void shutDown(WorkerLostException cause) {
+    if (forbid(cause)) {
       cancelSubscription();
       finish(cause);
-    } else if (to != null) {
-      to.execute(() -> begin(to)); // it may still wait for its turn
+    } else {
+      var to = stream;
+      if (to != null) {
+        to.execute(() -> begin(to)); // it may still wait for its turn
+      }
     }
     cancellation.kill();
   }

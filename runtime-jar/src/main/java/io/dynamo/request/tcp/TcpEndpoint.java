@@ -153,11 +153,12 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
 
   @Override
   public void close() {
-    for (var request : refuse()) {
-      request.shutDown(
-          new WorkerLostException(
-              ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path()));
-    }
+    var cause =
+        new WorkerLostException(
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path());
+    var open = refuse();
+    open.forEach(request -> request.forbid(cause)); // all first: one that ends calls the next
+    open.forEach(request -> request.shutDown(cause));
   }
 
   private List<ServedRequest<Q, R>> refuse() {

@@ -50,10 +50,29 @@ class ErrorTableTest {
 
   @ParameterizedTest
   @CsvSource({
-    "100, failed", "200, failed", "302, failed", "400, invalid", "401, invalid", "403, invalid",
-    "404, invalid", "408, lost", "409, invalid", "413, invalid", "415, invalid", "422, invalid",
-    "429, overloaded", "451, invalid", "499, cancelled", "500, failed", "501, failed",
-    "502, failed", "503, failed", "504, lost", "507, failed", "529, overloaded", "599, failed"
+    "100, failed",
+    "200, failed",
+    "302, failed",
+    "400, invalid",
+    "401, invalid",
+    "403, invalid",
+    "404, invalid",
+    "408, lost",
+    "409, invalid",
+    "413, invalid",
+    "415, invalid",
+    "422, invalid",
+    "429, overloaded",
+    "451, invalid",
+    "499, cancelled",
+    "500, failed",
+    "501, failed",
+    "502, failed",
+    "503, failed",
+    "504, lost",
+    "507, failed",
+    "529, overloaded",
+    "599, failed"
   })
   void anErrorOfAnHttpStatusMeansTheSameHere(String status, String meaning) throws Exception {
     assertThat(read(captured("http-status").get(status)).toException())
@@ -62,12 +81,19 @@ class ErrorTableTest {
 
   @ParameterizedTest
   @CsvSource({
-    "cancelled, BACKEND_CANCELLED", "code422, INVALID_ARGUMENT",
-    "genexit, BACKEND_ENGINE_SHUTDOWN", "http, RESOURCE_EXHAUSTED",
-    "refused, BACKEND_CANNOT_CONNECT", "reset, BACKEND_DISCONNECTED", "runtime, BACKEND_UNKNOWN",
-    "status503, UNAVAILABLE", "timeout, BACKEND_CONNECTION_TIMEOUT",
-    "value, BACKEND_INVALID_ARGUMENT", "x_StreamIncomplete, BACKEND_STREAM_INCOMPLETE",
-    "x_WorkerUnavailable, WORKER_UNAVAILABLE", "x_DynamoException, BACKEND_UNKNOWN"
+    "cancelled, BACKEND_CANCELLED",
+    "code422, INVALID_ARGUMENT",
+    "genexit, BACKEND_ENGINE_SHUTDOWN",
+    "http, RESOURCE_EXHAUSTED",
+    "refused, BACKEND_CANNOT_CONNECT",
+    "reset, BACKEND_DISCONNECTED",
+    "runtime, BACKEND_UNKNOWN",
+    "status503, UNAVAILABLE",
+    "timeout, BACKEND_CONNECTION_TIMEOUT",
+    "value, BACKEND_INVALID_ARGUMENT",
+    "x_StreamIncomplete, BACKEND_STREAM_INCOMPLETE",
+    "x_WorkerUnavailable, WORKER_UNAVAILABLE",
+    "x_DynamoException, BACKEND_UNKNOWN"
   })
   void anErrorOfAPythonExceptionKeepsItsCode(String name, ErrorCode code) throws Exception {
     assertThat(read(captured("python-exception").get(name)).code()).isEqualTo(code);
@@ -113,7 +139,9 @@ class ErrorTableTest {
       assertThat(error.errorClass() + " " + error.reason())
           .isEqualTo("InvalidRequest request.invalid_argument");
     }
-    assertThat(new String(Golden.frames("prologue-error.w2f.bin").get(1).header(), StandardCharsets.UTF_8))
+    assertThat(
+            new String(
+                Golden.frames("prologue-error.w2f.bin").get(1).header(), StandardCharsets.UTF_8))
         .contains("runtime.unclassified");
   }
 }

@@ -105,7 +105,7 @@ class TcpCaptureTest {
     assertThat(request.request().get("big")).isEqualTo(new BigInteger("9223372036854775813"));
     assertThat(request.request().get("neg")).isEqualTo(-3L);
     assertThat(request.request().get("f")).isEqualTo(1.5);
-    assertThat(request.request()).containsKey("n");
+    assertThat(request.request().containsKey("n")).isTrue();
     assertThat(request.request().get("n")).isNull();
   }
 
@@ -117,8 +117,7 @@ class TcpCaptureTest {
             Map.class,
             info ->
                 assertThat(info.get("handoff_id"))
-                    .isInstanceOfSatisfying(
-                        byte[].class, uuid -> assertThat(uuid).hasSize(16)));
+                    .isInstanceOfSatisfying(byte[].class, uuid -> assertThat(uuid).hasSize(16)));
   }
 
   @Test
@@ -184,8 +183,7 @@ class TcpCaptureTest {
   @Test
   void aStreamOfADrainingWorkerRunsToItsEnd() throws Exception {
     var caller =
-        answered(
-            PayloadFormat.MSGPACK, "chat-drained.w2f.head.bin", "chat-drained.w2f.tail.bin");
+        answered(PayloadFormat.MSGPACK, "chat-drained.w2f.head.bin", "chat-drained.w2f.tail.bin");
     var items = caller.awaitCompletion();
     assertThat(items).hasSize(5);
     assertThat(items.getLast().get("finish_reason")).isEqualTo("length");
@@ -206,8 +204,8 @@ class TcpCaptureTest {
   void bytesAndNumbersOfAPythonWorkerAreListsAndNullsInJson() throws Exception {
     var item =
         answered(PayloadFormat.JSON, "python-bytes-nan-json.w2f.bin").awaitCompletion().getFirst();
-    assertThat(item.get("blob")).isEqualTo(List.of(1L, 1L, 1L, 1L, 1L));
-    assertThat(item).containsKey("nan");
+    assertThat(item.get("blob")).hasToString("[1, 1, 1, 1, 1]");
+    assertThat(item.containsKey("nan")).isTrue();
     assertThat(item.get("nan")).isNull();
     assertThat(item.get("inf")).isNull();
   }
