@@ -20,12 +20,25 @@ public final class DiscoveryJson {
     switch (record) {
       case Instance instance -> putInstance(json, instance);
       case ModelRecord model -> putModel(json, model);
+      case EventChannel channel -> putChannel(json, channel);
+      case EventSource source -> putSource(json, source);
     }
     return Json.write(json);
   }
 
+  /** An instance as another record quotes it: without its type. */
+  public static JsonObject quote(Instance instance) {
+    var json = new LinkedHashMap<String, @Nullable Object>();
+    putMembers(json, instance);
+    return new JsonObject(json);
+  }
+
   private static void putInstance(Map<String, @Nullable Object> json, Instance instance) {
     json.put("type", "Endpoint");
+    putMembers(json, instance);
+  }
+
+  private static void putMembers(Map<String, @Nullable Object> json, Instance instance) {
     json.put("component", instance.endpoint().component());
     json.put("endpoint", instance.endpoint().name());
     json.put("namespace", instance.endpoint().namespace());
@@ -55,32 +68,69 @@ public final class DiscoveryJson {
     }
   }
 
+  private static void putChannel(Map<String, @Nullable Object> json, EventChannel channel) {
+    json.put("type", "EventChannel");
+    json.put("scope", EventScopeJson.write(channel.scope()));
+    json.put("topic", channel.topic());
+    json.put("instance_id", Json.unsigned(channel.publisherId()));
+    json.put("transport", EventTransportJson.write(channel.transport()));
+  }
+
+  private static void putSource(Map<String, @Nullable Object> json, EventSource source) {
+    json.put("type", "EventSource");
+    json.put("scope", EventScopeJson.write(source.scope()));
+    json.put("topic", source.topic());
+    json.put("publisher_id", Json.unsigned(source.publisherId()));
+    json.put("metadata", source.metadata().members());
+  }
+
   /**
    * @throws IllegalArgumentException when {@code json} is no record of a kind that we read; the
    *     message says why
    */
   public static DiscoveryRecord decode(byte[] json) {
     var object = Json.readObject(json);
-    var endpoint =
-        new EndpointId(object.text("namespace"), object.text("component"), object.text("endpoint"));
-    var id = new InstanceId(object.unsigned("instance_id"));
     var type = object.text("type");
     return switch (type) {
-      case "Endpoint" ->
-          new Instance(
-              endpoint,
-              id,
-              transport(object.object("transport")),
-              object.optionalText("device_type"),
-              PayloadFormat.ofWire(object.optionalText("request_plane_codec")));
+      case "Endpoint" -> instance(object);
       case "Model" ->
           new ModelRecord(
-              endpoint,
-              id,
+              endpoint(object),
+              new InstanceId(object.unsigned("instance_id")),
               ModelCardJson.fromJson(object.object("card_json")),
               object.optionalText("model_suffix"));
+      case "EventChannel" ->
+          new EventChannel(
+              EventScopeJson.read(object.object("scope")),
+              object.text("topic"),
+              object.unsigned("instance_id"),
+              EventTransportJson.read(object.object("transport")));
+      case "EventSource" ->
+          new EventSource(
+              EventScopeJson.read(object.object("scope")),
+              object.text("topic"),
+              object.unsigned("publisher_id"),
+              object.object("metadata"));
       default -> throw new IllegalArgumentException("type \"" + type + "\" is not known here");
     };
+  }
+
+  private static EndpointId endpoint(JsonObject json) {
+    return new EndpointId(json.text("namespace"), json.text("component"), json.text("endpoint"));
+  }
+
+  /**
+   * Reads an instance, also one that another record quotes.
+   *
+   * @throws IllegalArgumentException when {@code json} is none; the message says why
+   */
+  public static Instance instance(JsonObject json) {
+    return new Instance(
+        endpoint(json),
+        new InstanceId(json.unsigned("instance_id")),
+        transport(json.object("transport")),
+        json.optionalText("device_type"),
+        PayloadFormat.ofWire(json.optionalText("request_plane_codec")));
   }
 
   private static TransportAddress transport(JsonObject json) {

@@ -4,12 +4,10 @@ package io.dynamo.discovery;
  * Something that a live process has put into discovery, under its lease. Its identity is its {@link
  * #key()}.
  */
-public sealed interface DiscoveryRecord permits Instance, ModelRecord {
-  /** The bucket, {@code v1/instances} or {@code v1/mdc}. */
+public sealed interface DiscoveryRecord permits Instance, ModelRecord, EventChannel, EventSource {
+  /** The bucket, for example {@code v1/instances}. */
   String bucket();
 
-  /** The key below the bucket, {@code {ns}/{comp}/{ep}/{id:x}[/{suffix}]}. */
+  /** The key below the bucket, for example {@code {ns}/{comp}/{ep}/{id:x}}. */
   String key();
-
-  InstanceId id();
 }

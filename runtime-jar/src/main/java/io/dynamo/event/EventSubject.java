@@ -1,6 +1,12 @@
 package io.dynamo.event;
 
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.EventScope;
 
-/** What an event is about: a topic in the scope of an endpoint, for example {@code kv-events}. */
-public record EventSubject(EndpointId scope, String topic) {}
+/** What an event is about: a topic in a scope, for example {@code kv-events} of an endpoint. */
+public record EventSubject(EventScope scope, String topic) {
+  /** A topic in the scope of {@code endpoint}. */
+  public EventSubject(EndpointId endpoint, String topic) {
+    this(new EventScope.OfEndpoint(endpoint), topic);
+  }
+}

@@ -26,6 +26,19 @@ public record JsonObject(Map<String, @Nullable Object> members) {
   }
 
   /**
+   * Members in the order given, for writing.
+   *
+   * @param members name, value, name, value and so on
+   */
+  public static Map<String, @Nullable Object> ordered(Object... members) {
+    var map = new LinkedHashMap<String, @Nullable Object>();
+    for (int i = 0; i < members.length; i += 2) {
+      map.put((String) members[i], members[i + 1]);
+    }
+    return map;
+  }
+
+  /**
    * @throws IllegalArgumentException when there is no text of that name
    */
   public String text(String name) {

@@ -3,6 +3,8 @@ package io.dynamo.discovery.file;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;
+import io.dynamo.discovery.EventChannel;
+import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
@@ -39,7 +41,8 @@ import java.util.function.Consumer;
  */
 public final class FileDiscovery implements Discovery {
   private static final System.Logger LOG = System.getLogger(FileDiscovery.class.getName());
-  private static final List<String> BUCKETS = List.of(Instance.BUCKET, ModelRecord.BUCKET);
+  private static final List<String> BUCKETS =
+      List.of(Instance.BUCKET, ModelRecord.BUCKET, EventChannel.BUCKET, EventSource.BUCKET);
   private static final long LOOK_DELAY_MILLIS = 10; // gathers a burst of changes into one look
 
   private final InstanceId id;

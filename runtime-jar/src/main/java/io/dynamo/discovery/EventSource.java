@@ -1,0 +1,31 @@
+package io.dynamo.discovery;
+
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+
+/**
+ * Who one publisher is: what a subscriber must know of it beyond where it is heard. A KV router
+ * ignores the events of a publisher without one.
+ *
+ * @param metadata what its kind of source tells; for {@code kv-events} see {@code
+ *     io.dynamo.kv.KvEventSource}
+ */
+public record EventSource(EventScope scope, String topic, long publisherId, JsonObject metadata)
+    implements DiscoveryRecord {
+  public static final String BUCKET = "v1/event_sources";
+
+  public EventSource {
+    // numbers take the type that reading gives them, so that what was written equals what is read
+    metadata = Json.readObject(Json.write(metadata.members()));
+  }
+
+  @Override
+  public String bucket() {
+    return BUCKET;
+  }
+
+  @Override
+  public String key() {
+    return EventChannel.key(scope, topic, publisherId);
+  }
+}
