@@ -319,9 +319,9 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
+  /** Ended before the worker is told: its answer to that must not pass for the end. */
   private boolean giveUp() {
-    tell(StreamSignal.KILL);
-    return end();
+    return end(StreamSignal.KILL);
   }
 
   private void tell(StreamSignal signal) {
@@ -344,8 +344,16 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  /** Frees what the call holds; true for the first end only. */
   private boolean end() {
+    return end(null);
+  }
+
+  /**
+   * Frees what the call holds; true for the first end only.
+   *
+   * @param last said to the worker, now or when it calls
+   */
+  private boolean end(@Nullable StreamSignal last) {
     List<Runnable> owed;
     ReceivedStream open;
     synchronized (lock) {
@@ -353,12 +361,18 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
         return false;
       }
       ended = true;
+      if (last != null) {
+        unsaid = last;
+      }
       owed = List.copyOf(releases);
       releases.clear();
       open = stream;
     }
     owed.forEach(Runnable::run);
     if (open != null) {
+      if (last != null) {
+        open.signal(last);
+      }
       open.close();
     }
     client.ended(this);

@@ -7,21 +7,25 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.TcpTimeouts;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.Migratable;
-import io.dynamo.error.OverloadedException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.pipeline.ReceivedStream;
+import io.dynamo.pipeline.StreamSignal;
 import io.dynamo.request.EndpointServer;
+import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.Golden;
 import io.dynamo.request.codec.Prologue;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -43,7 +47,6 @@ class TcpDeadlineTest {
   @AfterEach
   void closePlane() {
     assertThat(plane.client.inFlight()).isZero();
-    assertThat(plane.client.pool.budget.taken()).isZero();
     plane.close();
   }
 
@@ -265,6 +268,35 @@ class TcpDeadlineTest {
     }
   }
 
+  /** A worker that hears of the kill at once, and cuts its stream while it is being said. */
+  private record Prompt(TcpCall<?, ?> call) implements ReceivedStream {
+    @Override
+    public void signal(StreamSignal signal) {
+      call.broken(null);
+    }
+
+    @Override
+    public void resume() {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void whatTheWorkerDoesWhenItIsToldToStopIsNotWhyTheCallEnded() throws Exception {
+    try (var worker = RawPeer.listen()) {
+      var context =
+          new RequestContext(
+              "r", Map.of(), Map.of(), Deadline.after(SHORT), new Cancellation());
+      var call =
+          new TcpCall<>(plane.client, at(worker), TestPlane.request(), TestPlane.CODEC, context);
+      var caller = Collector.all(call);
+      call.connected(new Prompt(call));
+      call.prologue(Prologue.accepted());
+      assertThat(caller.awaitFailure()).isInstanceOf(DeadlineExceededException.class);
+    }
+  }
+
   @Test
   void aWorkerThatFallsSilentBetweenItemsIsLost() throws Exception {
     restart(new TcpTimeouts(LONG, LONG, LONG, LONG, SHORT, LONG));
@@ -301,109 +333,6 @@ class TcpDeadlineTest {
         caller.awaitItems(many);
         assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
       }
-    }
-  }
-
-  // the pool
-
-  private Collector<EngineOutput> callLarge(ServerSocket worker) {
-    return Collector.all(
-        plane.client.call(
-            at(worker),
-            TestPlane.request(new int[16 << 20]), // more than sockets take by themselves
-            TestPlane.CODEC,
-            TestPlane.context()));
-  }
-
-  private static void answer(RawPeer requests) throws IOException {
-    var request = requests.readRequest();
-    requests.write(ACCEPTED);
-    try (var stream = RawPeer.dial(Captured.home(request))) {
-      stream.write(Captured.answer("chat-stream.w2f.bin", Captured.subject(request)));
-      stream.awaitEnd();
-    }
-  }
-
-  @Test
-  void aRequestThatAClosedConnectionCutInTwoIsSentOnceMore() throws Exception {
-    restart(new TestPlane(TestPlane.bounded(1 << 24, 100)));
-    try (var worker = RawPeer.listen()) {
-      var first = Collector.all(plane.call(at(worker), TestPlane.context()));
-      Collector<EngineOutput> large;
-      try (var pooled = RawPeer.accept(worker)) {
-        answer(pooled);
-        first.awaitCompletion();
-        large = callLarge(worker);
-        pooled.read(1000);
-        pooled.reset();
-      }
-      try (var fresh = RawPeer.accept(worker)) {
-        answer(fresh);
-      }
-      assertThat(large.awaitCompletion()).hasSize(5);
-    }
-  }
-
-  @Test
-  void aRequestIsSentOnceMoreOnlyOnce() throws Exception {
-    restart(new TestPlane(TestPlane.bounded(1 << 24, 100)));
-    try (var worker = RawPeer.listen()) {
-      var first = Collector.all(plane.call(at(worker), TestPlane.context()));
-      Collector<EngineOutput> large;
-      try (var pooled = RawPeer.accept(worker)) {
-        answer(pooled);
-        first.awaitCompletion();
-        large = callLarge(worker);
-        pooled.read(1000);
-        pooled.reset();
-      }
-      try (var fresh = RawPeer.accept(worker)) {
-        fresh.read(1000);
-        fresh.reset();
-      }
-      assertThat(large.awaitFailure()).isInstanceOf(Migratable.class);
-    }
-  }
-
-  @Test
-  void aRequestThatTheWorkerMayHaveTakenIsNotSentAgain() throws Exception {
-    try (var worker = RawPeer.listen()) {
-      var first = Collector.all(plane.call(at(worker), TestPlane.context()));
-      Collector<EngineOutput> second;
-      try (var pooled = RawPeer.accept(worker)) {
-        answer(pooled);
-        first.awaitCompletion();
-        second = Collector.all(plane.call(at(worker), TestPlane.context()));
-        pooled.readRequest();
-        pooled.finish();
-        assertThat(second.awaitFailure()).isInstanceOf(Migratable.class);
-      }
-      assertAnswersTheNext(worker);
-    }
-  }
-
-  /** Nothing else was sent before: the next connection carries the next request. */
-  private void assertAnswersTheNext(ServerSocket worker) throws Exception {
-    var caller = Collector.all(plane.call(at(worker), TestPlane.context()));
-    try (var requests = RawPeer.accept(worker)) {
-      answer(requests);
-    }
-    assertThat(caller.awaitCompletion()).hasSize(5);
-  }
-
-  @Test
-  void requestsThatWaitToBeSentAreBounded() throws Exception {
-    restart(new TestPlane(TestPlane.bounded(1 << 20, 100)));
-    try (var worker = RawPeer.listen()) {
-      var large = callLarge(worker);
-      try (var deaf = RawPeer.accept(worker)) {
-        deaf.read(1000);
-        assertThat(Collector.all(plane.call(at(worker), TestPlane.context())).awaitFailure())
-            .isInstanceOf(OverloadedException.class);
-        deaf.reset();
-        assertThat(large.awaitFailure()).isInstanceOf(Migratable.class);
-      }
-      assertAnswersTheNext(worker);
     }
   }
 }

@@ -157,6 +157,38 @@ class TcpTlsTest {
   }
 
   @Test
+  void whoDoesNotShakeHandsIsCutOffAtBothDoors() throws Exception {
+    var settings =
+        new TlsSettings(
+            certificateOf("plane"),
+            keyOf("plane"),
+            ours.authorityFile(),
+            false,
+            null,
+            Duration.ofSeconds(1),
+            null,
+            null,
+            null);
+    var served = start(settings, settings);
+    if (client == null) {
+      throw new AssertionError("not started");
+    }
+    var worker =
+        switch (served.address()) {
+          case TransportAddress.Tcp tcp -> tcp.address();
+        };
+    for (var address : new String[] {worker, client.callHomeAddress}) {
+      try (var silent = RawPeer.dial(address);
+          var halting = RawPeer.dial(address)) {
+        halting.write(new byte[] {0x16, 3, 1});
+        silent.awaitGone();
+        halting.awaitGone();
+      }
+    }
+    assertThat(call(served).awaitCompletion()).hasSize(2);
+  }
+
+  @Test
   void aLargeAnswerArrivesWhole() throws Exception {
     var settings = tls("plane", ours);
     start(settings, settings);
