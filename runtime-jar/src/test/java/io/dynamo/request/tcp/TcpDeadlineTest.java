@@ -286,8 +286,7 @@ class TcpDeadlineTest {
   void whatTheWorkerDoesWhenItIsToldToStopIsNotWhyTheCallEnded() throws Exception {
     try (var worker = RawPeer.listen()) {
       var context =
-          new RequestContext(
-              "r", Map.of(), Map.of(), Deadline.after(SHORT), new Cancellation());
+          new RequestContext("r", Map.of(), Map.of(), Deadline.after(SHORT), new Cancellation());
       var call =
           new TcpCall<>(plane.client, at(worker), TestPlane.request(), TestPlane.CODEC, context);
       var caller = Collector.all(call);
