@@ -5,28 +5,40 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /** Dials the requester to deliver an answer. Safe for concurrent use. */
 public final class CallHomeClient {
   private static final int FLUSH_AFTER_WRITES = 64;
 
   private final EventLoops loops;
+  private final @Nullable TlsContext tls;
   private final Duration connectTimeout;
   private final Duration finTimeout;
+  private final Duration writeStall;
 
   /**
+   * @param tls stays the caller's to close; null for connections in the clear
    * @param finTimeout how long a finished stream waits for the requester to close
+   * @param writeStall how long a requester may take nothing of what is written
    */
-  public CallHomeClient(EventLoops loops, Duration connectTimeout, Duration finTimeout) {
+  public CallHomeClient(
+      EventLoops loops,
+      @Nullable TlsContext tls,
+      Duration connectTimeout,
+      Duration finTimeout,
+      Duration writeStall) {
     this.loops = loops;
+    this.tls = tls;
     this.connectTimeout = connectTimeout;
     this.finTimeout = finTimeout;
+    this.writeStall = writeStall;
   }
 
   /** Connects to {@code requester} and says which stream it is; returns at once. */
   public void dial(InetSocketAddress requester, Handshake handshake, CallHomeListener listener) {
     var loop = loops.next();
-    var sender = new StreamSender(handshake, listener, finTimeout);
+    var sender = new StreamSender(handshake, listener, finTimeout, writeStall, tls != null);
     loops
         .connect(
             loop,
@@ -38,6 +50,9 @@ public final class CallHomeClient {
                 channel
                     .pipeline()
                     .addLast(new FlushConsolidationHandler(FLUSH_AFTER_WRITES, true), sender);
+                if (tls != null) {
+                  tls.secure(channel, requester);
+                }
               }
             })
         .addListener(

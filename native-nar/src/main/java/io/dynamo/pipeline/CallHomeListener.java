@@ -9,7 +9,7 @@ public interface CallHomeListener {
   /** The connection stands and the handshake is written. */
   void connected(SentStream stream);
 
-  /** The requester cannot be reached. */
+  /** The requester cannot be reached, or is not who it should be. */
   void failed(Throwable cause);
 
   /** The requester asks to finish early, or went away. */
@@ -17,6 +17,11 @@ public interface CallHomeListener {
 
   /** The requester asks to abandon the work, or its connection failed. */
   void kill();
+
+  /**
+   * The requester takes nothing of what is written to it. {@code kill} and {@code closed} follow.
+   */
+  void stalled();
 
   /** The connection is gone. */
   void closed();

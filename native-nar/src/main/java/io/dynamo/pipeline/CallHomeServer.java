@@ -6,7 +6,6 @@ import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
-import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -32,23 +31,30 @@ public final class CallHomeServer implements AutoCloseable {
    * Binds, so it must not be called on an event loop.
    *
    * @param address to listen on; port 0 lets the system choose
-   * @param maxFrameBytes of one frame from a worker
-   * @param handshakeTimeout from accept to the first whole frame
+   * @param tls stays the caller's to close; null for connections in the clear
+   * @param connections how many may be open
+   * @param streams what each may take
    */
   public CallHomeServer(
-      EventLoops loops, InetSocketAddress address, int maxFrameBytes, Duration handshakeTimeout) {
+      EventLoops loops,
+      @Nullable TlsContext tls,
+      InetSocketAddress address,
+      ConnectionLimit connections,
+      StreamLimits streams) {
     listener =
         loops.listen(
             address,
             new ChannelInitializer<>() {
               @Override
               protected void initChannel(Channel channel) {
+                if (!connections.admits(channel)) {
+                  return;
+                }
                 open.add(channel);
-                channel
-                    .pipeline()
-                    .addLast(
-                        new StreamReceiver(
-                            CallHomeServer.this::claim, maxFrameBytes, handshakeTimeout));
+                channel.pipeline().addLast(new StreamReceiver(CallHomeServer.this::claim, streams));
+                if (tls != null) {
+                  tls.secure(channel, null);
+                }
               }
             });
   }

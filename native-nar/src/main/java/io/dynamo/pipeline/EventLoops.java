@@ -31,7 +31,7 @@ import java.util.concurrent.TimeUnit;
  */
 public final class EventLoops implements AutoCloseable {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
-  private static final int BACKLOG = 1024;
+  private static final int BACKLOG = 4096;
 
   static {
     NettyLogs.install();

@@ -24,6 +24,9 @@ public interface SentStream {
    */
   void finish(ByteBuf last, Runnable written);
 
+  /** Runs {@code task} on the stream's event loop: at once when called there. */
+  void execute(Runnable task);
+
   /** Closes the connection without a sentinel. */
   void abort();
 }

@@ -9,7 +9,6 @@ import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.concurrent.Future;
-import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -20,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * of the connection must not lose them.
  */
 final class StreamReceiver extends ChannelInboundHandlerAdapter implements ReceivedStream {
+  private static final int MAX_HEADER_BYTES = 64 * 1024;
   private static final int MAX_HANDSHAKE_BYTES = 4 * 1024;
   private static final int MAX_PROLOGUE_BYTES = 64 * 1024;
 
@@ -31,12 +31,12 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   }
 
   private final Function<Handshake, @Nullable StreamListener> claim;
-  private final int maxFrameBytes;
-  private final Duration handshakeTimeout;
+  private final StreamLimits limits;
 
   private @Nullable Channel channel;
   private @Nullable StreamListener listener;
-  private @Nullable Future<?> handshakeTimer;
+  private @Nullable Future<?> timer; // of the handshake, then of silence
+  private long heardAtNanos; // kept while silence is limited
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private Awaiting awaiting = Awaiting.HANDSHAKE;
   private boolean paused;
@@ -44,21 +44,18 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   private boolean inputEnded;
   private @Nullable Throwable inputFailure;
 
-  StreamReceiver(
-      Function<Handshake, @Nullable StreamListener> claim,
-      int maxFrameBytes,
-      Duration handshakeTimeout) {
+  StreamReceiver(Function<Handshake, @Nullable StreamListener> claim, StreamLimits limits) {
     this.claim = claim;
-    this.maxFrameBytes = maxFrameBytes;
-    this.handshakeTimeout = handshakeTimeout;
+    this.limits = limits;
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     channel = ctx.channel();
-    handshakeTimer =
+    timer =
         ctx.executor()
-            .schedule(() -> reset(ctx.channel()), handshakeTimeout.toNanos(), TimeUnit.NANOSECONDS);
+            .schedule(
+                () -> reset(ctx.channel()), limits.handshake().toNanos(), TimeUnit.NANOSECONDS);
   }
 
   @Override
@@ -92,7 +89,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     cutting = true;
     try {
       while (!paused && awaiting != Awaiting.NOTHING) {
-        var frame = TwoPartFrame.read(pending, limit());
+        var frame = TwoPartFrame.read(pending, MAX_HEADER_BYTES, limit());
         if (frame == null) {
           break;
         }
@@ -116,9 +113,9 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   /** A peer that has not shown who it is may make us hold little. */
   private int limit() {
     return switch (awaiting) {
-      case HANDSHAKE -> Math.min(MAX_HANDSHAKE_BYTES, maxFrameBytes);
-      case PROLOGUE -> Math.min(MAX_PROLOGUE_BYTES, maxFrameBytes);
-      case ITEMS, NOTHING -> maxFrameBytes;
+      case HANDSHAKE -> Math.min(MAX_HANDSHAKE_BYTES, limits.maxFrameBytes());
+      case PROLOGUE -> Math.min(MAX_PROLOGUE_BYTES, limits.maxFrameBytes());
+      case ITEMS, NOTHING -> limits.maxFrameBytes();
     };
   }
 
@@ -127,6 +124,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       case HANDSHAKE -> handshake(frame);
       case PROLOGUE -> {
         awaiting = Awaiting.ITEMS;
+        limitSilence();
         listening().prologue(frame.header());
       }
       case ITEMS -> item(frame);
@@ -148,13 +146,43 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     claimed.connected(this);
   }
 
+  private void limitSilence() {
+    if (!limits.inactivity().isZero()) {
+      heardAtNanos = System.nanoTime();
+      listenFor(limits.inactivity().toNanos());
+    }
+  }
+
+  private void listenFor(long nanos) {
+    timer = open().eventLoop().schedule(this::silent, nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void silent() {
+    if (awaiting != Awaiting.ITEMS) {
+      return;
+    }
+    long left =
+        paused
+            ? limits.inactivity().toNanos()
+            : heardAtNanos + limits.inactivity().toNanos() - System.nanoTime();
+    if (left > 0) {
+      listenFor(left);
+    } else {
+      refuse(new SilenceException(limits.inactivity()));
+    }
+  }
+
   private void item(TwoPartFrame frame) throws FrameException {
+    if (!limits.inactivity().isZero()) {
+      heardAtNanos = System.nanoTime();
+    }
     if (frame.header().length > 0) {
       var signal = StreamSignal.of(frame.header());
       if (signal != StreamSignal.SENTINEL || frame.body().isReadable()) {
         throw new FrameException("a worker sent a control frame that is not a plain sentinel");
       }
       awaiting = Awaiting.NOTHING;
+      cancelTimer();
       Sockets.close(open());
       listening().sentinel();
     } else if (!listening().item(frame.body())) {
@@ -181,6 +209,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       return;
     }
     awaiting = Awaiting.NOTHING;
+    cancelTimer();
     if (listener != null) {
       listener.broken(cause);
     }
@@ -202,8 +231,8 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   }
 
   private void cancelTimer() {
-    if (handshakeTimer != null) {
-      handshakeTimer.cancel(false);
+    if (timer != null) {
+      timer.cancel(false);
     }
   }
 
@@ -231,6 +260,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
         () -> {
           if (paused) {
             paused = false;
+            heardAtNanos = System.nanoTime(); // silence counts from here: it was not listened to
             cut();
             if (!paused) {
               open().config().setAutoRead(true);
@@ -244,6 +274,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     onLoop(
         () -> {
           awaiting = Awaiting.NOTHING;
+          cancelTimer();
           paused = false;
           Sockets.close(open());
           if (!cutting) {

@@ -7,34 +7,59 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** One dialled call-home connection. State belongs to its event loop. */
+/**
+ * One dialled call-home connection. State belongs to its event loop. It stands once the connection
+ * is made and, with TLS, the requester has shown who it is.
+ */
 final class StreamSender extends ChannelInboundHandlerAdapter implements SentStream {
   private static final int MAX_SIGNAL_BYTES = 1024;
 
   private final Handshake handshake;
   private final CallHomeListener listener;
   private final Duration finTimeout;
+  private final Duration writeStall;
+  private final boolean secured;
 
   private @Nullable Channel channel; // written once, before the listener learns of this
+  private @Nullable WriteStall stall; // from then on
+  private @Nullable Throwable failure; // before then
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private boolean finished;
   private boolean peerGone;
 
-  StreamSender(Handshake handshake, CallHomeListener listener, Duration finTimeout) {
+  StreamSender(
+      Handshake handshake,
+      CallHomeListener listener,
+      Duration finTimeout,
+      Duration writeStall,
+      boolean secured) {
     this.handshake = handshake;
     this.listener = listener;
     this.finTimeout = finTimeout;
+    this.writeStall = writeStall;
+    this.secured = secured;
   }
 
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
+    if (!secured) {
+      stand(ctx);
+    }
+  }
+
+  private void stand(ChannelHandlerContext ctx) {
     channel = ctx.channel();
+    stall = new WriteStall(ctx.channel(), writeStall, this::stalled);
+    stall.start();
     ctx.writeAndFlush(TwoPartFrame.ofHeader(ctx.alloc(), handshake.toJson()))
         .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
     listener.connected(this);
@@ -45,9 +70,9 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     pending =
         ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), pending, (ByteBuf) message);
     try {
-      for (var frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES);
+      for (var frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES, MAX_SIGNAL_BYTES);
           frame != null;
-          frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES)) {
+          frame = TwoPartFrame.read(pending, MAX_SIGNAL_BYTES, MAX_SIGNAL_BYTES)) {
         frame.release();
         hear(frame);
       }
@@ -71,6 +96,15 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     }
   }
 
+  /** A requester that takes nothing must not hold the engine, nor the bytes that wait for it. */
+  private void stalled() {
+    listener.stalled();
+    var at = open();
+    at.config().setOption(ChannelOption.SO_LINGER, 0); // what waits will never be taken
+    killed();
+    Sockets.close(at);
+  }
+
   private void killed() {
     if (!finished) {
       listener.kill();
@@ -80,7 +114,16 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
 
   @Override
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-    if (event instanceof ChannelInputShutdownEvent) {
+    if (event instanceof SslHandshakeCompletionEvent shaken) {
+      if (shaken.isSuccess()) {
+        stand(ctx);
+      } else {
+        failure = shaken.cause();
+        Sockets.close(ctx.channel());
+      }
+    } else if (event instanceof ChannelInputShutdownEvent && channel == null) {
+      Sockets.close(ctx.channel());
+    } else if (event instanceof ChannelInputShutdownEvent) {
       peerGone = true;
       if (finished) {
         Sockets.close(ctx.channel());
@@ -93,12 +136,21 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-    killed();
+    if (channel == null) {
+      failure = failure == null ? cause : failure;
+    } else {
+      killed();
+    }
     Sockets.close(ctx.channel());
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
+    if (stall == null) {
+      listener.failed(failure == null ? new ClosedChannelException() : failure);
+      return;
+    }
+    stall.stop();
     if (!finished) {
       finished = true;
       listener.kill();
@@ -130,6 +182,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
               .addListener(
                   done -> {
                     if (done.isSuccess()) {
+                      countWrite();
                       written.run();
                     } else {
                       killed();
@@ -153,16 +206,29 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
           to.writeAndFlush(TwoPartFrame.ofHeader(to.alloc(), StreamSignal.SENTINEL.header()))
               .addListener(
                   done -> {
+                    countWrite();
                     written.run();
                     if (peerGone || !done.isSuccess()) {
                       Sockets.close(to);
+                    } else {
+                      awaitFin(to);
                     }
                   });
-          var timer =
-              to.eventLoop()
-                  .schedule(() -> Sockets.close(to), finTimeout.toNanos(), TimeUnit.NANOSECONDS);
-          to.closeFuture().addListener(closed -> timer.cancel(false));
         });
+  }
+
+  /** Counts from the last byte written: a requester that still reads is not late. */
+  private void awaitFin(Channel from) {
+    var timer =
+        from.eventLoop()
+            .schedule(() -> Sockets.close(from), finTimeout.toNanos(), TimeUnit.NANOSECONDS);
+    from.closeFuture().addListener(closed -> timer.cancel(false));
+  }
+
+  private void countWrite() {
+    if (stall != null) {
+      stall.written();
+    }
   }
 
   @Override
@@ -173,6 +239,16 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
   private void abortNow() {
     finished = true;
     Sockets.close(open());
+  }
+
+  @Override
+  public void execute(Runnable task) {
+    var loop = open().eventLoop();
+    if (loop.inEventLoop()) {
+      task.run();
+    } else {
+      loop.execute(task);
+    }
   }
 
   /**

@@ -21,20 +21,27 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
 
   private static final byte[] NONE = {};
 
+  /** {@link #read(ByteBuf, int, int)} without a bound of its own for the header. */
+  public static @Nullable TwoPartFrame read(ByteBuf in, int maxBytes) throws FrameException {
+    return read(in, maxBytes, maxBytes);
+  }
+
   /**
    * Takes the next frame off {@code in}, or null when it is not whole yet.
    *
+   * @param maxHeaderBytes of the header, which is copied
    * @param maxBytes of header and body together
-   * @throws FrameException when a length exceeds the bound
+   * @throws FrameException when a length exceeds its bound
    */
-  public static @Nullable TwoPartFrame read(ByteBuf in, int maxBytes) throws FrameException {
+  public static @Nullable TwoPartFrame read(ByteBuf in, int maxHeaderBytes, int maxBytes)
+      throws FrameException {
     if (in.readableBytes() < PREFIX_BYTES) {
       return null;
     }
     int at = in.readerIndex();
     long headerBytes = in.getLong(at);
     long bodyBytes = in.getLong(at + 8);
-    checkLengths(headerBytes, bodyBytes, maxBytes);
+    checkLengths(headerBytes, bodyBytes, maxHeaderBytes, maxBytes);
     if (in.readableBytes() - PREFIX_BYTES < headerBytes + bodyBytes) {
       return null;
     }
@@ -46,16 +53,19 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
   }
 
   /** Both lengths are unsigned: a negative one is beyond any bound. */
-  private static void checkLengths(long headerBytes, long bodyBytes, int maxBytes)
-      throws FrameException {
+  private static void checkLengths(
+      long headerBytes, long bodyBytes, int maxHeaderBytes, int maxBytes) throws FrameException {
     if (headerBytes < 0
         || bodyBytes < 0
-        || headerBytes > maxBytes
+        || headerBytes > Math.min(maxHeaderBytes, maxBytes)
         || bodyBytes > maxBytes - headerBytes) {
       throw new FrameException(
-          "frame with a header of %s bytes and a body of %s bytes exceeds %d bytes"
+          "frame with a header of %s bytes and a body of %s bytes exceeds %d and %d bytes"
               .formatted(
-                  Long.toUnsignedString(headerBytes), Long.toUnsignedString(bodyBytes), maxBytes));
+                  Long.toUnsignedString(headerBytes),
+                  Long.toUnsignedString(bodyBytes),
+                  maxHeaderBytes,
+                  maxBytes));
     }
   }
 

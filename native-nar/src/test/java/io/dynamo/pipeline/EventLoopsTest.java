@@ -21,9 +21,10 @@ class EventLoopsTest {
     var server =
         new CallHomeServer(
             loops,
+            null,
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
-            1024,
-            Duration.ofSeconds(1));
+            new ConnectionLimit(1, () -> {}),
+            new StreamLimits(1024, Duration.ofSeconds(1), Duration.ZERO));
     assertThat(server.address().getPort()).isPositive();
     server.close();
     loops.close();

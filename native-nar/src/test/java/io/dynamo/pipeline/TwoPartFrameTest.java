@@ -110,6 +110,36 @@ class TwoPartFrameTest {
     in.release();
   }
 
+  @Test
+  void aHeaderHasABoundOfItsOwn() throws Exception {
+    var in = Unpooled.buffer().writeLong(11).writeLong(0).writeLong(0);
+    assertThatThrownBy(() -> TwoPartFrame.read(in, 10, MAX)).isInstanceOf(FrameException.class);
+    assertThat(TwoPartFrame.read(in, 11, MAX)).as("not whole yet").isNull();
+    in.release();
+  }
+
+  @Test
+  void aPartOfAFrameIsNoFrame() throws Exception {
+    byte[] captured = golden("chat-stream.w2f.bin");
+    for (int cut = 0; cut < 99; cut++) {
+      var in = Unpooled.wrappedBuffer(captured, 0, cut);
+      assertThat(TwoPartFrame.read(in, MAX)).as("the first %d bytes", cut).isNull();
+      assertThat(in.readableBytes()).isEqualTo(cut);
+      in.release();
+    }
+  }
+
+  @Test
+  void aHandshakeCutAnywhereIsRefused() {
+    byte[] json = Arrays.copyOfRange(golden("chat-stream.w2f.bin"), 24, 99);
+    for (int cut = 0; cut < json.length; cut++) {
+      byte[] part = Arrays.copyOf(json, cut);
+      assertThatThrownBy(() -> Handshake.ofJson(part))
+          .as("the first %d bytes", cut)
+          .isInstanceOf(FrameException.class);
+    }
+  }
+
   @ParameterizedTest
   @ValueSource(
       strings = {

@@ -9,6 +9,12 @@ import java.util.function.Predicate;
  * @param text as in "must be {@code text}"; empty when everything is allowed
  */
 record Bound<T>(String text, Predicate<T> holds) {
+  static final Bound<Duration> WAIT =
+      between(Duration.ofMillis(1), "1ms", Duration.ofHours(24), "24h");
+  static final Bound<Duration> WAIT_OR_NEVER =
+      between(Duration.ZERO, "0s", Duration.ofHours(24), "24h");
+  static final Bound<Integer> PORT = between(0, 65535);
+
   static <T> Bound<T> none() {
     return new Bound<>("", _ -> true);
   }

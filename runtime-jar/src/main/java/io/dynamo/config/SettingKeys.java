@@ -1,5 +1,8 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Bound.PORT;
+import static io.dynamo.config.Bound.WAIT;
+import static io.dynamo.config.Bound.WAIT_OR_NEVER;
 import static io.dynamo.config.Bound.atLeast;
 import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
@@ -17,7 +20,6 @@ import static io.dynamo.config.SettingType.TEXT;
 import static io.dynamo.config.SettingType.oneOf;
 import static io.dynamo.config.SettingType.setOf;
 
-import io.dynamo.net.PayloadFormat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -27,12 +29,6 @@ import java.util.Set;
 /** Every setting there is, in the order of the documentation. */
 final class SettingKeys {
   private static final List<SettingKey<?>> ALL = new ArrayList<>();
-
-  private static final Bound<Duration> WAIT =
-      between(Duration.ofMillis(1), "1ms", Duration.ofHours(24), "24h");
-  private static final Bound<Duration> WAIT_OR_NEVER =
-      between(Duration.ZERO, "0s", Duration.ofHours(24), "24h");
-  private static final Bound<Integer> PORT = between(0, 65535);
 
   static final SettingKey<Set<Role>> ROLES =
       key(
@@ -110,83 +106,9 @@ final class SettingKeys {
           between(Duration.ofSeconds(2), "2s", Duration.ofHours(1), "1h"),
           "how long a record outlives the last sign of life of its owner; Dynamo's own processes assume 10s");
 
-  static final SettingKey<String> TCP_HOST =
-      key(
-          "dynamo.request.tcp.host",
-          IP_LITERAL,
-          "127.0.0.1",
-          none(),
-          "bound and advertised; off loopback only with `dynamo.security.insecure`");
-  static final SettingKey<Integer> TCP_REQUEST_PORT =
-      key(
-          "dynamo.request.tcp.request-port",
-          INTEGER,
-          "0",
-          PORT,
-          "the worker's listener; 0 lets the system choose");
-  static final SettingKey<Integer> TCP_RESPONSE_PORT =
-      key(
-          "dynamo.request.tcp.response-port",
-          INTEGER,
-          "0",
-          PORT,
-          "the frontend's call-home listener; 0 lets the system choose");
-  static final SettingKey<Integer> TCP_MAX_FRAME =
-      key(
-          "dynamo.request.tcp.max-frame",
-          SIZE,
-          "32MiB",
-          sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
-          "a whole request frame; the same on both sides");
-  static final SettingKey<Duration> TCP_REQUEST_TIMEOUT =
-      key(
-          "dynamo.request.tcp.request-timeout",
-          DURATION,
-          "5s",
-          WAIT,
-          "from send to acknowledgement");
-  static final SettingKey<Duration> TCP_CONNECT_TIMEOUT =
-      key(
-          "dynamo.request.tcp.connect-timeout",
-          DURATION,
-          "5s",
-          WAIT,
-          "for a connection to a worker");
-  static final SettingKey<Duration> TCP_CALL_HOME_TIMEOUT =
-      key(
-          "dynamo.request.tcp.call-home-timeout",
-          DURATION,
-          "10s",
-          WAIT,
-          "from acknowledgement to the prologue of the answer");
-  static final SettingKey<Integer> TCP_POOL_SIZE =
-      key(
-          "dynamo.request.tcp.pool-size",
-          INTEGER,
-          "8",
-          between(1, 1024),
-          "connections per worker address");
-  static final SettingKey<Integer> TCP_STREAM_BUFFER =
-      key(
-          "dynamo.request.tcp.stream-buffer",
-          INTEGER,
-          "64",
-          between(1, 65536),
-          "items buffered per stream");
-  static final SettingKey<Integer> TCP_MAX_CONCURRENT_REQUESTS =
-      key(
-          "dynamo.request.tcp.max-concurrent-requests",
-          INTEGER,
-          "10000",
-          between(1, 1_000_000),
-          "requests that a worker runs at once; more are refused");
-  static final SettingKey<PayloadFormat> REQUEST_CODEC =
-      key(
-          "dynamo.request.codec",
-          oneOf(PayloadFormat.class),
-          "msgpack",
-          none(),
-          "what our workers advertise");
+  static {
+    ALL.addAll(TcpKeys.all());
+  }
 
   static final SettingKey<EventSettings.Plane> EVENT_PLANE =
       key(

@@ -47,8 +47,11 @@ public final class SettingsReader {
     var reader = new SettingsReader(lookup);
     SettingKeys.all().forEach(reader::take);
     reader.requireLoopback(SettingKeys.HTTP_HOST, SettingKeys.INSECURE);
-    reader.requireLoopback(SettingKeys.TCP_HOST, SettingKeys.INSECURE);
-    reader.requireOneAddress(SettingKeys.TCP_HOST);
+    reader.requireLoopback(TcpKeys.HOST, SettingKeys.INSECURE);
+    reader.requireOneAddress(TcpKeys.HOST);
+    reader.requireTogether(TcpKeys.TLS_CERTIFICATE, TcpKeys.TLS_KEY);
+    reader.requireTogether(TcpKeys.TLS_CLIENT_CERTIFICATE, TcpKeys.TLS_CLIENT_KEY);
+    reader.requireWith(TcpKeys.TLS_CLIENT_AUTHORITIES, TcpKeys.TLS_CERTIFICATE);
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
     if (!reader.problems.isEmpty()) {
@@ -164,6 +167,21 @@ public final class SettingsReader {
     }
   }
 
+  private void requireTogether(SettingKey<?> one, SettingKey<?> other) {
+    requireWith(one, other);
+    requireWith(other, one);
+  }
+
+  /** Refuses {@code key} without {@code needed}: on its own it would be passed over in silence. */
+  private void requireWith(SettingKey<?> key, SettingKey<?> needed) {
+    var value = values.get(key);
+    if (value != null && !values.containsKey(needed) && find(needed.name()) == null) {
+      problems.add(
+          "%s = \"%s\" has no effect without %s; set both, or neither"
+              .formatted(key.name(), value, needed.name()));
+    }
+  }
+
   /** Names other than {@code localhost} are not looked up: they count as reachable. */
   private static boolean isLoopback(String host) {
     if (host.equals("localhost")) {
@@ -210,17 +228,40 @@ public final class SettingsReader {
 
   private TcpSettings tcp() {
     return new TcpSettings(
-        get(SettingKeys.TCP_HOST),
-        get(SettingKeys.TCP_REQUEST_PORT),
-        get(SettingKeys.TCP_RESPONSE_PORT),
-        get(SettingKeys.TCP_MAX_FRAME),
-        get(SettingKeys.TCP_REQUEST_TIMEOUT),
-        get(SettingKeys.TCP_CONNECT_TIMEOUT),
-        get(SettingKeys.TCP_CALL_HOME_TIMEOUT),
-        get(SettingKeys.TCP_POOL_SIZE),
-        get(SettingKeys.TCP_STREAM_BUFFER),
-        get(SettingKeys.TCP_MAX_CONCURRENT_REQUESTS),
-        get(SettingKeys.REQUEST_CODEC));
+        get(TcpKeys.HOST),
+        get(TcpKeys.REQUEST_PORT),
+        get(TcpKeys.RESPONSE_PORT),
+        get(TcpKeys.MAX_FRAME),
+        get(TcpKeys.MAX_UNSENT),
+        get(TcpKeys.MAX_CONNECTIONS),
+        get(TcpKeys.POOL_SIZE),
+        get(TcpKeys.STREAM_BUFFER),
+        get(TcpKeys.REQUEST_CODEC),
+        new TcpTimeouts(
+            get(TcpKeys.REQUEST_TIMEOUT),
+            get(TcpKeys.CONNECT_TIMEOUT),
+            get(TcpKeys.CALL_HOME_TIMEOUT),
+            get(TcpKeys.PROLOGUE_TIMEOUT),
+            get(TcpKeys.INACTIVITY_TIMEOUT),
+            get(TcpKeys.WRITE_STALL)),
+        admission(),
+        new TlsSettings(
+            optional(TcpKeys.TLS_CERTIFICATE),
+            optional(TcpKeys.TLS_KEY),
+            optional(TcpKeys.TLS_AUTHORITIES),
+            get(TcpKeys.TLS_INSECURE),
+            optional(TcpKeys.TLS_SERVER_NAME),
+            get(TcpKeys.TLS_HANDSHAKE_TIMEOUT),
+            optional(TcpKeys.TLS_CLIENT_CERTIFICATE),
+            optional(TcpKeys.TLS_CLIENT_KEY),
+            optional(TcpKeys.TLS_CLIENT_AUTHORITIES)));
+  }
+
+  private AdmissionSettings admission() {
+    var engineLimit = optional(TcpKeys.ENGINE_REQUEST_LIMIT);
+    return engineLimit == null
+        ? new AdmissionSettings(get(TcpKeys.MAX_CONCURRENT_REQUESTS), get(TcpKeys.WORK_QUEUE))
+        : new AdmissionSettings(engineLimit, get(TcpKeys.ENGINE_QUEUE_LIMIT));
   }
 
   private EventSettings event() {

@@ -1,7 +1,6 @@
 package io.dynamo.config;
 
 import io.dynamo.net.PayloadFormat;
-import java.time.Duration;
 
 /**
  * The TCP request plane. Keys: {@code dynamo.request.tcp.*}, {@code dynamo.request.codec}.
@@ -9,12 +8,11 @@ import java.time.Duration;
  * @param host IP literal to bind and to advertise
  * @param requestPort of the worker's listener; 0 lets the system choose
  * @param responsePort of the frontend's call-home listener; 0 lets the system choose
- * @param maxFrameBytes of a whole request frame
- * @param requestTimeout from send to acknowledgement
- * @param callHomeTimeout from acknowledgement to the prologue of the answer
+ * @param maxFrameBytes of a whole request frame, and of an item of an answer
+ * @param maxUnsentBytes of requests that wait to be written, to all workers together
+ * @param maxConnections open connections per listener
  * @param poolSize connections per worker address
  * @param streamBuffer items buffered per stream
- * @param maxConcurrentRequests requests that a worker runs at once; more are refused
  * @param format what our workers advertise
  */
 public record TcpSettings(
@@ -22,10 +20,11 @@ public record TcpSettings(
     int requestPort,
     int responsePort,
     int maxFrameBytes,
-    Duration requestTimeout,
-    Duration connectTimeout,
-    Duration callHomeTimeout,
+    int maxUnsentBytes,
+    int maxConnections,
     int poolSize,
     int streamBuffer,
-    int maxConcurrentRequests,
-    PayloadFormat format) {}
+    PayloadFormat format,
+    TcpTimeouts timeouts,
+    AdmissionSettings admission,
+    TlsSettings tls) {}

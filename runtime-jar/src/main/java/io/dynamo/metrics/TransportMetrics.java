@@ -29,6 +29,16 @@ public final class TransportMetrics {
   public static final MetricName POOL_CAPACITY =
       new MetricName(
           "dynamo_work_handler_pool_capacity", "Requests that a worker runs at once at most");
+  public static final MetricName QUEUE_DEPTH =
+      new MetricName(
+          "dynamo_work_handler_queue_depth", "Requests that wait in a worker for their turn");
+  public static final MetricName QUEUE_CAPACITY =
+      new MetricName(
+          "dynamo_work_handler_queue_capacity", "Requests that wait in a worker at most");
+  public static final MetricName CONNECTIONS_REFUSED =
+      new MetricName(
+          "dynamo_transport_tcp_connections_refused_total",
+          "Connections closed at once because a listener had too many");
   public static final MetricName REJECTED =
       new MetricName(
           "dynamo_rejection_request_total", "Requests refused because the worker was at capacity");

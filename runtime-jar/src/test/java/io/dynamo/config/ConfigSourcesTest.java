@@ -45,11 +45,51 @@ class ConfigSourcesTest {
     assertThat(settings.discovery().backend()).isEqualTo(DiscoverySettings.Backend.FILE);
     assertThat(settings.discovery().fileRoot()).isEqualTo(Path.of("/var/store"));
     assertThat(settings.tcp().host()).isEqualTo("::1");
-    assertThat(settings.tcp().requestTimeout()).isEqualTo(Duration.ofSeconds(7));
+    assertThat(settings.tcp().timeouts().acknowledgement()).isEqualTo(Duration.ofSeconds(7));
     assertThat(settings.frontend().bodyLimitBytes()).isEqualTo(3 << 20);
     assertThat(settings.server().inhibitedDuration()).isZero();
     assertThat(settings.router().mode()).isEqualTo(RouterSettings.Mode.ROUND_ROBIN);
     assertThat(settings.server().namespace()).isEqualTo("dynamo");
+  }
+
+  @Test
+  void originalNamesOfAdmissionAndTlsAreTranslated() {
+    var environment = new HashMap<String, String>();
+    environment.put("DYN_TCP_WORKER_POOL_SIZE", "7");
+    environment.put("DYN_TCP_WORK_QUEUE_SIZE", "9");
+    environment.put("DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", "30");
+    environment.put("DYN_TCP_TLS_CERT_PATH", "/tls/cert.pem");
+    environment.put("DYN_TCP_TLS_KEY_PATH", "/tls/key.pem");
+    environment.put("DYN_TCP_TLS_CA_CERT_PATH", "/tls/ca.pem");
+    environment.put("DYN_TCP_TLS_INSECURE", "true");
+    environment.put("DYN_TCP_TLS_SERVER_NAME", "plane.test");
+    environment.put("DYN_TCP_TLS_HANDSHAKE_TIMEOUT_SECS", "4");
+    environment.put("DYN_TCP_TLS_CLIENT_CERT_PATH", "/tls/client.pem");
+    environment.put("DYN_TCP_TLS_CLIENT_KEY_PATH", "/tls/client.key");
+    environment.put("DYN_TCP_TLS_CLIENT_CA_CERT_PATH", "/tls/clients.pem");
+
+    var tcp = read(new EnvironmentAliases(environment::get)).tcp();
+    assertThat(tcp.admission()).isEqualTo(new AdmissionSettings(7, 9));
+    assertThat(tcp.timeouts().inactivity()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(tcp.tls())
+        .isEqualTo(
+            new TlsSettings(
+                Path.of("/tls/cert.pem"),
+                Path.of("/tls/key.pem"),
+                Path.of("/tls/ca.pem"),
+                true,
+                "plane.test",
+                Duration.ofSeconds(4),
+                Path.of("/tls/client.pem"),
+                Path.of("/tls/client.key"),
+                Path.of("/tls/clients.pem")));
+
+    environment.put("DYN_ENGINE_REQUEST_LIMIT", "3");
+    var strict = read(new EnvironmentAliases(environment::get)).tcp();
+    assertThat(strict.admission()).isEqualTo(new AdmissionSettings(3, 16));
+    environment.put("DYN_DYNAMO_REQUEST_QUEUE_LIMIT", "0");
+    var stricter = read(new EnvironmentAliases(environment::get)).tcp();
+    assertThat(stricter.admission()).isEqualTo(new AdmissionSettings(3, 0));
   }
 
   @Test

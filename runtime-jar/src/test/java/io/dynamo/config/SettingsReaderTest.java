@@ -35,6 +35,27 @@ class SettingsReaderTest {
   }
 
   @Test
+  void halfOfATlsIdentityIsRefused() {
+    var halves =
+        Map.of(
+            "dynamo.request.tcp.tls.certificate", "/tls/cert.pem",
+            "dynamo.request.tcp.tls.client-key", "/tls/client.key");
+    assertThatThrownBy(() -> TestSettings.with(halves))
+        .isInstanceOfSatisfying(
+            InvalidSettingsException.class, e -> assertThat(e.problems()).hasSize(2))
+        .hasMessageContaining("no effect without dynamo.request.tcp.tls.key")
+        .hasMessageContaining("no effect without dynamo.request.tcp.tls.client-certificate");
+  }
+
+  @Test
+  void aDemandForCertificatesWithoutTlsIsRefused() {
+    var demand = Map.of("dynamo.request.tcp.tls.client-authorities", "/tls/clients.pem");
+    assertThatThrownBy(() -> TestSettings.with(demand))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("no effect without dynamo.request.tcp.tls.certificate");
+  }
+
+  @Test
   void everyBadValueIsListedWithItsKeyValueAndBound() {
     var bad =
         Map.of(

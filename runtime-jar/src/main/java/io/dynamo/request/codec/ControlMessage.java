@@ -1,5 +1,6 @@
 package io.dynamo.request.codec;
 
+import io.dynamo.error.InvalidRequestException;
 import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -73,6 +74,34 @@ public record ControlMessage(
    */
   public static ControlMessage ofJson(ByteBuffer json) {
     return WireReader.read("control message", json, PayloadFormat.JSON, ControlMessage::read);
+  }
+
+  /**
+   * Where the requester waits, of a control message that is otherwise of no use; null when not even
+   * that can be read.
+   */
+  public static @Nullable ConnectionInfo homeOf(ByteBuffer json) {
+    try {
+      return WireReader.read("control message", json, PayloadFormat.JSON, ControlMessage::readHome);
+    } catch (InvalidRequestException e) {
+      return null;
+    }
+  }
+
+  private static ConnectionInfo readHome(WireReader in) throws IOException {
+    ConnectionInfo home = null;
+    in.beginMap();
+    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+      if (key == 3) {
+        home = connection(in);
+      } else {
+        in.skip();
+      }
+    }
+    if (home == null) {
+      throw new IOException("connection_info is missing");
+    }
+    return home;
   }
 
   private static ControlMessage read(WireReader in) throws IOException {

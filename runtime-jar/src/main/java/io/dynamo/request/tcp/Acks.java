@@ -5,6 +5,10 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.pipeline.FrameException;
+import io.netty.buffer.ByteBuf;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /** The texts with which a worker refuses a request frame; an empty one accepts it. */
 final class Acks {
@@ -12,6 +16,7 @@ final class Acks {
   static final String INVALID_PATH = "Invalid endpoint path";
   static final String UNREADABLE = "Server unavailable: undecodable control message";
 
+  private static final int MAX_BYTES = 64 * 1024;
   private static final int MAX_PATH_CHARS = 512;
   private static final String TOO_LARGE = "Read error: message too large";
 
@@ -25,6 +30,32 @@ final class Acks {
 
   static String tooLarge(long bytes, int maxBytes) {
     return "%s: %d bytes (max: %d bytes)".formatted(TOO_LARGE, bytes, maxBytes);
+  }
+
+  static String pathTooLong(int bytes, int maxBytes) {
+    return "Read error: endpoint path too long: %d bytes (max: %d bytes)"
+        .formatted(bytes, maxBytes);
+  }
+
+  /**
+   * Takes the text of the next acknowledgement off {@code in}, or null when it is not whole yet.
+   *
+   * @throws FrameException when it is longer than any refusal
+   */
+  static @Nullable String read(ByteBuf in) throws FrameException {
+    if (in.readableBytes() < 4) {
+      return null;
+    }
+    long length = in.getUnsignedInt(in.readerIndex());
+    if (length > MAX_BYTES) {
+      throw new FrameException(
+          "acknowledgement of %d bytes exceeds %d bytes".formatted(length, MAX_BYTES));
+    }
+    if (in.readableBytes() < 4 + length) {
+      return null;
+    }
+    in.skipBytes(4);
+    return length == 0 ? "" : in.readCharSequence((int) length, StandardCharsets.UTF_8).toString();
   }
 
   /**

@@ -2,12 +2,15 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.config.TcpSettings;
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.OverloadedException;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.TlsContext;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,42 +18,75 @@ import org.jspecify.annotations.Nullable;
  * one is opened only while all are busy. Safe for concurrent use.
  */
 final class ConnectionPool {
+  final SendBudget budget;
   private final TcpSettings settings;
+  private final @Nullable TlsContext tls;
   private final EventLoops loops;
   private final PlaneMeters meters;
   private final Map<InetSocketAddress, List<RequestConnection>> connections =
       new HashMap<>(); // guarded by this
   private @Nullable DynamoException closed; // guarded by this
 
-  ConnectionPool(TcpSettings settings, EventLoops loops, PlaneMeters meters) {
+  ConnectionPool(
+      TcpSettings settings, @Nullable TlsContext tls, EventLoops loops, PlaneMeters meters) {
+    budget = new SendBudget(settings.maxUnsentBytes());
     this.settings = settings;
+    this.tls = tls;
     this.loops = loops;
     this.meters = meters;
   }
 
+  /** Sends a request, or refuses it at once when too many bytes wait to be sent. */
   void send(InetSocketAddress worker, RequestFrame frame, RequestConnection.Outcome outcome) {
+    if (!budget.take(frame.length())) {
+      outcome.failed(
+          new OverloadedException(
+              "requests of %d bytes wait to be sent; dynamo.request.tcp.max-unsent allows %d"
+                  .formatted(budget.taken(), settings.maxUnsentBytes())));
+      return;
+    }
+    dispatch(new Delivery(this, worker, frame, outcome), false);
+  }
+
+  /** Sends what a closed connection left behind. */
+  void repeat(Delivery delivery) {
+    dispatch(delivery, true);
+  }
+
+  /**
+   * @param afresh on a new connection, even if the pool is full of old ones: they may be as stale
+   */
+  private void dispatch(Delivery delivery, boolean afresh) {
     RequestConnection chosen;
     boolean fresh = false;
     DynamoException refused;
     synchronized (this) {
       refused = closed;
-      var known = connections.computeIfAbsent(worker, address -> new ArrayList<>());
-      chosen = leastLoaded(known);
-      if (chosen == null || (chosen.load() > 0 && known.size() < settings.poolSize())) {
+      var known = connections.computeIfAbsent(delivery.worker(), address -> new ArrayList<>());
+      chosen = afresh ? null : leastLoaded(known);
+      if (refused == null
+          && (chosen == null || (chosen.load() > 0 && known.size() < settings.poolSize()))) {
         chosen =
-            new RequestConnection(loops, worker, settings, meters, gone -> forget(worker, gone));
+            new RequestConnection(
+                loops,
+                delivery.worker(),
+                settings,
+                tls,
+                meters,
+                gone -> forget(delivery.worker(), gone));
         known.add(chosen);
         fresh = true;
       }
     }
-    if (refused != null) {
-      outcome.failed(refused);
+    if (refused != null || chosen == null) {
+      delivery.failed(Objects.requireNonNull(refused));
       return;
     }
     if (fresh) {
+      delivery.isOnFreshConnection();
       chosen.connect(loops);
     }
-    chosen.send(frame, outcome);
+    chosen.send(delivery.frame(), delivery);
   }
 
   private static @Nullable RequestConnection leastLoaded(List<RequestConnection> among) {

@@ -65,7 +65,7 @@ record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
         "dynamo.request.tcp.max-frame of ",
         maxBytes,
         "raise it on both sides or shorten the prompt");
-    atMost("endpoint path", frame.path().length, "", RequestFrame.MAX_SHORT, "use shorter names");
+    atMost("endpoint path", frame.path().length, "", RequestFrame.MAX_PATH, "use shorter names");
     atMost(
         "request headers", frame.headers().length, "", RequestFrame.MAX_SHORT, "send shorter ones");
     atMost(

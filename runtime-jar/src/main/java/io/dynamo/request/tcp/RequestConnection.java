@@ -6,7 +6,9 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.FrameException;
 import io.dynamo.pipeline.Sockets;
+import io.dynamo.pipeline.TlsContext;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
@@ -16,12 +18,13 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.handler.ssl.SslHandshakeCompletionEvent;
 import io.netty.handler.timeout.IdleStateEvent;
 import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayDeque;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -32,7 +35,6 @@ import org.jspecify.annotations.Nullable;
  * the same order. State belongs to its event loop; {@link #send} may be called from any thread.
  */
 final class RequestConnection extends ChannelInboundHandlerAdapter {
-  private static final int MAX_ACK_BYTES = 64 * 1024;
   private static final int MAX_UNACKNOWLEDGED = 1024;
   private static final int IDLE_SECONDS = 300;
 
@@ -44,30 +46,43 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     void failed(DynamoException cause);
   }
 
-  private final class Unacknowledged {
-    final Outcome outcome;
-    final Future<?> timer;
+  /** Told also what became of the bytes. */
+  interface Attempt extends Outcome {
+    /** The whole request is with the kernel. */
+    void written();
 
-    Unacknowledged(Outcome outcome) {
-      this.outcome = outcome;
+    /** In place of {@code failed}: the connection stood, but some of the request never left. */
+    void neverTaken(DynamoException cause);
+  }
+
+  private final class Unacknowledged {
+    final RequestFrame frame;
+    final Attempt attempt;
+    final Future<?> timer;
+    boolean written;
+
+    Unacknowledged(RequestFrame frame, Attempt attempt) {
+      this.frame = frame;
+      this.attempt = attempt;
       this.timer =
           loop.schedule(
               RequestConnection.this::timedOut,
-              settings.requestTimeout().toNanos(),
+              settings.timeouts().acknowledgement().toNanos(),
               TimeUnit.NANOSECONDS);
     }
   }
 
   private final InetSocketAddress worker;
   private final TcpSettings settings;
+  private final @Nullable TlsContext tls;
   private final PlaneMeters meters;
   private final Consumer<RequestConnection> onClosed;
   private final EventLoop loop;
   private final AtomicInteger load = new AtomicInteger(); // requests without acknowledgement
   private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>();
-  private final ArrayDeque<RequestFrame> unsent = new ArrayDeque<>(); // until connected
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
-  private @Nullable Channel channel;
+  private @Nullable Channel socket; // from when it is connected
+  private boolean stands; // requests may be written
   private @Nullable DynamoException end;
 
   /** Starts to connect. */
@@ -75,10 +90,12 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
       EventLoops loops,
       InetSocketAddress worker,
       TcpSettings settings,
+      @Nullable TlsContext tls,
       PlaneMeters meters,
       Consumer<RequestConnection> onClosed) {
     this.worker = worker;
     this.settings = settings;
+    this.tls = tls;
     this.meters = meters;
     this.onClosed = onClosed;
     loop = loops.next();
@@ -89,13 +106,16 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
         .connect(
             loop,
             worker,
-            settings.connectTimeout(),
+            settings.timeouts().connect(),
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel connected) {
                 connected
                     .pipeline()
                     .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS), RequestConnection.this);
+                if (tls != null) {
+                  tls.secure(connected, worker);
+                }
               }
             })
         .addListener(
@@ -112,38 +132,43 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   }
 
   /** Sends {@code frame} once connected. */
-  void send(RequestFrame frame, Outcome outcome) {
+  void send(RequestFrame frame, Attempt attempt) {
     load.incrementAndGet();
-    loop.execute(() -> sendNow(frame, outcome));
+    loop.execute(() -> sendNow(frame, attempt));
   }
 
-  private void sendNow(RequestFrame frame, Outcome outcome) {
+  private void sendNow(RequestFrame frame, Attempt attempt) {
     if (end != null) {
       load.decrementAndGet();
-      outcome.failed(end);
+      if (stands) {
+        attempt.neverTaken(end);
+      } else {
+        attempt.failed(end);
+      }
       return;
     }
     if (unacknowledged.size() == MAX_UNACKNOWLEDGED) {
       load.decrementAndGet();
-      outcome.failed(
+      attempt.failed(
           new WorkerBusyException(
               "worker %s has not acknowledged %d requests".formatted(worker, MAX_UNACKNOWLEDGED)));
       return;
     }
-    unacknowledged.add(new Unacknowledged(outcome));
-    if (channel == null) {
-      unsent.add(frame);
-    } else {
-      write(channel, frame);
+    var sent = new Unacknowledged(frame, attempt);
+    unacknowledged.add(sent);
+    if (socket != null && stands) {
+      write(socket, sent);
     }
   }
 
-  private void write(Channel to, RequestFrame frame) {
-    to.writeAndFlush(frame.encode(to.alloc()))
+  private void write(Channel to, Unacknowledged request) {
+    to.writeAndFlush(request.frame.encode(to.alloc()))
         .addListener(
             written -> {
               if (written.isSuccess()) {
-                meters.bytesSent().add(frame.length());
+                request.written = true;
+                meters.bytesSent().add(request.frame.length());
+                request.attempt.written();
               } else {
                 end(lost("cannot send to worker " + worker, written.cause()));
               }
@@ -152,13 +177,18 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelActive(ChannelHandlerContext ctx) {
-    channel = ctx.channel();
+    socket = ctx.channel();
     if (end != null) {
       Sockets.close(ctx.channel());
-      return;
+    } else if (tls == null) {
+      stand(ctx.channel());
     }
-    for (var frame = unsent.poll(); frame != null; frame = unsent.poll()) {
-      write(ctx.channel(), frame);
+  }
+
+  private void stand(Channel connected) {
+    stands = true;
+    for (var waiting : List.copyOf(unacknowledged)) {
+      write(connected, waiting);
     }
   }
 
@@ -166,21 +196,17 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     pending =
         ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), pending, (ByteBuf) message);
-    while (end == null && pending.readableBytes() >= 4) {
-      long length = pending.getUnsignedInt(pending.readerIndex());
-      if (length > MAX_ACK_BYTES) {
-        end(
-            lost(
-                "worker %s announced an acknowledgement of %d bytes".formatted(worker, length),
-                null));
-        break;
+    try {
+      for (int before = pending.readableBytes(); end == null; before = pending.readableBytes()) {
+        var text = Acks.read(pending);
+        if (text == null) {
+          break;
+        }
+        meters.bytesReceived().add(before - pending.readableBytes());
+        acknowledge(text);
       }
-      if (pending.readableBytes() < 4 + length) {
-        break;
-      }
-      pending.skipBytes(4);
-      meters.bytesReceived().add(length);
-      acknowledge(pending.readCharSequence((int) length, StandardCharsets.UTF_8).toString());
+    } catch (FrameException e) {
+      end(lost("worker " + worker + " makes no sense", e));
     }
     if (end != null || !pending.isReadable()) {
       drop();
@@ -198,9 +224,9 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     load.decrementAndGet();
     oldest.timer.cancel(false);
     if (text.isEmpty()) {
-      oldest.outcome.acknowledged();
+      oldest.attempt.acknowledged();
     } else {
-      oldest.outcome.failed(Acks.failure(text));
+      oldest.attempt.failed(Acks.failure(text));
     }
   }
 
@@ -211,13 +237,20 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     end(
         lost(
             "worker %s has not acknowledged a request within %s"
-                .formatted(worker, settings.requestTimeout()),
-            null));
+                .formatted(worker, settings.timeouts().acknowledgement()),
+            null),
+        false);
   }
 
   @Override
   public void userEventTriggered(ChannelHandlerContext ctx, Object event) {
-    if (event instanceof ChannelInputShutdownEvent) {
+    if (event instanceof SslHandshakeCompletionEvent shaken) {
+      if (!shaken.isSuccess()) {
+        end(lost("no TLS with worker " + worker, shaken.cause()));
+      } else if (end == null) {
+        stand(ctx.channel());
+      }
+    } else if (event instanceof ChannelInputShutdownEvent) {
       end(lost("worker " + worker + " closed the request connection", null));
     } else if (event instanceof IdleStateEvent && unacknowledged.isEmpty()) {
       end(lost("connection to worker " + worker + " was idle", null));
@@ -242,24 +275,35 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
 
   /** Ends the connection and every request that waits on it. */
   void close(DynamoException cause) {
-    loop.execute(() -> end(cause));
+    loop.execute(() -> end(cause, false));
   }
 
   private void end(DynamoException cause) {
+    end(cause, stands);
+  }
+
+  /**
+   * @param repeatable whether what was not wholly written may be sent on another connection: a part
+   *     of a frame is never taken. What was written may have been, even when nobody says so
+   */
+  private void end(DynamoException cause, boolean repeatable) {
     if (end != null) {
       return;
     }
     end = cause;
     onClosed.accept(this);
-    if (channel != null) {
-      Sockets.close(channel);
+    if (socket != null) {
+      Sockets.close(socket);
     }
-    unsent.clear();
     for (var each = unacknowledged.poll(); each != null; each = unacknowledged.poll()) {
       load.decrementAndGet();
       each.timer.cancel(false);
       meters.errors().increment();
-      each.outcome.failed(cause);
+      if (repeatable && !each.written) {
+        each.attempt.neverTaken(cause);
+      } else {
+        each.attempt.failed(cause);
+      }
     }
   }
 

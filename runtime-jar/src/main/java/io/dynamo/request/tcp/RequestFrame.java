@@ -17,17 +17,22 @@ import org.jspecify.annotations.Nullable;
  */
 record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
   static final int MAX_SHORT = 0xffff;
+
+  /** Far above any real path, and below what the first bytes of a TLS greeting would announce. */
+  static final int MAX_PATH = 4096;
+
   private static final byte[] NOTHING = {};
 
   /** More was announced than is allowed; said before any of it arrives. */
   static final class TooLargeException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    final long bytes;
+    /** The acknowledgement that says so. */
+    final String refusal;
 
-    TooLargeException(long bytes) {
-      super("frame of " + bytes + " bytes", null, false, false);
-      this.bytes = bytes;
+    TooLargeException(String refusal) {
+      super(refusal, null, false, false);
+      this.refusal = refusal;
     }
   }
 
@@ -65,6 +70,9 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
       return null;
     }
     int pathBytes = in.getUnsignedShort(start);
+    if (pathBytes > MAX_PATH) {
+      throw new TooLargeException(Acks.pathTooLong(pathBytes, MAX_PATH));
+    }
     if (readable < 4 + pathBytes) {
       return null;
     }
@@ -75,7 +83,7 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     long payloadBytes = in.getUnsignedInt(start + 4 + pathBytes + headerBytes);
     long total = 8 + pathBytes + headerBytes + payloadBytes;
     if (total > maxBytes) {
-      throw new TooLargeException(total);
+      throw new TooLargeException(Acks.tooLarge(total, maxBytes));
     }
     if (readable < total) {
       return null;

@@ -8,19 +8,22 @@ import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.codec.ByteToMessageDecoder;
-import io.netty.handler.timeout.IdleStateEvent;
+import io.netty.util.concurrent.Future;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A requester's connection: takes request frames, writes one acknowledgement for each, in order.
- * Runs on its event loop.
+ * A requester's connection: takes request frames, writes one acknowledgement for each, in order. A
+ * frame that has begun must be whole within the time that requesters wait for an acknowledgement:
+ * what comes slower keeps bytes here for nobody. Runs on its event loop.
  */
 final class RequestReceiver extends ByteToMessageDecoder {
   private final TcpEndpointServer server;
+  private @Nullable Future<?> frameTimer; // while a part of a frame is here
   private boolean ended; // what follows is not read
 
   RequestReceiver(TcpEndpointServer server) {
@@ -36,10 +39,12 @@ final class RequestReceiver extends ByteToMessageDecoder {
     try {
       var frame = RequestFrame.read(in, server.settings.maxFrameBytes());
       if (frame != null) {
+        stopTimer();
         acknowledge(ctx, accept(frame));
       }
     } catch (RequestFrame.TooLargeException e) {
-      refuse(ctx, Acks.tooLarge(e.bytes, server.settings.maxFrameBytes()));
+      stopTimer();
+      refuse(ctx, e.refusal);
     }
   }
 
@@ -52,14 +57,15 @@ final class RequestReceiver extends ByteToMessageDecoder {
     if (endpoint == null) {
       return Acks.unknownEndpoint(path);
     }
+    if (frame.control().length > ControlMessage.MAX_BYTES) {
+      endpoint.errors.invalidMessage().increment();
+      return Acks.UNREADABLE;
+    }
     ControlMessage control;
     try {
-      if (frame.control().length > ControlMessage.MAX_BYTES) {
-        return Acks.UNREADABLE;
-      }
       control = ControlMessage.ofJson(ByteBuffer.wrap(frame.control()));
     } catch (InvalidRequestException e) {
-      return Acks.UNREADABLE;
+      return endpoint.refuse(ByteBuffer.wrap(frame.control()), e);
     }
     return endpoint.accept(control, RequestHeaders.ofJson(frame.headers()), frame.body());
   }
@@ -89,7 +95,27 @@ final class RequestReceiver extends ByteToMessageDecoder {
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
     ctx.flush();
+    if (frameTimer == null && !ended && actualReadableBytes() > 0) {
+      frameTimer =
+          ctx.executor()
+              .schedule(
+                  () -> Sockets.close(ctx.channel()),
+                  server.settings.timeouts().acknowledgement().toNanos(),
+                  TimeUnit.NANOSECONDS);
+    }
     super.channelReadComplete(ctx);
+  }
+
+  private void stopTimer() {
+    if (frameTimer != null) {
+      frameTimer.cancel(false);
+      frameTimer = null;
+    }
+  }
+
+  @Override
+  protected void handlerRemoved0(ChannelHandlerContext ctx) {
+    stopTimer();
   }
 
   /** A requester that does not read its acknowledgements is not read either. */
@@ -97,15 +123,6 @@ final class RequestReceiver extends ByteToMessageDecoder {
   public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
     ctx.channel().config().setAutoRead(ctx.channel().isWritable());
     super.channelWritabilityChanged(ctx);
-  }
-
-  /** A requester that stalls inside a frame must not keep what it has sent so far alive. */
-  @Override
-  public void userEventTriggered(ChannelHandlerContext ctx, Object event) throws Exception {
-    if (event instanceof IdleStateEvent && actualReadableBytes() > 0) {
-      Sockets.close(ctx.channel());
-    }
-    super.userEventTriggered(ctx, event);
   }
 
   @Override

@@ -2,7 +2,9 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
@@ -27,9 +29,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request being served: dials home, starts the handler, streams its items. Signals come on the
- * stream's event loop, items on the handler's threads; the first end counts. The handler is asked
- * for as many items as the socket has taken, so a slow requester holds the engine back.
+ * One request being served: dials home, waits for its turn, starts the handler, streams its items.
+ * It dials first so that a requester that gives up is heard while its request still waits. Signals
+ * come on the stream's event loop, items on the handler's threads; the first end counts. The
+ * handler is asked for as many items as the socket has taken, so a slow requester holds the engine
+ * back.
  */
 final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> {
   private static final System.Logger LOG = System.getLogger(ServedRequest.class.getName());
@@ -42,10 +46,13 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final MessageCodec<Q, R> codec;
   private final ControlMessage control;
   private final Map<String, String> headers;
+  private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
   private final AtomicBoolean ended = new AtomicBoolean();
   private byte @Nullable [] body; // until the handler has it
   private int window;
+  private int maxItemBytes;
+  private boolean begun; // touched by the event loop only: the handler was asked, or never will be
   private int written; // since the last request for more; touched by the event loop only
   private final Object lock = new Object();
   private boolean announced; // guarded by lock: the prologue is out
@@ -59,7 +66,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       MessageCodec<Q, R> codec,
       ControlMessage control,
       Map<String, String> headers,
-      byte[] body) {
+      byte[] body,
+      Admission.Ticket ticket) {
+    this.ticket = ticket;
     this.endpoint = endpoint;
     this.handler = handler;
     this.codec = codec;
@@ -70,9 +79,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   /**
    * @param window items asked of the handler ahead of the socket
+   * @param maxItemBytes of one item in its frame; a larger one ends the answer
    */
-  void start(CallHomeClient callHome, int window) {
+  void start(CallHomeClient callHome, int window, int maxItemBytes) {
     this.window = window;
+    this.maxItemBytes = maxItemBytes;
     var home = control.connection();
     try {
       callHome.dial(
@@ -88,7 +99,23 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void connected(SentStream connected) {
+    boolean late;
     stream = connected;
+    synchronized (lock) {
+      late = parting != null;
+    }
+    if (late) {
+      begin(connected);
+    } else {
+      ticket.whenTurn(() -> connected.execute(() -> begin(connected)));
+    }
+  }
+
+  private void begin(SentStream connected) {
+    if (begun || ended.get()) {
+      return;
+    }
+    begun = true;
     Flow.Publisher<R> answer;
     try {
       checkOpen();
@@ -156,6 +183,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void failed(Throwable cause) {
+    endpoint.errors.responseStream().increment();
     LOG.log(
         System.Logger.Level.WARNING,
         "cannot deliver the answer of request {0} to {1}: {2}",
@@ -169,6 +197,21 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   @Override
   public void stop() {
     cancellation.stop();
+    var to = stream;
+    if (!begun && to != null) { // there is nothing yet that could still count
+      begun = true;
+      refuse(to, new CancelledException("request " + control.id() + " was cancelled in the queue"));
+    }
+  }
+
+  @Override
+  public void stalled() {
+    endpoint.errors.publishResponse().increment();
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "requester {0} takes nothing of the answer to request {1}: given up",
+        control.connection().address(),
+        control.id());
   }
 
   @Override
@@ -182,6 +225,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   @Override
   public void closed() {
     endpoint.ended(this);
+  }
+
+  /** Makes room for the next request. */
+  void leave() {
+    ticket.leave();
   }
 
   private void cancelSubscription() {
@@ -212,6 +260,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     byte[] bytes;
     try {
       bytes = codec.encodeItem(item, control.format());
+      checkSize(bytes.length);
     } catch (RuntimeException e) {
       cancelSubscription();
       onError(e);
@@ -224,6 +273,21 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
             bytes,
             ResponseEnvelope.tail(control.format())),
         this::itemWritten);
+  }
+
+  private void checkSize(int itemBytes) {
+    int bytes =
+        itemBytes
+            + ResponseEnvelope.head(control.format()).length
+            + ResponseEnvelope.tail(control.format()).length;
+    if (bytes > maxItemBytes) {
+      endpoint.errors.publishResponse().increment();
+      throw new EngineFailedException(
+          ErrorCode.BACKEND_UNKNOWN,
+          "item of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on both sides"
+              .formatted(bytes, maxItemBytes),
+          null);
+    }
   }
 
   /** Asks for more in halves of the window: one call for many items. */
@@ -247,18 +311,30 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     finish(cause);
   }
 
-  /** Ends the request with a typed error that lets the requester go on elsewhere. */
-  void shutDown(WorkerLostException cause) {
-    boolean streams;
+  /**
+   * Says that the endpoint closes: from now on the handler is not asked.
+   *
+   * @return whether the prologue is out, so that it is too late for that
+   */
+  boolean forbid(WorkerLostException cause) {
     synchronized (lock) {
-      streams = announced;
-      if (!streams) {
+      if (!announced) {
         parting = cause; // told in place of the prologue
       }
+      return announced;
     }
-    if (streams) {
+  }
+
+  /** Ends the request with a typed error that lets the requester go on elsewhere. */
+  void shutDown(WorkerLostException cause) {
+    if (forbid(cause)) {
       cancelSubscription();
       finish(cause);
+    } else {
+      var to = stream;
+      if (to != null) {
+        to.execute(() -> begin(to)); // it may still wait for its turn
+      }
     }
     cancellation.kill();
   }

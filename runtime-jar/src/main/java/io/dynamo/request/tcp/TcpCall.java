@@ -13,6 +13,7 @@ import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.CallHomeServer;
 import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.ReceivedStream;
+import io.dynamo.pipeline.SilenceException;
 import io.dynamo.pipeline.StreamListener;
 import io.dynamo.pipeline.StreamSignal;
 import io.dynamo.request.MessageCodec;
@@ -48,6 +49,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private @Nullable ReceivedStream stream; // guarded by lock
   private @Nullable StreamSignal unsaid; // guarded by lock: for the worker when it calls home
   private boolean ended; // guarded by lock
+  private volatile boolean calledHome;
   private volatile boolean accepted; // the prologue has come
   private long sentNanos;
   private boolean firstItem = true; // touched by the stream's event loop only
@@ -94,18 +96,17 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private void follow(Cancellation cancellation) {
     var following = cancellation.onCancel(this::cancelled);
     release(following::close);
-    var deadline =
-        client
-            .loops
-            .next()
-            .schedule(
-                () ->
-                    failTelling(
-                        new DeadlineExceededException(
-                            "request %s did not end by its deadline".formatted(context.id()))),
-                Math.max(0, context.deadline().remainingNanos()),
-                TimeUnit.NANOSECONDS);
-    release(() -> deadline.cancel(false));
+    after(
+        Math.max(0, context.deadline().remainingNanos()),
+        () ->
+            failTelling(
+                new DeadlineExceededException(
+                    "request %s did not end by its deadline".formatted(context.id()))));
+  }
+
+  private void after(long nanos, Runnable task) {
+    var timer = client.loops.next().schedule(task, nanos, TimeUnit.NANOSECONDS);
+    release(() -> timer.cancel(false));
   }
 
   private void send() {
@@ -130,32 +131,29 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   @Override
   public void acknowledged() {
     client.meters.send().record(System.nanoTime() - sentNanos);
-    if (accepted) {
+    if (calledHome) {
       return;
     }
-    var limit = client.settings.callHomeTimeout();
-    var timer =
-        client
-            .loops
-            .next()
-            .schedule(
-                () ->
-                    failUnlessCalledHome(
-                        new WorkerLostException(
-                            ErrorCode.CONNECTION_TIMEOUT,
-                            ("instance %s accepted request %s and did not answer within %s; can it"
-                                    + " reach %s?")
-                                .formatted(
-                                    instance.id(), context.id(), limit, client.callHomeAddress))),
-                limit.toNanos(),
-                TimeUnit.NANOSECONDS);
-    release(() -> timer.cancel(false));
+    var limit = client.settings.timeouts().callHome();
+    after(
+        limit.toNanos(),
+        () ->
+            failUnlessCalledHome(
+                silence(
+                    ErrorCode.CONNECTION_TIMEOUT,
+                    "accepted request %s and did not call within %s; can it reach %s?"
+                        .formatted(context.id(), limit, client.callHomeAddress),
+                    null)));
   }
 
-  /** Means nothing once the answer has begun: it comes on a connection of its own. */
+  private WorkerLostException silence(ErrorCode code, String what, @Nullable Throwable cause) {
+    return new WorkerLostException(code, "instance %s %s".formatted(instance.id(), what), cause);
+  }
+
+  /** Means nothing once the worker has called: the answer comes on a connection of its own. */
   @Override
   public void failed(DynamoException cause) {
-    if (!accepted) {
+    if (!calledHome) {
       fail(cause);
     }
   }
@@ -166,6 +164,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   public void connected(ReceivedStream connected) {
     StreamSignal owed;
     boolean late;
+    calledHome = true;
     synchronized (lock) {
       stream = connected;
       owed = unsaid;
@@ -176,7 +175,21 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
     if (late) {
       connected.close();
+      return;
     }
+    var limit = client.settings.timeouts().prologue();
+    after(
+        limit.toNanos(),
+        () -> {
+          if (!accepted) {
+            failTelling(
+                silence(
+                    ErrorCode.RESPONSE_TIMEOUT,
+                    "called for request %s and did not begin within %s"
+                        .formatted(context.id(), limit),
+                    null));
+          }
+        });
   }
 
   @Override
@@ -248,12 +261,10 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       }
     } else if (context.cancellation().isCancelled()) {
       fail(stopped());
+    } else if (cause instanceof SilenceException) {
+      fail(silence(ErrorCode.RESPONSE_TIMEOUT, "fell silent: " + cause.getMessage(), cause));
     } else {
-      fail(
-          new WorkerLostException(
-              ErrorCode.DISCONNECTED,
-              "instance %s: stream ended before generation completed".formatted(instance.id()),
-              cause));
+      fail(silence(ErrorCode.DISCONNECTED, "ended its stream before generation completed", cause));
     }
   }
 
@@ -291,7 +302,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   void failUnlessCalledHome(DynamoException cause) {
-    if (!accepted) {
+    if (!calledHome) {
       failTelling(cause);
     }
   }
@@ -308,9 +319,9 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
+  /** Ended before the worker is told: its answer to that must not pass for the end. */
   private boolean giveUp() {
-    tell(StreamSignal.KILL);
-    return end();
+    return end(StreamSignal.KILL);
   }
 
   private void tell(StreamSignal signal) {
@@ -333,8 +344,16 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  /** Frees what the call holds; true for the first end only. */
   private boolean end() {
+    return end(null);
+  }
+
+  /**
+   * Frees what the call holds; true for the first end only.
+   *
+   * @param last said to the worker, now or when it calls
+   */
+  private boolean end(@Nullable StreamSignal last) {
     List<Runnable> owed;
     ReceivedStream open;
     synchronized (lock) {
@@ -342,12 +361,18 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
         return false;
       }
       ended = true;
+      if (last != null) {
+        unsaid = last;
+      }
       owed = List.copyOf(releases);
       releases.clear();
       open = stream;
     }
     owed.forEach(Runnable::run);
     if (open != null) {
+      if (last != null) {
+        open.signal(last);
+      }
       open.close();
     }
     client.ended(this);

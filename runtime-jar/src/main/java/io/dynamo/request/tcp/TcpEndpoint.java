@@ -3,11 +3,14 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.pipeline.Handshake;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ControlMessage;
+import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -18,10 +21,13 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** One endpoint behind the listener, and the requests it is serving. Safe for concurrent use. */
 final class TcpEndpoint<Q, R> implements EndpointServer.Served {
+  private static final System.Logger LOG = System.getLogger(TcpEndpoint.class.getName());
+
   private final TcpEndpointServer server;
   private final TransportAddress.Tcp address;
   private final EndpointHandler<Q, R> handler;
   private final MessageCodec<Q, R> codec;
+  final EndpointErrors errors;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Set<ServedRequest<Q, R>> running = new HashSet<>(); // guarded by lock
@@ -31,7 +37,9 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       TcpEndpointServer server,
       TransportAddress.Tcp address,
       EndpointHandler<Q, R> handler,
-      MessageCodec<Q, R> codec) {
+      MessageCodec<Q, R> codec,
+      EndpointErrors errors) {
+    this.errors = errors;
     this.server = server;
     this.address = address;
     this.handler = handler;
@@ -44,24 +52,52 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
    * @return the text of the acknowledgement, empty when taken
    */
   String accept(ControlMessage control, Map<String, String> headers, byte[] body) {
-    if (!server.permits.tryAcquire()) {
-      server.rejected.increment();
+    var ticket = server.admission.enter();
+    if (ticket == null) {
       return Acks.OVERLOADED;
     }
-    var request = new ServedRequest<>(this, handler, codec, control, headers, body);
+    var request = new ServedRequest<>(this, handler, codec, control, headers, body, ticket);
     lock.lock();
     try {
       if (refusing) {
-        server.permits.release();
+        ticket.leave();
         return Acks.unknownEndpoint(address.path());
       }
       running.add(request);
     } finally {
       lock.unlock();
     }
-    server.active.add(1);
-    request.start(server.callHome, server.settings.streamBuffer());
+    request.start(server.callHome, server.settings.streamBuffer(), server.settings.maxFrameBytes());
     return "";
+  }
+
+  /**
+   * Answers a request whose control message cannot be read: where it says at least where the
+   * requester waits, the reason is told there, as an error that no other worker can mend.
+   *
+   * @return the text of the acknowledgement
+   */
+  String refuse(ByteBuffer control, InvalidRequestException cause) {
+    errors.invalidMessage().increment();
+    LOG.log(
+        System.Logger.Level.DEBUG,
+        "endpoint {0} cannot read a request: {1}",
+        address.path(),
+        cause.getMessage());
+    var home = ControlMessage.homeOf(control);
+    if (home == null || !server.refusals.tryAcquire()) {
+      return Acks.UNREADABLE;
+    }
+    try {
+      server.callHome.dial(
+          SocketAddresses.parse(home.address()),
+          new Handshake(home.subject(), Handshake.RESPONSE),
+          new Refusal(cause, server.refusals::release));
+      return "";
+    } catch (IllegalArgumentException e) {
+      server.refusals.release();
+      return Acks.UNREADABLE;
+    }
   }
 
   void ended(ServedRequest<Q, R> request) {
@@ -76,8 +112,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     } finally {
       lock.unlock();
     }
-    server.active.add(-1);
-    server.permits.release();
+    request.leave();
   }
 
   @Override
@@ -118,11 +153,12 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
 
   @Override
   public void close() {
-    for (var request : refuse()) {
-      request.shutDown(
-          new WorkerLostException(
-              ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path()));
-    }
+    var cause =
+        new WorkerLostException(
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path());
+    var open = refuse();
+    open.forEach(request -> request.forbid(cause)); // all first: one that ends calls the next
+    open.forEach(request -> request.shutDown(cause));
   }
 
   private List<ServedRequest<Q, R>> refuse() {

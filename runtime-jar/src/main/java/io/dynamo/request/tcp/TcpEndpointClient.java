@@ -6,8 +6,11 @@ import io.dynamo.error.CancelledException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.pipeline.CallHomeServer;
+import io.dynamo.pipeline.ConnectionLimit;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.StreamLimits;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
@@ -30,13 +33,14 @@ public final class TcpEndpointClient implements EndpointClient {
   final String callHomeAddress;
   private final Set<TcpCall<?, ?>> calls = ConcurrentHashMap.newKeySet();
   private final LostInstances lost;
+  private final PlaneTls tls;
   private volatile boolean closed;
 
   /**
    * Binds the call-home listener.
    *
    * @param loops stay the caller's to close, after this
-   * @throws IllegalStateException when the listener cannot be bound
+   * @throws IllegalStateException when the listener cannot be bound, or a TLS file is of no use
    */
   public TcpEndpointClient(TcpSettings settings, EventLoops loops, Metrics metrics) {
     this(settings, loops, metrics, System::nanoTime);
@@ -48,15 +52,25 @@ public final class TcpEndpointClient implements EndpointClient {
     this.settings = settings;
     this.loops = loops;
     meters = PlaneMeters.of(metrics);
-    callHome =
-        new CallHomeServer(
-            loops,
-            new InetSocketAddress(
-                SocketAddresses.literal(settings.host()), settings.responsePort()),
-            settings.maxFrameBytes(),
-            HANDSHAKE_TIMEOUT);
+    tls = PlaneTls.of(settings.tls());
+    try {
+      callHome = listen(metrics.counter(TransportMetrics.CONNECTIONS_REFUSED));
+    } catch (RuntimeException e) {
+      tls.close();
+      throw e;
+    }
     callHomeAddress = SocketAddresses.format(callHome.address());
-    pool = new ConnectionPool(settings, loops, meters);
+    pool = new ConnectionPool(settings, tls.connecting(), loops, meters);
+  }
+
+  private CallHomeServer listen(Metrics.Counter refused) {
+    return new CallHomeServer(
+        loops,
+        tls.accepting(),
+        new InetSocketAddress(SocketAddresses.literal(settings.host()), settings.responsePort()),
+        new ConnectionLimit(settings.maxConnections(), refused::increment),
+        new StreamLimits(
+            settings.maxFrameBytes(), HANDSHAKE_TIMEOUT, settings.timeouts().inactivity()));
   }
 
   @Override
@@ -125,5 +139,6 @@ public final class TcpEndpointClient implements EndpointClient {
     calls.forEach(call -> call.fail(closedError()));
     pool.close(closedError());
     callHome.close();
+    tls.close();
   }
 }

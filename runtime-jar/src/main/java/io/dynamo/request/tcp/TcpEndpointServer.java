@@ -8,6 +8,7 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.pipeline.CallHomeClient;
+import io.dynamo.pipeline.ConnectionLimit;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
@@ -16,14 +17,12 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
-import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,11 +34,16 @@ public final class TcpEndpointServer implements EndpointServer {
   private static final Duration LAST_WORDS = Duration.ofSeconds(2);
   private static final long CLOSE_MILLIS = 2_000;
 
+  /** Requests told at a time that they cannot be read; more get a plain refusal. */
+  private static final int MAX_REFUSALS = 64;
+
   final TcpSettings settings;
   final CallHomeClient callHome;
-  final Semaphore permits;
-  final Metrics.Level active;
-  final Metrics.Counter rejected;
+  final Admission admission;
+  final Semaphore refusals = new Semaphore(MAX_REFUSALS);
+  private final Metrics metrics;
+  final PlaneTls tls;
+  private final ConnectionLimit limit;
   private final EventLoops loops;
   private final ConcurrentHashMap<String, TcpEndpoint<?, ?>> endpoints = new ConcurrentHashMap<>();
   private final ChannelGroup connections =
@@ -50,15 +54,25 @@ public final class TcpEndpointServer implements EndpointServer {
 
   /**
    * @param loops stay the caller's to close, after this
+   * @throws IllegalStateException when a TLS file is of no use
    */
   public TcpEndpointServer(TcpSettings settings, EventLoops loops, Metrics metrics) {
     this.settings = settings;
     this.loops = loops;
-    callHome = new CallHomeClient(loops, settings.connectTimeout(), FIN_TIMEOUT);
-    permits = new Semaphore(settings.maxConcurrentRequests());
-    active = metrics.level(TransportMetrics.POOL_ACTIVE);
-    rejected = metrics.counter(TransportMetrics.REJECTED);
-    metrics.gauge(TransportMetrics.POOL_CAPACITY, settings::maxConcurrentRequests);
+    this.metrics = metrics;
+    tls = PlaneTls.of(settings.tls());
+    callHome =
+        new CallHomeClient(
+            loops,
+            tls.connecting(),
+            settings.timeouts().connect(),
+            FIN_TIMEOUT,
+            settings.timeouts().writeStall());
+    admission = new Admission(settings.admission(), metrics);
+    limit =
+        new ConnectionLimit(
+            settings.maxConnections(),
+            metrics.counter(TransportMetrics.CONNECTIONS_REFUSED)::increment);
   }
 
   /**
@@ -70,7 +84,8 @@ public final class TcpEndpointServer implements EndpointServer {
       EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
     var path = id.hex() + "/" + endpoint;
     var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
-    var served = new TcpEndpoint<>(this, address, handler, codec);
+    var served =
+        new TcpEndpoint<>(this, address, handler, codec, EndpointErrors.of(metrics, endpoint));
     if (endpoints.putIfAbsent(path, served) != null) {
       throw new IllegalStateException("endpoint " + path + " is served already");
     }
@@ -91,18 +106,23 @@ public final class TcpEndpointServer implements EndpointServer {
                 new ChannelInitializer<>() {
                   @Override
                   protected void initChannel(Channel channel) {
-                    connections.add(channel);
-                    channel
-                        .pipeline()
-                        .addLast(
-                            new IdleStateHandler(
-                                settings.requestTimeout().toNanos(), 0, 0, TimeUnit.NANOSECONDS),
-                            new RequestReceiver(TcpEndpointServer.this));
+                    accept(channel);
                   }
                 });
         listener = at;
       }
       return (InetSocketAddress) at.localAddress();
+    }
+  }
+
+  private void accept(Channel channel) {
+    if (!limit.admits(channel)) {
+      return;
+    }
+    connections.add(channel);
+    channel.pipeline().addLast(new RequestReceiver(this));
+    if (tls.accepting() != null) {
+      tls.accepting().secure(channel, null);
     }
   }
 
@@ -124,6 +144,7 @@ public final class TcpEndpointServer implements EndpointServer {
       closed = true;
       bound = listener;
     }
+    tls.close();
     if (bound == null) {
       return;
     }

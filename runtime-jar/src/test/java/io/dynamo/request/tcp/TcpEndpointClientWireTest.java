@@ -14,6 +14,8 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.CallHomeServer;
+import io.dynamo.pipeline.ConnectionLimit;
+import io.dynamo.pipeline.StreamLimits;
 import io.dynamo.request.codec.Golden;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -326,7 +328,13 @@ class TcpEndpointClientWireTest {
   @Test
   void whoConnectsAndStaysSilentIsReset() throws Exception {
     var address = new InetSocketAddress(InetAddress.getLoopbackAddress(), 0);
-    try (var listener = new CallHomeServer(TestPlane.LOOPS, address, 1024, Duration.ofMillis(50));
+    try (var listener =
+            new CallHomeServer(
+                TestPlane.LOOPS,
+                null,
+                address,
+                new ConnectionLimit(8, () -> {}),
+                new StreamLimits(1024, Duration.ofMillis(50), Duration.ZERO));
         var silent = RawPeer.dial(SocketAddresses.format(listener.address()));
         var half = RawPeer.dial(SocketAddresses.format(listener.address()))) {
       half.write(new byte[10]);

@@ -2,7 +2,10 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.AdmissionSettings;
 import io.dynamo.config.TcpSettings;
+import io.dynamo.config.TcpTimeouts;
+import io.dynamo.config.TlsSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
@@ -54,34 +57,92 @@ final class TestPlane implements AutoCloseable {
     server = new TcpEndpointServer(settings, LOOPS, metrics);
   }
 
+  private static final TcpTimeouts TIMEOUTS =
+      new TcpTimeouts(
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(5),
+          Duration.ofSeconds(5),
+          Duration.ZERO,
+          Duration.ofSeconds(30));
+  static final TlsSettings CLEAR =
+      new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
+
   static TcpSettings settings(PayloadFormat format, int maxFrameBytes, int maxConcurrent) {
+    return settings(
+        format, maxFrameBytes, TIMEOUTS, new AdmissionSettings(maxConcurrent, 0), CLEAR);
+  }
+
+  static TcpSettings impatient(Duration ack, Duration callHome) {
+    return patient(
+        new TcpTimeouts(
+            ack,
+            TIMEOUTS.connect(),
+            callHome,
+            callHome,
+            TIMEOUTS.inactivity(),
+            TIMEOUTS.writeStall()));
+  }
+
+  static TestPlane impatientPlane(Duration ack) {
+    return new TestPlane(impatient(ack, Duration.ofSeconds(5)));
+  }
+
+  static TcpSettings patient(TcpTimeouts timeouts) {
+    return settings(PayloadFormat.MSGPACK, 1 << 20, timeouts, new AdmissionSettings(8, 0), CLEAR);
+  }
+
+  static TcpSettings admitting(int running, int waiting) {
+    return settings(
+        PayloadFormat.MSGPACK, 1 << 20, TIMEOUTS, new AdmissionSettings(running, waiting), CLEAR);
+  }
+
+  static TcpSettings secured(TlsSettings tls) {
+    return settings(PayloadFormat.MSGPACK, 1 << 20, TIMEOUTS, new AdmissionSettings(8, 0), tls);
+  }
+
+  private static TcpSettings settings(
+      PayloadFormat format,
+      int maxFrameBytes,
+      TcpTimeouts timeouts,
+      AdmissionSettings admission,
+      TlsSettings tls) {
+    return bounded(1 << 24, 10_000, maxFrameBytes, format, timeouts, admission, tls);
+  }
+
+  /** Large requests, of which {@code maxUnsentBytes} may wait. */
+  static TcpSettings bounded(int maxUnsentBytes, int maxConnections) {
+    return bounded(
+        maxUnsentBytes,
+        maxConnections,
+        1 << 25,
+        PayloadFormat.MSGPACK,
+        TIMEOUTS,
+        new AdmissionSettings(8, 0),
+        CLEAR);
+  }
+
+  private static TcpSettings bounded(
+      int maxUnsentBytes,
+      int maxConnections,
+      int maxFrameBytes,
+      PayloadFormat format,
+      TcpTimeouts timeouts,
+      AdmissionSettings admission,
+      TlsSettings tls) {
     return new TcpSettings(
         "127.0.0.1",
         0,
         0,
         maxFrameBytes,
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(5),
-        Duration.ofSeconds(5),
+        maxUnsentBytes,
+        maxConnections,
         2,
         64,
-        maxConcurrent,
-        format);
-  }
-
-  static TcpSettings impatient(Duration ack, Duration callHome) {
-    return new TcpSettings(
-        "127.0.0.1",
-        0,
-        0,
-        1 << 20,
-        ack,
-        Duration.ofSeconds(5),
-        callHome,
-        2,
-        64,
-        8,
-        PayloadFormat.MSGPACK);
+        format,
+        timeouts,
+        admission,
+        tls);
   }
 
   EndpointServer.Served serve(EndpointHandler<GenerateRequest, EngineOutput> handler) {
@@ -114,9 +175,13 @@ final class TestPlane implements AutoCloseable {
   }
 
   static GenerateRequest request() {
+    return request(new int[] {2, 3016, 203});
+  }
+
+  static GenerateRequest request(int[] tokenIds) {
     return new GenerateRequest(
         "tiny",
-        new int[] {2, 3016, 203},
+        tokenIds,
         new StopConditions(4, List.of(), List.of(3), null, false),
         SamplingOptions.DEFAULTS,
         OutputOptions.DEFAULTS,

@@ -1,0 +1,13 @@
+package io.dynamo.pipeline;
+
+import java.time.Duration;
+
+/**
+ * What a worker may take of a requester on one call-home connection.
+ *
+ * @param maxFrameBytes of one frame
+ * @param handshake from accept to the first whole frame
+ * @param inactivity between two frames after the prologue while the listener reads on; zero waits
+ *     for ever
+ */
+public record StreamLimits(int maxFrameBytes, Duration handshake, Duration inactivity) {}

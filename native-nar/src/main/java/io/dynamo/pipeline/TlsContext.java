@@ -1,0 +1,187 @@
+package io.dynamo.pipeline;
+
+import io.netty.channel.Channel;
+import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.SslContext;
+import io.netty.handler.ssl.SslContextBuilder;
+import io.netty.handler.ssl.SslHandler;
+import io.netty.handler.ssl.SslProvider;
+import io.netty.handler.ssl.util.InsecureTrustManagerFactory;
+import java.io.ByteArrayInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One end of TLS connections, made of PEM files that are read again when they change: connections
+ * that begin later use what they say then. Safe for concurrent use; a thread of its own looks at
+ * the files.
+ */
+public final class TlsContext implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(TlsContext.class.getName());
+  private static final Duration BETWEEN_LOOKS = Duration.ofSeconds(30);
+
+  /**
+   * The files of one end.
+   *
+   * @param certificate chain that is presented; null presents none
+   * @param key of {@code certificate}, PKCS #8 without a password
+   * @param authorities that the peer's certificate is checked against; null checks none
+   */
+  public record PemFiles(
+      @Nullable Path certificate, @Nullable Path key, @Nullable Path authorities) {
+    private Map<Path, String> read() throws IOException {
+      Map<Path, String> contents = new HashMap<>();
+      for (var file : Stream.of(certificate, key, authorities).filter(Objects::nonNull).toList()) {
+        contents.put(file, Files.readString(file, StandardCharsets.ISO_8859_1));
+      }
+      return contents;
+    }
+  }
+
+  private final PemFiles files;
+  private final boolean server;
+  private final @Nullable String serverName;
+  private final long handshakeMillis;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private volatile SslContext current;
+  private Map<Path, String> contents; // guarded by this
+
+  private TlsContext(
+      PemFiles files, boolean server, @Nullable String serverName, Duration handshakeTimeout) {
+    this.files = files;
+    this.server = server;
+    this.serverName = serverName;
+    this.handshakeMillis = Math.max(1, handshakeTimeout.toMillis());
+    try {
+      contents = files.read();
+      current = build(contents);
+    } catch (IOException | RuntimeException e) {
+      throw new IllegalStateException(
+          "cannot use %s for TLS: %s; they must be PEM, the key PKCS #8 without a password"
+              .formatted(files, e.getMessage()),
+          e);
+    }
+    Thread.ofVirtual().name("dynamo-tls-files").start(this::watch);
+  }
+
+  /**
+   * The end that accepts. With authorities it demands a certificate of them from who connects.
+   *
+   * @throws IllegalStateException when a file is missing or not what it should be
+   */
+  public static TlsContext ofServer(PemFiles files, Duration handshakeTimeout) {
+    return new TlsContext(files, true, null, handshakeTimeout);
+  }
+
+  /**
+   * The end that connects. Without authorities it checks nothing of whom it reaches.
+   *
+   * @param serverName that the peer's certificate must have; null takes the IP address dialled
+   * @throws IllegalStateException when a file is missing or not what it should be
+   */
+  public static TlsContext ofClient(
+      PemFiles files, @Nullable String serverName, Duration handshakeTimeout) {
+    return new TlsContext(files, false, serverName, handshakeTimeout);
+  }
+
+  private SslContext build(Map<Path, String> from) throws SSLException {
+    var certificate = stream(files.certificate, from);
+    var key = stream(files.key, from);
+    var authorities = stream(files.authorities, from);
+    SslContextBuilder builder;
+    if (server) {
+      builder = SslContextBuilder.forServer(certificate, key);
+      if (authorities != null) {
+        builder.trustManager(authorities).clientAuth(ClientAuth.REQUIRE);
+      }
+    } else {
+      builder = SslContextBuilder.forClient();
+      if (certificate != null) {
+        builder.keyManager(certificate, key);
+      }
+      if (authorities != null) {
+        builder.trustManager(authorities).endpointIdentificationAlgorithm("HTTPS");
+      } else {
+        builder
+            .trustManager(InsecureTrustManagerFactory.INSTANCE)
+            .endpointIdentificationAlgorithm(null);
+      }
+    }
+    return builder.sslProvider(SslProvider.JDK).build();
+  }
+
+  private static @Nullable InputStream stream(@Nullable Path file, Map<Path, String> from) {
+    var text = file == null ? null : from.get(file);
+    return text == null
+        ? null
+        : new ByteArrayInputStream(text.getBytes(StandardCharsets.ISO_8859_1));
+  }
+
+  /**
+   * Puts TLS in front of the channel's handlers; for a client, before it connects.
+   *
+   * @param peer who is dialled; null on the end that accepts
+   */
+  public void secure(Channel channel, @Nullable InetSocketAddress peer) {
+    SslHandler handler;
+    if (peer == null) {
+      handler = current.newHandler(channel.alloc());
+    } else {
+      var name = serverName == null ? peer.getAddress().getHostAddress() : serverName;
+      handler = current.newHandler(channel.alloc(), name, peer.getPort());
+    }
+    handler.setHandshakeTimeoutMillis(handshakeMillis);
+    channel.pipeline().addFirst(handler);
+  }
+
+  private void watch() {
+    try {
+      while (!closed.await(BETWEEN_LOOKS.toMillis(), TimeUnit.MILLISECONDS)) {
+        reload();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /**
+   * Reads the files now, and uses them if they have changed. Files that are of no use, half written
+   * perhaps, leave what there was in place.
+   */
+  public synchronized void reload() {
+    Map<Path, String> now = contents;
+    try {
+      now = files.read();
+      if (now.equals(contents)) {
+        return;
+      }
+      current = build(now);
+      LOG.log(System.Logger.Level.INFO, "TLS files have changed and are in use: {0}", files);
+    } catch (IOException | RuntimeException e) {
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "changed TLS files are of no use, the ones before stay in use: " + files,
+          e);
+    }
+    contents = now; // also when of no use: told once
+  }
+
+  /** Looks at the files no longer. Idempotent. */
+  @Override
+  public void close() {
+    closed.countDown();
+  }
+}

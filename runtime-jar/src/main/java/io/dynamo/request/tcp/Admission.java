@@ -1,0 +1,119 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.config.AdmissionSettings;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransportMetrics;
+import java.util.LinkedHashSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many requests a worker runs and how many wait, first come first served; more are refused.
+ * Safe for concurrent use. Turns are told outside the lock, on the thread that made room.
+ */
+final class Admission {
+  private enum State {
+    WAITING,
+    RUNNING,
+    LEFT
+  }
+
+  /** A request's place. */
+  final class Ticket {
+    private State state; // guarded by the admission
+    private @Nullable Runnable onTurn; // guarded by the admission
+
+    private Ticket(State state) {
+      this.state = state;
+    }
+
+    /** Runs {@code turn} when the request may run: at once, or later; not after it has left. */
+    void whenTurn(Runnable turn) {
+      synchronized (Admission.this) {
+        if (state == State.WAITING) {
+          onTurn = turn;
+          return;
+        }
+        if (state == State.LEFT) {
+          return;
+        }
+      }
+      turn.run();
+    }
+
+    /** Gives the place up, whichever it is. Idempotent. */
+    void leave() {
+      Runnable next;
+      synchronized (Admission.this) {
+        next = vacate(this);
+      }
+      if (next != null) {
+        next.run();
+      }
+    }
+  }
+
+  private final AdmissionSettings limits;
+  private final Metrics.Level active;
+  private final Metrics.Level depth;
+  private final Metrics.Counter rejected;
+  private final LinkedHashSet<Ticket> waiting = new LinkedHashSet<>(); // guarded by this
+  private int running; // guarded by this
+
+  Admission(AdmissionSettings limits, Metrics metrics) {
+    this.limits = limits;
+    active = metrics.level(TransportMetrics.POOL_ACTIVE);
+    depth = metrics.level(TransportMetrics.QUEUE_DEPTH);
+    rejected = metrics.counter(TransportMetrics.REJECTED);
+    metrics.gauge(TransportMetrics.POOL_CAPACITY, limits::running);
+    metrics.gauge(TransportMetrics.QUEUE_CAPACITY, limits::waiting);
+  }
+
+  /** A place among those that run, else in the queue, else null. */
+  synchronized @Nullable Ticket enter() {
+    if (running < limits.running()) {
+      running++;
+      active.add(1);
+      return new Ticket(State.RUNNING);
+    }
+    if (waiting.size() >= limits.waiting()) {
+      rejected.increment();
+      return null;
+    }
+    var ticket = new Ticket(State.WAITING);
+    waiting.add(ticket);
+    depth.add(1);
+    return ticket;
+  }
+
+  private @Nullable Runnable vacate(Ticket leaving) {
+    var left = leaving.state;
+    leaving.state = State.LEFT;
+    leaving.onTurn = null;
+    return switch (left) {
+      case LEFT -> null;
+      case WAITING -> {
+        waiting.remove(leaving);
+        depth.add(-1);
+        yield null;
+      }
+      case RUNNING -> next();
+    };
+  }
+
+  /**
+   * Passes a vacated place on. One that has not said yet what to run finds its turn when it does.
+   */
+  private @Nullable Runnable next() {
+    if (waiting.isEmpty()) {
+      running--;
+      active.add(-1);
+      return null;
+    }
+    var first = waiting.removeFirst();
+    depth.add(-1);
+    first.state = State.RUNNING;
+    var turn = first.onTurn;
+    first.onTurn = null;
+    return turn;
+  }
+}

@@ -1,0 +1,58 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.config.TlsSettings;
+import io.dynamo.pipeline.TlsContext;
+import io.dynamo.pipeline.TlsContext.PemFiles;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * TLS of one side of the plane.
+ *
+ * @param accepting for the side's listener; null listens in the clear
+ * @param connecting for what the side dials; null connects in the clear
+ */
+record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
+    implements AutoCloseable {
+  /**
+   * @throws IllegalStateException when a file is missing or not what it should be
+   */
+  static PlaneTls of(TlsSettings settings) {
+    var accepting =
+        settings.certificate() == null
+            ? null
+            : TlsContext.ofServer(
+                new PemFiles(settings.certificate(), settings.key(), settings.clientAuthorities()),
+                settings.handshakeTimeout());
+    try {
+      return new PlaneTls(accepting, connecting(settings));
+    } catch (RuntimeException e) {
+      if (accepting != null) {
+        accepting.close();
+      }
+      throw e;
+    }
+  }
+
+  private static @Nullable TlsContext connecting(TlsSettings settings) {
+    if (settings.authorities() == null && !settings.insecure()) {
+      return null;
+    }
+    return TlsContext.ofClient(
+        new PemFiles(
+            settings.clientCertificate(),
+            settings.clientKey(),
+            settings.insecure() ? null : settings.authorities()),
+        settings.serverName(),
+        settings.handshakeTimeout());
+  }
+
+  @Override
+  public void close() {
+    if (accepting != null) {
+      accepting.close();
+    }
+    if (connecting != null) {
+      connecting.close();
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.pipeline.CallHomeListener;
+import io.dynamo.pipeline.SentStream;
+import io.dynamo.pipeline.TwoPartFrame;
+import io.dynamo.request.codec.Prologue;
+
+/**
+ * Tells a requester why its request is not served, where it waits for the answer: a prologue with
+ * the error, then the sentinel. Called on the stream's event loop.
+ *
+ * @param after run once, when all is said or cannot be
+ */
+record Refusal(InvalidRequestException cause, Runnable after) implements CallHomeListener {
+  @Override
+  public void connected(SentStream stream) {
+    stream.finish(TwoPartFrame.ofHeader(stream.allocator(), Prologue.refused(cause)), () -> {});
+  }
+
+  @Override
+  public void failed(Throwable failure) {
+    after.run();
+  }
+
+  @Override
+  public void stop() {}
+
+  @Override
+  public void kill() {}
+
+  @Override
+  public void stalled() {}
+
+  @Override
+  public void closed() {
+    after.run();
+  }
+}

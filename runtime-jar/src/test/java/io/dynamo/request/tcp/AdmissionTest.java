@@ -1,0 +1,94 @@
+package io.dynamo.request.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.config.AdmissionSettings;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.TransportMetrics;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class AdmissionTest {
+  private final Metrics metrics = new Metrics();
+  private final Admission admission = new Admission(new AdmissionSettings(1, 2), metrics);
+  private final List<String> turns = new ArrayList<>();
+
+  private static Admission.Ticket taken(Admission.@Nullable Ticket ticket) {
+    if (ticket == null) {
+      throw new AssertionError("refused");
+    }
+    return ticket;
+  }
+
+  private Admission.Ticket enter(String name) {
+    var ticket = taken(admission.enter());
+    ticket.whenTurn(() -> turns.add(name));
+    return ticket;
+  }
+
+  @Test
+  void whoComesFirstRunsFirst() {
+    var first = enter("first");
+    var second = enter("second");
+    enter("third");
+    assertThat(turns).containsExactly("first");
+    first.leave();
+    second.leave();
+    assertThat(turns).containsExactly("first", "second", "third");
+  }
+
+  @Test
+  void whatIsBeyondTheQueueIsRefusedAndCounted() {
+    var first = enter("first");
+    enter("second");
+    enter("third");
+    assertThat(admission.enter()).isNull();
+    assertThat(metrics.counter(TransportMetrics.REJECTED).value()).isEqualTo(1);
+    first.leave();
+    assertThat(admission.enter()).isNotNull();
+  }
+
+  @Test
+  void whoLeavesTheQueueIsNotCalledAndMakesRoomInIt() {
+    var first = enter("first");
+    var second = enter("second");
+    enter("third");
+    second.leave();
+    enter("fourth");
+    first.leave();
+    assertThat(turns).containsExactly("first", "third");
+  }
+
+  @Test
+  void leavingTwiceFreesOnePlace() {
+    var first = enter("first");
+    enter("second");
+    first.leave();
+    first.leave();
+    enter("third");
+    assertThat(turns).containsExactly("first", "second");
+    assertThat(metrics.level(TransportMetrics.POOL_ACTIVE).value()).isEqualTo(1);
+    assertThat(metrics.level(TransportMetrics.QUEUE_DEPTH).value()).isEqualTo(1);
+  }
+
+  @Test
+  void aTurnThatComesBeforeItIsAskedForIsNotLost() {
+    var first = enter("first");
+    var second = taken(admission.enter());
+    first.leave();
+    assertThat(turns).containsExactly("first");
+    second.whenTurn(() -> turns.add("second"));
+    assertThat(turns).containsExactly("first", "second");
+  }
+
+  @Test
+  void nothingIsRunAfterLeaving() {
+    var first = taken(admission.enter());
+    first.leave();
+    first.whenTurn(() -> turns.add("first"));
+    assertThat(turns).isEmpty();
+    assertThat(metrics.level(TransportMetrics.POOL_ACTIVE).value()).isZero();
+  }
+}

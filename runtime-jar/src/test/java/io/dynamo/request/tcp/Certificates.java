@@ -1,0 +1,121 @@
+package io.dynamo.request.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+
+/**
+ * A certificate authority made for one test run by the JDK's own {@code keytool}, and what it
+ * signs, as PEM files below a folder.
+ */
+final class Certificates {
+  private static final String PASSWORD = "changeit";
+
+  private final Path folder;
+  private final String authority;
+
+  /**
+   * @param authority name of the authority, and of its files
+   */
+  Certificates(Path folder, String authority) throws Exception {
+    this.folder = folder;
+    this.authority = authority;
+    keytool(
+        store(authority),
+        "-genkeypair",
+        "-keyalg",
+        "EC",
+        "-dname",
+        "CN=" + authority,
+        "-ext",
+        "bc:c");
+    Files.writeString(authorityFile(), pem(store(authority), authority).getFirst());
+  }
+
+  /** The authority's certificate. */
+  Path authorityFile() {
+    return folder.resolve(authority + ".ca.pem");
+  }
+
+  Path certificateFile(String name) {
+    return folder.resolve(name + ".cert.pem");
+  }
+
+  Path keyFile(String name) {
+    return folder.resolve(name + ".key.pem");
+  }
+
+  /**
+   * Makes {@code name} a key and a certificate, over those that it may have.
+   *
+   * @param alternative as in {@code ip:127.0.0.1} or {@code dns:worker.test}
+   */
+  void sign(String name, String alternative) throws Exception {
+    var own = store(name);
+    Files.deleteIfExists(own);
+    keytool(own, "-genkeypair", "-keyalg", "EC", "-dname", "CN=" + name);
+    var request = folder.resolve(name + ".csr");
+    var signed = folder.resolve(name + ".signed");
+    keytool(own, "-certreq", "-file", request.toString());
+    keytool(
+        store(authority),
+        "-gencert",
+        "-rfc",
+        "-ext",
+        "san=" + alternative,
+        "-infile",
+        request.toString(),
+        "-outfile",
+        signed.toString());
+    Files.copy(signed, certificateFile(name), StandardCopyOption.REPLACE_EXISTING);
+    var keys = KeyStore.getInstance(own.toFile(), PASSWORD.toCharArray());
+    var key = keys.getKey(alias(own), PASSWORD.toCharArray());
+    Files.writeString(keyFile(name), encoded("PRIVATE KEY", key.getEncoded()));
+  }
+
+  private Path store(String name) {
+    return folder.resolve(name + ".p12");
+  }
+
+  private static String alias(Path store) {
+    return store.getFileName().toString().replace(".p12", "");
+  }
+
+  private static List<String> pem(Path store, String alias) throws Exception {
+    Certificate[] chain =
+        KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray()).getCertificateChain(alias);
+    List<String> pem = new ArrayList<>();
+    for (var each : chain) {
+      pem.add(encoded("CERTIFICATE", each.getEncoded()));
+    }
+    return pem;
+  }
+
+  private static String encoded(String what, byte[] der) {
+    var body = Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII));
+    return "-----BEGIN %s-----%n%s%n-----END %s-----%n"
+        .formatted(what, body.encodeToString(der), what);
+  }
+
+  private static void keytool(Path store, String command, String... arguments)
+      throws IOException, InterruptedException {
+    List<String> all = new ArrayList<>();
+    all.add(Path.of(System.getProperty("java.home"), "bin", "keytool").toString());
+    all.add(command);
+    all.addAll(
+        List.of("-keystore", store.toString(), "-storepass", PASSWORD, "-alias", alias(store)));
+    all.addAll(List.of(arguments));
+    var process = new ProcessBuilder(all).redirectErrorStream(true).start();
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    assertThat(process.waitFor()).as(output).isZero();
+  }
+}

@@ -1,0 +1,339 @@
+package io.dynamo.request.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.TcpTimeouts;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.Migratable;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.pipeline.ReceivedStream;
+import io.dynamo.pipeline.StreamSignal;
+import io.dynamo.request.EndpointServer;
+import io.dynamo.request.RequestContext;
+import io.dynamo.request.codec.Golden;
+import io.dynamo.request.codec.Prologue;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Every wait ends, and every refusal is told, whatever the other side leaves undone. */
+class TcpDeadlineTest {
+  private static final byte[] NOTHING = {};
+  private static final byte[] ACCEPTED = new byte[4];
+  private static final Duration SHORT = Duration.ofMillis(200);
+  private static final Duration LONG = Duration.ofSeconds(20);
+
+  private TestPlane plane = new TestPlane();
+
+  @AfterEach
+  void closePlane() {
+    assertThat(plane.client.inFlight()).isZero();
+    plane.close();
+  }
+
+  private void restart(TcpTimeouts timeouts) {
+    restart(new TestPlane(TestPlane.patient(timeouts)));
+  }
+
+  private void restart(TestPlane with) {
+    plane.close();
+    plane = with;
+  }
+
+  private Metrics.Counter errors(String step) {
+    var meters = EndpointErrors.of(plane.metrics, TestPlane.ENDPOINT);
+    return switch (step) {
+      case "invalid_message" -> meters.invalidMessage();
+      case "response_stream" -> meters.responseStream();
+      default -> meters.publishResponse();
+    };
+  }
+
+  private static RawPeer dial(EndpointServer.Served served) throws IOException {
+    return switch (served.address()) {
+      case TransportAddress.Tcp tcp -> RawPeer.dial(tcp.address());
+    };
+  }
+
+  private static Instance at(ServerSocket worker) {
+    return new Instance(
+        TestPlane.ENDPOINT,
+        TestPlane.ID,
+        new TransportAddress.Tcp("127.0.0.1:" + worker.getLocalPort(), Captured.CHAT_PATH),
+        "cpu",
+        PayloadFormat.MSGPACK);
+  }
+
+  // the worker's waits
+
+  @Test
+  void aFrozenRequesterLosesItsRequestAndFreesTheEngine() throws Exception {
+    restart(new TcpTimeouts(LONG, LONG, LONG, LONG, Duration.ZERO, SHORT));
+    var level = new CompletableFuture<Cancellation.Level>();
+    var produced = new AtomicInteger();
+    var served =
+        plane.serve(
+            (request, context) -> {
+              context.cancellation().onCancel(level::complete);
+              return new Endless(produced);
+            });
+    try (var home = RawPeer.listen();
+        var requester = dial(served)) {
+      requester.write(Captured.chat(home));
+      assertThat(requester.readAck()).isEmpty();
+      try (var frozen = RawPeer.accept(home)) {
+        assertThat(level.get(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS))
+            .isEqualTo(Cancellation.Level.KILL);
+        assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
+        assertThat(errors("publish_response").value()).isEqualTo(1);
+        frozen.awaitGone();
+      }
+    }
+  }
+
+  @Test
+  void aRequesterThatReadsNowAndThenIsSlowAndNotFrozen() throws Exception {
+    var limit = Duration.ofMillis(1500);
+    restart(new TcpTimeouts(LONG, LONG, LONG, LONG, Duration.ZERO, limit));
+    var produced = new AtomicInteger();
+    var served = plane.serve((request, context) -> new Endless(produced));
+    try (var home = RawPeer.listen();
+        var requester = dial(served)) {
+      requester.write(Captured.chat(home));
+      assertThat(requester.readAck()).isEmpty();
+      try (var slow = RawPeer.accept(home)) {
+        long begun = System.nanoTime();
+        while (System.nanoTime() - begun < 2 * limit.toNanos()) {
+          Endless.awaitStandstill(produced);
+          slow.read(2 << 20);
+        }
+        assertThat(errors("publish_response").value()).isZero();
+      }
+    }
+    assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
+  }
+
+  @Test
+  void aRequesterThatCannotBeReachedIsCounted() throws Exception {
+    var served = plane.serve((request, context) -> new Endless(new AtomicInteger()));
+    byte[] request;
+    try (var home = RawPeer.listen()) {
+      request = Captured.chat(home);
+    }
+    try (var requester = dial(served)) {
+      requester.write(request);
+      assertThat(requester.readAck()).isEmpty();
+    }
+    assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
+    assertThat(errors("response_stream").value()).isEqualTo(1);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"foreign context", "unknown codec", "no request type"})
+  void aControlMessageThatNamesAHomeIsRefusedThere(String kind) throws Exception {
+    var served = plane.serve((request, context) -> new Endless(new AtomicInteger()));
+    try (var home = RawPeer.listen();
+        var requester = dial(served)) {
+      requester.write(replaced(home, kind));
+      assertThat(requester.readAck()).isEmpty();
+      assertRefusedAtHome(home);
+    }
+    assertThat(errors("invalid_message").value()).isEqualTo(1);
+  }
+
+  private static byte[] replaced(ServerSocket home, String kind) {
+    var whole = new String(Captured.chat(home), StandardCharsets.ISO_8859_1);
+    var changed =
+        switch (kind) {
+          case "foreign context" -> whole.replaceFirst("\"id\":\"....", "\"id\":\"0000");
+          case "unknown codec" -> whole.replace("\"msgpack\"", "\"msgpuck\"");
+          default -> whole.replace("\"request_type\"", "\"request_tyqe\"");
+        };
+    assertThat(changed).isNotEqualTo(whole).hasSameSizeAs(whole);
+    return changed.getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  private static void assertRefusedAtHome(ServerSocket home) throws IOException {
+    try (var stream = RawPeer.accept(home)) {
+      assertThat(stream.readFrame().header()).asString().contains(Captured.CHAT_SUBJECT);
+      assertThat(Prologue.ofJson(stream.readFrame().header()).failure())
+          .isInstanceOf(InvalidRequestException.class);
+      assertThat(stream.readFrame().header()).asString().isEqualTo("\"sentinel\"");
+    }
+  }
+
+  @Test
+  void aPayloadThatIsNoneIsRefusedInThePrologue() throws Exception {
+    var served = plane.serve((request, context) -> new Endless(new AtomicInteger()));
+    var chat = Golden.request("chat-stream");
+    try (var home = RawPeer.listen();
+        var requester = dial(served)) {
+      var broken =
+          new Golden.Request(
+              chat.path(),
+              chat.headers(),
+              new Golden.Frame(chat.payload().header(), new byte[] {(byte) 0xc1, 1}));
+      requester.write(Captured.patched(broken, Captured.CHAT_PATH, home));
+      assertThat(requester.readAck()).isEmpty();
+      assertRefusedAtHome(home);
+    }
+    assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
+  }
+
+  @Test
+  void aFrameThatDripsIsCutOffAtItsDeadline() throws Exception {
+    restart(TestPlane.impatientPlane(SHORT));
+    var served = plane.serve((request, context) -> new Endless(new AtomicInteger()));
+    try (var home = RawPeer.listen();
+        var requester = dial(served)) {
+      var chat = Captured.chat(home);
+      long patience = System.nanoTime() + TestPlane.PATIENCE.toNanos();
+      int sent = 0;
+      boolean cut = false;
+      while (!cut) { // far more bytes than the time allows, were it counted from the last one
+        assertThat(System.nanoTime() - patience).isNegative();
+        try {
+          requester.write(new byte[] {chat[Math.min(sent++, chat.length - 2)]});
+        } catch (IOException e) {
+          cut = true;
+        }
+        LockSupport.parkNanos(2_000_000);
+      }
+    }
+  }
+
+  // the requester's waits
+
+  private static final class Called implements AutoCloseable {
+    final RawPeer requests;
+    final RawPeer stream;
+
+    Called(ServerSocket worker) throws IOException {
+      requests = RawPeer.accept(worker);
+      var request = requests.readRequest();
+      requests.write(ACCEPTED);
+      stream = RawPeer.dial(Captured.home(request));
+      stream.write(Captured.handshake(Captured.subject(request)));
+    }
+
+    void prologueAndItem() throws IOException {
+      stream.write(RawPeer.frame("{\"error\":null}", NOTHING));
+      item();
+    }
+
+    void item() throws IOException {
+      stream.write(RawPeer.frame("", Golden.bodies("chat-stream.w2f.bin").getFirst()));
+    }
+
+    @Override
+    public void close() throws IOException {
+      stream.close();
+      requests.close();
+    }
+  }
+
+  private static void assertLost(Collector<?> caller, ErrorCode code) throws InterruptedException {
+    assertThat(caller.awaitFailure())
+        .isInstanceOf(Migratable.class)
+        .isInstanceOfSatisfying(
+            DynamoException.class, lost -> assertThat(lost.code()).isEqualTo(code));
+  }
+
+  @Test
+  void aWorkerThatCallsHomeAndNeverBeginsIsLost() throws Exception {
+    restart(new TcpTimeouts(LONG, LONG, LONG, SHORT, Duration.ZERO, LONG));
+    try (var worker = RawPeer.listen()) {
+      var caller = Collector.all(plane.call(at(worker), TestPlane.context()));
+      try (var called = new Called(worker)) {
+        assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
+        assertThat(called.stream.readFrame().header()).asString().isEqualTo("\"kill\"");
+      }
+    }
+  }
+
+  /** A worker that hears of the kill at once, and cuts its stream while it is being said. */
+  private record Prompt(TcpCall<?, ?> call) implements ReceivedStream {
+    @Override
+    public void signal(StreamSignal signal) {
+      call.broken(null);
+    }
+
+    @Override
+    public void resume() {}
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void whatTheWorkerDoesWhenItIsToldToStopIsNotWhyTheCallEnded() throws Exception {
+    try (var worker = RawPeer.listen()) {
+      var context =
+          new RequestContext("r", Map.of(), Map.of(), Deadline.after(SHORT), new Cancellation());
+      var call =
+          new TcpCall<>(plane.client, at(worker), TestPlane.request(), TestPlane.CODEC, context);
+      var caller = Collector.all(call);
+      call.connected(new Prompt(call));
+      call.prologue(Prologue.accepted());
+      assertThat(caller.awaitFailure()).isInstanceOf(DeadlineExceededException.class);
+    }
+  }
+
+  @Test
+  void aWorkerThatFallsSilentBetweenItemsIsLost() throws Exception {
+    restart(new TcpTimeouts(LONG, LONG, LONG, LONG, SHORT, LONG));
+    try (var worker = RawPeer.listen()) {
+      var caller = Collector.all(plane.call(at(worker), TestPlane.context()));
+      try (var called = new Called(worker)) {
+        called.prologueAndItem();
+        caller.awaitItems(1);
+        assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
+        assertThat(called.stream.readFrame().header()).asString().isEqualTo("\"kill\"");
+        called.stream.awaitGone();
+      }
+    }
+  }
+
+  @Test
+  void whileNobodyAsksForItemsSilenceIsNotTheWorkers() throws Exception {
+    restart(new TcpTimeouts(LONG, LONG, LONG, LONG, SHORT, LONG));
+    int many = plane.settings.streamBuffer() + 8;
+    try (var worker = RawPeer.listen()) {
+      Collector<EngineOutput> caller = Collector.of(plane.call(at(worker), TestPlane.context()), 1);
+      try (var called = new Called(worker)) {
+        called.prologueAndItem();
+        for (int i = 1; i < many; i++) {
+          called.item();
+        }
+        caller.awaitItems(1);
+        TestPlane.LOOPS
+            .next()
+            .schedule(() -> {}, 3 * SHORT.toMillis(), TimeUnit.MILLISECONDS)
+            .get(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+        assertThat(caller.hasEnded()).isFalse();
+        caller.request(many);
+        caller.awaitItems(many);
+        assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
+      }
+    }
+  }
+}
