@@ -3,8 +3,10 @@ package io.dynamo.request.codec;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
+import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * can hold.
  */
 interface WireReader {
+  int UUID_CHARS = 36;
+
   /** Reads a value of one type. */
   interface Shape<T> {
     T read(WireReader in) throws IOException;
@@ -59,6 +63,9 @@ interface WireReader {
 
   String string() throws IOException;
 
+  /** Reads a string: its index among {@code words}, or {@link Keys#UNKNOWN}. */
+  int word(Keys words) throws IOException;
+
   long integer() throws IOException;
 
   double number() throws IOException;
@@ -81,6 +88,35 @@ interface WireReader {
 
   /** Checks that nothing follows. */
   void end() throws IOException;
+
+  /** The bits of an unsigned integer. */
+  default long unsigned() throws IOException {
+    return switch (any()) {
+      case Integer value when value >= 0 -> value;
+      case Long value when value >= 0 -> value;
+      case BigInteger value when value.signum() >= 0 && value.bitLength() <= Long.SIZE ->
+          value.longValue();
+      case null, default -> throw new IOException("no unsigned integer of 64 bits");
+    };
+  }
+
+  /** A UUID: text in JSON, its 16 bytes in MessagePack. */
+  default UUID uuid() throws IOException {
+    return switch (any()) {
+      case String text when text.length() == UUID_CHARS -> {
+        try {
+          yield UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+          throw new IOException("no UUID", e);
+        }
+      }
+      case byte[] bytes when bytes.length == 2 * Long.BYTES -> {
+        var halves = ByteBuffer.wrap(bytes);
+        yield new UUID(halves.getLong(), halves.getLong());
+      }
+      case null, default -> throw new IOException("no UUID");
+    };
+  }
 
   default int smallInteger() throws IOException {
     long value = integer();
