@@ -2,6 +2,7 @@ package io.dynamo.pipeline;
 
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import io.netty.handler.flush.FlushConsolidationHandler;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -50,6 +51,40 @@ public final class CallHomeClient {
                 channel
                     .pipeline()
                     .addLast(new FlushConsolidationHandler(FLUSH_AFTER_WRITES, true), sender);
+                if (tls != null) {
+                  tls.secure(channel, requester);
+                }
+              }
+            })
+        .addListener(
+            connected -> {
+              if (!connected.isSuccess()) {
+                listener.failed(connected.cause());
+              }
+            });
+  }
+
+  /**
+   * Connects to {@code requester} and calls for the input of a request; returns at once. In the
+   * clear this side is then half-closed: it has no more to say.
+   */
+  public void dialInput(
+      InetSocketAddress requester,
+      Handshake handshake,
+      StreamLimits limits,
+      InputListener listener) {
+    loops
+        .connect(
+            loops.next(),
+            requester,
+            connectTimeout,
+            new ChannelInitializer<Channel>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                channel.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, false);
+                channel
+                    .pipeline()
+                    .addLast(new InputCaller(handshake, listener, limits, tls != null));
                 if (tls != null) {
                   tls.secure(channel, requester);
                 }

@@ -24,6 +24,7 @@ public final class CallHomeServer implements AutoCloseable {
   private static final long CLOSE_MILLIS = 2_000;
 
   private final ConcurrentHashMap<String, StreamListener> expected = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<String, InputSource> inputs = new ConcurrentHashMap<>();
   private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Channel listener;
 
@@ -51,7 +52,11 @@ public final class CallHomeServer implements AutoCloseable {
                   return;
                 }
                 open.add(channel);
-                channel.pipeline().addLast(new StreamReceiver(CallHomeServer.this::claim, streams));
+                channel
+                    .pipeline()
+                    .addLast(
+                        new StreamReceiver(
+                            CallHomeServer.this::claim, CallHomeServer.this::claimInput, streams));
                 if (tls != null) {
                   tls.secure(channel, null);
                 }
@@ -82,9 +87,27 @@ public final class CallHomeServer implements AutoCloseable {
         : null;
   }
 
-  /** Streams that are waited for. */
+  /**
+   * Waits for the worker to call for the input {@code subject}.
+   *
+   * @throws IllegalStateException when that is waited for already
+   */
+  public Registration expectInput(String subject, InputSource source) {
+    if (inputs.putIfAbsent(subject, source) != null) {
+      throw new IllegalStateException("input " + subject + " is waited for already");
+    }
+    return () -> inputs.remove(subject, source);
+  }
+
+  private @Nullable InputSource claimInput(Handshake handshake) {
+    return handshake.streamType().equals(Handshake.REQUEST)
+        ? inputs.remove(handshake.subject())
+        : null;
+  }
+
+  /** Streams and inputs that are waited for. */
   public int waiting() {
-    return expected.size();
+    return expected.size() + inputs.size();
   }
 
   /** Closes the listener and every stream. Idempotent; must not be called on an event loop. */
@@ -92,6 +115,7 @@ public final class CallHomeServer implements AutoCloseable {
   public void close() {
     listener.close().awaitUninterruptibly(CLOSE_MILLIS);
     expected.clear();
+    inputs.clear();
     open.close().awaitUninterruptibly(CLOSE_MILLIS);
   }
 }

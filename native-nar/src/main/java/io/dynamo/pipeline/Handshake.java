@@ -10,6 +10,7 @@ import java.nio.charset.StandardCharsets;
  */
 public record Handshake(String subject, String streamType) {
   public static final String RESPONSE = "response";
+  public static final String REQUEST = "request";
 
   byte[] toJson() {
     return "{\"subject\":\"%s\",\"stream_type\":\"%s\"}"

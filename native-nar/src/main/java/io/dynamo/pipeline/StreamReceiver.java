@@ -14,9 +14,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One accepted call-home connection. Runs on its event loop. It cuts frames itself instead of
- * behind a decoder, because a pause must hold back the frames that were read together, and an end
- * of the connection must not lose them.
+ * One call-home connection from which items are read: an answer that a worker delivers, or, dialled
+ * by the worker, the input of a bidirectional request. Runs on its event loop. It cuts frames
+ * itself instead of behind a decoder, because a pause must hold back the frames that were read
+ * together, and an end of the connection must not lose them.
  */
 final class StreamReceiver extends ChannelInboundHandlerAdapter implements ReceivedStream {
   private static final int MAX_HEADER_BYTES = 64 * 1024;
@@ -31,6 +32,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   }
 
   private final Function<Handshake, @Nullable StreamListener> claim;
+  private final Function<Handshake, @Nullable InputSource> claimInput;
   private final StreamLimits limits;
 
   private @Nullable Channel channel;
@@ -44,14 +46,30 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   private boolean inputEnded;
   private @Nullable Throwable inputFailure;
 
-  StreamReceiver(Function<Handshake, @Nullable StreamListener> claim, StreamLimits limits) {
+  StreamReceiver(
+      Function<Handshake, @Nullable StreamListener> claim,
+      Function<Handshake, @Nullable InputSource> claimInput,
+      StreamLimits limits) {
     this.claim = claim;
+    this.claimInput = claimInput;
     this.limits = limits;
+  }
+
+  /** Reads the items of a stream whose handshake is said: there is no prologue. */
+  StreamReceiver(InputListener listener, StreamLimits limits) {
+    this(stream -> null, stream -> null, limits);
+    this.listener = listener;
+    awaiting = Awaiting.ITEMS;
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
     channel = ctx.channel();
+    if (awaiting == Awaiting.ITEMS) {
+      limitSilence();
+      listening().connected(this);
+      return;
+    }
     timer =
         ctx.executor()
             .schedule(
@@ -137,13 +155,32 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     if (frame.body().isReadable()) {
       throw new FrameException("a handshake has a body");
     }
-    var claimed = claim.apply(Handshake.ofJson(frame.header()));
+    var handshake = Handshake.ofJson(frame.header());
+    var source = claimInput.apply(handshake);
+    if (source != null) {
+      deliverInput(source);
+      return;
+    }
+    var claimed = claim.apply(handshake);
     if (claimed == null) {
       throw new FrameException("nobody waits for this stream");
     }
     listener = claimed;
     awaiting = Awaiting.PROLOGUE;
     claimed.connected(this);
+  }
+
+  /** The worker wants no answer delivered here but a request's input. */
+  private void deliverInput(InputSource source) throws FrameException {
+    if (pending.isReadable()) {
+      throw new FrameException("a worker sent what is no handshake to an input");
+    }
+    awaiting = Awaiting.NOTHING;
+    var at = open();
+    at.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
+    var sender = new InputSender(at, source);
+    at.pipeline().replace(this, "input", sender);
+    source.connected(sender);
   }
 
   private void limitSilence() {
@@ -178,8 +215,16 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     }
     if (frame.header().length > 0) {
       var signal = StreamSignal.of(frame.header());
+      if (listener instanceof InputListener input
+          && (signal == StreamSignal.STOP || signal == StreamSignal.KILL)) {
+        awaiting = Awaiting.NOTHING;
+        cancelTimer();
+        Sockets.close(open());
+        input.signalled(signal);
+        return;
+      }
       if (signal != StreamSignal.SENTINEL || frame.body().isReadable()) {
-        throw new FrameException("a worker sent a control frame that is not a plain sentinel");
+        throw new FrameException("a peer sent a control frame that is not a plain sentinel");
       }
       awaiting = Awaiting.NOTHING;
       cancelTimer();

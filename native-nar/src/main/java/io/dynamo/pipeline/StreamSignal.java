@@ -10,7 +10,7 @@ public enum StreamSignal {
   STOP("\"stop\""),
   /** Requester: abandon the work. */
   KILL("\"kill\""),
-  /** Worker: nothing follows. */
+  /** Worker, and requester at the end of an input: nothing follows. */
   SENTINEL("\"sentinel\"");
 
   private final String json;

@@ -15,23 +15,42 @@ import org.jspecify.annotations.Nullable;
  * @param requestType {@code single_in} or {@code many_in}
  * @param format of the body and of every item of the answer
  * @param metadata the caller's own pairs
+ * @param input where the requester waits to be called for the items of a {@code many_in} request
  */
 public record ControlMessage(
     String id,
     String requestType,
     PayloadFormat format,
     ConnectionInfo connection,
-    Map<String, String> metadata) {
+    Map<String, String> metadata,
+    @Nullable ConnectionInfo input) {
   public static final String SINGLE_IN = "single_in";
+  public static final String MANY_IN = "many_in";
   public static final int MAX_BYTES = 128 * 1024;
 
   private static final String TCP = "tcp_server";
   private static final Keys FIELDS =
-      new Keys("id", "request_type", "payload_codec", "connection_info", "metadata");
+      new Keys(
+          "id",
+          "request_type",
+          "payload_codec",
+          "connection_info",
+          "metadata",
+          "request_stream_connection_info");
   private static final Keys CONNECTION = new Keys("transport", "info");
 
   public ControlMessage {
     metadata = Map.copyOf(metadata);
+  }
+
+  /** The head of a request that comes whole. */
+  public ControlMessage(
+      String id,
+      String requestType,
+      PayloadFormat format,
+      ConnectionInfo connection,
+      Map<String, String> metadata) {
+    this(id, requestType, format, connection, metadata, null);
   }
 
   /** The bytes, in the order of Dynamo's fields. */
@@ -40,7 +59,7 @@ public record ControlMessage(
   }
 
   private void write(WireWriter out) throws IOException {
-    out.beginMap(metadata.isEmpty() ? 5 : 6);
+    out.beginMap(5 + (metadata.isEmpty() ? 0 : 1) + (input == null ? 0 : 1));
     out.key("id");
     out.string(id);
     out.key("request_type");
@@ -50,12 +69,7 @@ public record ControlMessage(
     out.key("payload_codec");
     out.string(format.wireName());
     out.key("connection_info");
-    out.beginMap(2);
-    out.key("transport");
-    out.string(TCP);
-    out.key("info");
-    out.string(connection.toJson());
-    out.endMap();
+    write(out, connection);
     if (!metadata.isEmpty()) {
       out.key("metadata");
       out.beginMap(metadata.size());
@@ -65,6 +79,19 @@ public record ControlMessage(
       }
       out.endMap();
     }
+    if (input != null) {
+      out.key("request_stream_connection_info");
+      write(out, input);
+    }
+    out.endMap();
+  }
+
+  private static void write(WireWriter out, ConnectionInfo info) throws IOException {
+    out.beginMap(2);
+    out.key("transport");
+    out.string(TCP);
+    out.key("info");
+    out.string(info.toJson());
     out.endMap();
   }
 
@@ -110,6 +137,7 @@ public record ControlMessage(
     var format = PayloadFormat.JSON;
     ConnectionInfo connection = null;
     Map<String, String> metadata = Map.of();
+    ConnectionInfo input = null;
     in.beginMap();
     for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
       switch (key) {
@@ -118,16 +146,17 @@ public record ControlMessage(
         case 2 -> format = formatOf(in.isNil() ? null : in.string());
         case 3 -> connection = connection(in);
         case 4 -> metadata = in.isNil() ? Map.of() : pairs(in);
+        case 5 -> input = in.isNil() ? null : connection(in);
         default -> in.skip();
       }
     }
     if (id == null || type == null || connection == null) {
       throw new IOException("one of id, request_type and connection_info is missing");
     }
-    if (!connection.context().equals(id)) {
+    if (!connection.context().equals(id) || (input != null && !input.context().equals(id))) {
       throw new IOException("the context of the connection is not the request's id");
     }
-    return new ControlMessage(id, type, format, connection, metadata);
+    return new ControlMessage(id, type, format, connection, metadata, input);
   }
 
   private static PayloadFormat formatOf(@Nullable String name) throws IOException {

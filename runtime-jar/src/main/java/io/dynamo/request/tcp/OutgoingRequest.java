@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A request as it leaves: where to, and its bytes.
@@ -22,18 +23,28 @@ import java.util.concurrent.TimeUnit;
 record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
   /**
    * @param home where the worker delivers the answer
-   * @param body the request, in the instance's format
+   * @param input where it gets the items of the request, null when {@code body} is the request
+   * @param body in the instance's format
    * @throws WorkerLostException when the instance's address is none
    */
   static OutgoingRequest of(
-      Instance instance, RequestContext context, ConnectionInfo home, byte[] body) {
+      Instance instance,
+      RequestContext context,
+      ConnectionInfo home,
+      @Nullable ConnectionInfo input,
+      byte[] body) {
     var to =
         switch (instance.transport()) {
           case TransportAddress.Tcp tcp -> tcp;
         };
     var control =
         new ControlMessage(
-            context.id(), ControlMessage.SINGLE_IN, instance.format(), home, context.metadata());
+            context.id(),
+            input == null ? ControlMessage.SINGLE_IN : ControlMessage.MANY_IN,
+            instance.format(),
+            home,
+            context.metadata(),
+            input);
     var now = Instant.now();
     var headers =
         RequestHeaders.toJson(

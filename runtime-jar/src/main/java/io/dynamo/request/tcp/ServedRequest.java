@@ -6,14 +6,11 @@ import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.error.InvalidRequestException;
-import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.CallHomeClient;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
-import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ControlMessage;
@@ -21,7 +18,6 @@ import io.dynamo.request.codec.DynamoError;
 import io.dynamo.request.codec.Prologue;
 import io.dynamo.request.codec.ResponseEnvelope;
 import io.netty.buffer.ByteBuf;
-import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Flow;
@@ -42,39 +38,36 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private static final Duration LONGEST = Duration.ofDays(1);
 
   private final TcpEndpoint<Q, R> endpoint;
-  private final EndpointHandler<Q, R> handler;
+  private final Serving<R> serving;
   private final MessageCodec<Q, R> codec;
   private final ControlMessage control;
   private final Map<String, String> headers;
   private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
   private final AtomicBoolean ended = new AtomicBoolean();
-  private byte @Nullable [] body; // until the handler has it
   private int window;
   private int maxItemBytes;
   private boolean begun; // touched by the event loop only: the handler was asked, or never will be
   private int written; // since the last request for more; touched by the event loop only
   private final Object lock = new Object();
   private boolean announced; // guarded by lock: the prologue is out
-  private @Nullable WorkerLostException parting; // guarded by lock: said instead of the prologue
+  private @Nullable DynamoException parting; // guarded by lock: said instead of the prologue
   private volatile @Nullable SentStream stream;
   private volatile Flow.@Nullable Subscription subscription;
 
   ServedRequest(
       TcpEndpoint<Q, R> endpoint,
-      EndpointHandler<Q, R> handler,
+      Serving<R> serving,
       MessageCodec<Q, R> codec,
       ControlMessage control,
       Map<String, String> headers,
-      byte[] body,
       Admission.Ticket ticket) {
     this.ticket = ticket;
     this.endpoint = endpoint;
-    this.handler = handler;
+    this.serving = serving;
     this.codec = codec;
     this.control = control;
     this.headers = headers;
-    this.body = body;
   }
 
   /**
@@ -84,6 +77,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   void start(CallHomeClient callHome, int window, int maxItemBytes) {
     this.window = window;
     this.maxItemBytes = maxItemBytes;
+    serving.open(callHome, this, () -> dial(callHome));
+  }
+
+  private void dial(CallHomeClient callHome) {
     var home = control.connection();
     try {
       callHome.dial(
@@ -119,7 +116,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     Flow.Publisher<R> answer;
     try {
       checkOpen();
-      answer = handler.handle(request(), context());
+      answer = serving.begin(context());
       announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
@@ -151,16 +148,6 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       announced = true;
       to.send(TwoPartFrame.ofHeader(to.allocator(), Prologue.accepted()), () -> {});
     }
-  }
-
-  private Q request() {
-    var bytes = body;
-    body = null;
-    if (bytes == null || !control.requestType().equals(ControlMessage.SINGLE_IN)) {
-      throw new InvalidRequestException(
-          "request type " + control.requestType() + " is not served here");
-    }
-    return codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
   }
 
   private RequestContext context() {
@@ -227,9 +214,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     endpoint.ended(this);
   }
 
-  /** Makes room for the next request. */
+  /** It is over: makes room for the next request. */
   void leave() {
     ticket.leave();
+    serving.end();
   }
 
   private void cancelSubscription() {
@@ -316,7 +304,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
    *
    * @return whether the prologue is out, so that it is too late for that
    */
-  boolean forbid(WorkerLostException cause) {
+  boolean forbid(DynamoException cause) {
     synchronized (lock) {
       if (!announced) {
         parting = cause; // told in place of the prologue
@@ -325,8 +313,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
-  /** Ends the request with a typed error that lets the requester go on elsewhere. */
-  void shutDown(WorkerLostException cause) {
+  /** Ends the request with a typed error. */
+  void shutDown(DynamoException cause) {
     if (forbid(cause)) {
       cancelSubscription();
       finish(cause);

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestConnection.Outcome {
   private final TcpEndpointClient client;
   private final Instance instance;
-  private final Q request;
+  private final Asked asked;
   private final MessageCodec<Q, R> codec;
   private final RequestContext context;
   private final ItemStream<R> answer;
@@ -58,12 +58,12 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   TcpCall(
       TcpEndpointClient client,
       Instance instance,
-      Q request,
+      Asked asked,
       MessageCodec<Q, R> codec,
       RequestContext context) {
     this.client = client;
     this.instance = instance;
-    this.request = request;
+    this.asked = asked;
     this.codec = codec;
     this.context = context;
     answer = new ItemStream<>(client.settings.streamBuffer(), this::resume, this::abandon);
@@ -111,12 +111,15 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
 
   private void send() {
     var subject = UUID.randomUUID().toString();
+    release(asked::close);
+    var input = asked.open(client.callHome, client.callHomeAddress, this);
     var outgoing =
         OutgoingRequest.of(
             instance,
             context,
             new ConnectionInfo(client.callHomeAddress, subject, context.id(), Handshake.RESPONSE),
-            codec.encodeRequest(request, instance.format()));
+            input,
+            asked.body(instance.format()));
     outgoing.check(client.settings.maxFrameBytes());
     CallHomeServer.Registration expected = client.callHome.expect(subject, this);
     release(expected::close);
@@ -181,7 +184,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     after(
         limit.toNanos(),
         () -> {
-          if (!accepted) {
+          if (!accepted || !asked.calledFor()) {
             failTelling(
                 silence(
                     ErrorCode.RESPONSE_TIMEOUT,
@@ -287,7 +290,10 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private void cancelled(Cancellation.Level level) {
     switch (level) {
       case NONE -> {}
-      case STOP -> tell(StreamSignal.STOP);
+      case STOP -> {
+        asked.stop();
+        tell(StreamSignal.STOP);
+      }
       case KILL -> {
         if (giveUp()) {
           answer.abort(stopped());
@@ -307,7 +313,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  private void failTelling(DynamoException cause) {
+  void failTelling(DynamoException cause) {
     if (giveUp()) {
       answer.fail(cause);
     }

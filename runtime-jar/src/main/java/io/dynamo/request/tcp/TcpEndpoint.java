@@ -6,7 +6,6 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.Handshake;
-import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ControlMessage;
@@ -21,11 +20,16 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** One endpoint behind the listener, and the requests it is serving. Safe for concurrent use. */
 final class TcpEndpoint<Q, R> implements EndpointServer.Served {
+  /** What is done with each request. */
+  interface Service<R> {
+    Serving<R> serving(ControlMessage control, byte[] body);
+  }
+
   private static final System.Logger LOG = System.getLogger(TcpEndpoint.class.getName());
 
   private final TcpEndpointServer server;
   private final TransportAddress.Tcp address;
-  private final EndpointHandler<Q, R> handler;
+  private final Service<R> service;
   private final MessageCodec<Q, R> codec;
   final EndpointErrors errors;
   private final ReentrantLock lock = new ReentrantLock();
@@ -36,13 +40,13 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   TcpEndpoint(
       TcpEndpointServer server,
       TransportAddress.Tcp address,
-      EndpointHandler<Q, R> handler,
+      Service<R> service,
       MessageCodec<Q, R> codec,
       EndpointErrors errors) {
     this.errors = errors;
     this.server = server;
     this.address = address;
-    this.handler = handler;
+    this.service = service;
     this.codec = codec;
   }
 
@@ -56,7 +60,8 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     if (ticket == null) {
       return Acks.OVERLOADED;
     }
-    var request = new ServedRequest<>(this, handler, codec, control, headers, body, ticket);
+    var request =
+        new ServedRequest<>(this, service.serving(control, body), codec, control, headers, ticket);
     lock.lock();
     try {
       if (refusing) {

@@ -11,6 +11,7 @@ import io.dynamo.pipeline.CallHomeServer;
 import io.dynamo.pipeline.ConnectionLimit;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.pipeline.StreamLimits;
+import io.dynamo.request.BidirectionalClient;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
@@ -22,7 +23,7 @@ import java.util.concurrent.Flow;
 import java.util.function.LongSupplier;
 
 /** Calls endpoints over TCP. Safe for concurrent use; never blocks its caller. */
-public final class TcpEndpointClient implements EndpointClient {
+public final class TcpEndpointClient implements EndpointClient, BidirectionalClient {
   private static final Duration HANDSHAKE_TIMEOUT = Duration.ofSeconds(10);
 
   final TcpSettings settings;
@@ -76,7 +77,17 @@ public final class TcpEndpointClient implements EndpointClient {
   @Override
   public <Q, R> Flow.Publisher<R> call(
       Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context) {
-    return new TcpCall<>(this, instance, request, codec, context);
+    return new TcpCall<>(this, instance, Asked.whole(request, codec), codec, context);
+  }
+
+  @Override
+  public <Q, R> Flow.Publisher<R> exchange(
+      Instance instance,
+      Flow.Publisher<Q> requests,
+      MessageCodec<Q, R> codec,
+      RequestContext context) {
+    var items = new SentItems<>(requests, codec, instance.format(), settings, context.id());
+    return new TcpCall<>(this, instance, items, codec, context);
   }
 
   @Override

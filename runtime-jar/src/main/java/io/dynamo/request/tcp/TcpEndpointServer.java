@@ -10,6 +10,8 @@ import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.pipeline.CallHomeClient;
 import io.dynamo.pipeline.ConnectionLimit;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.request.BidirectionalHandler;
+import io.dynamo.request.BidirectionalServer;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
@@ -29,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * Serves endpoints over TCP: one listener for all of them, bound with the first. Safe for
  * concurrent use.
  */
-public final class TcpEndpointServer implements EndpointServer {
+public final class TcpEndpointServer implements EndpointServer, BidirectionalServer {
   private static final Duration FIN_TIMEOUT = Duration.ofSeconds(10);
   private static final Duration LAST_WORDS = Duration.ofSeconds(2);
   private static final long CLOSE_MILLIS = 2_000;
@@ -82,10 +84,35 @@ public final class TcpEndpointServer implements EndpointServer {
   @Override
   public <Q, R> Served serve(
       EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
+    return serve(
+        endpoint, id, codec, (control, body) -> new OneItem<>(handler, codec, control, body));
+  }
+
+  /**
+   * @throws IllegalStateException as {@link #serve}
+   */
+  @Override
+  public <Q, R> Served serveStreams(
+      EndpointId endpoint,
+      InstanceId id,
+      BidirectionalHandler<Q, R> handler,
+      MessageCodec<Q, R> codec) {
+    return serve(
+        endpoint,
+        id,
+        codec,
+        (control, body) -> new ReceivedInput<>(handler, codec, control, body, settings));
+  }
+
+  private <Q, R> Served serve(
+      EndpointId endpoint,
+      InstanceId id,
+      MessageCodec<Q, R> codec,
+      TcpEndpoint.Service<R> service) {
     var path = id.hex() + "/" + endpoint;
     var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
     var served =
-        new TcpEndpoint<>(this, address, handler, codec, EndpointErrors.of(metrics, endpoint));
+        new TcpEndpoint<>(this, address, service, codec, EndpointErrors.of(metrics, endpoint));
     if (endpoints.putIfAbsent(path, served) != null) {
       throw new IllegalStateException("endpoint " + path + " is served already");
     }

@@ -35,7 +35,7 @@ final class Captured {
     var patched =
         ADDRESS
             .matcher(control)
-            .replaceFirst(Matcher.quoteReplacement("\\\"address\\\":\\\"" + address));
+            .replaceAll(Matcher.quoteReplacement("\\\"address\\\":\\\"" + address));
     return RawPeer.request(
         path.getBytes(StandardCharsets.UTF_8),
         request.headers(),

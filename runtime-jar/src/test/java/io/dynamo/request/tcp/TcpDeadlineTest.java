@@ -290,7 +290,12 @@ class TcpDeadlineTest {
       var context =
           new RequestContext("r", Map.of(), Map.of(), Deadline.after(SHORT), new Cancellation());
       var call =
-          new TcpCall<>(plane.client, at(worker), TestPlane.request(), TestPlane.CODEC, context);
+          new TcpCall<>(
+              plane.client,
+              at(worker),
+              Asked.whole(TestPlane.request(), TestPlane.CODEC),
+              TestPlane.CODEC,
+              context);
       var caller = Collector.all(call);
       call.connected(new Prompt(call));
       call.prologue(Prologue.accepted());

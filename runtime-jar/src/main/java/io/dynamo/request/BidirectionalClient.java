@@ -1,0 +1,21 @@
+package io.dynamo.request;
+
+import io.dynamo.discovery.Instance;
+import java.util.concurrent.Flow;
+
+/** Calls endpoints whose requests are streams. Safe for concurrent use; never blocks its caller. */
+public interface BidirectionalClient {
+  /**
+   * Sends {@code requests} to {@code instance} once the answer is subscribed to, and answers as
+   * {@link EndpointClient#call} does. The items are subscribed to when the worker calls for them,
+   * on an event loop, and asked for as fast as the worker reads. Their error ends the answer with
+   * an error; the end of the answer cancels them. A stop ends them early.
+   *
+   * @return for one subscriber
+   */
+  <Q, R> Flow.Publisher<R> exchange(
+      Instance instance,
+      Flow.Publisher<Q> requests,
+      MessageCodec<Q, R> codec,
+      RequestContext context);
+}
