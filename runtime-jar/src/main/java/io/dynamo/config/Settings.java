@@ -7,4 +7,5 @@ public record Settings(
     TcpSettings tcp,
     RouterSettings router,
     FrontendSettings frontend,
-    WorkerSettings worker) {}
+    WorkerSettings worker,
+    StatusSettings status) {}

@@ -49,6 +49,9 @@ public final class SettingsReader {
     reader.requireLoopback(SettingKeys.HTTP_HOST);
     reader.requireLoopback(SettingKeys.TCP_HOST);
     reader.requireOneAddress(SettingKeys.TCP_HOST);
+    if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
+      reader.requireLoopback(StatusKeys.HOST);
+    }
     if (!reader.problems.isEmpty()) {
       throw new InvalidSettingsException(reader.problems);
     }
@@ -161,7 +164,7 @@ public final class SettingsReader {
   }
 
   private Settings settings() {
-    return new Settings(server(), discovery(), tcp(), router(), frontend(), worker());
+    return new Settings(server(), discovery(), tcp(), router(), frontend(), worker(), status());
   }
 
   private ServerSettings server() {
@@ -232,5 +235,22 @@ public final class SettingsReader {
         get(SettingKeys.TOKEN_INTERVAL),
         get(SettingKeys.PREFILL_PER_TOKEN),
         get(SettingKeys.MAX_RUNNING));
+  }
+
+  private StatusSettings status() {
+    var endpoints = optional(StatusKeys.ENDPOINTS);
+    return new StatusSettings(
+        get(StatusKeys.HOST),
+        get(StatusKeys.PORT),
+        get(StatusKeys.HEALTH_PATH),
+        get(StatusKeys.LIVE_PATH),
+        get(StatusKeys.STARTING),
+        endpoints == null ? List.of() : endpoints,
+        get(StatusKeys.SELF_HOST),
+        get(StatusKeys.LORA_ROUTES),
+        get(StatusKeys.CANARIES),
+        get(StatusKeys.CANARY_WAIT),
+        get(StatusKeys.CANARY_TIMEOUT),
+        get(StatusKeys.WITHDRAW));
   }
 }
