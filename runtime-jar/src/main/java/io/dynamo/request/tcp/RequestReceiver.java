@@ -61,7 +61,8 @@ final class RequestReceiver extends ByteToMessageDecoder {
     } catch (InvalidRequestException e) {
       return Acks.UNREADABLE;
     }
-    return endpoint.accept(control, RequestHeaders.ofJson(frame.headers()), frame.body());
+    return endpoint.accept(
+        control, RequestHeaders.ofJson(frame.headers()), frame.body(), frame.payloadLength());
   }
 
   private static @Nullable String path(byte[] utf8) {

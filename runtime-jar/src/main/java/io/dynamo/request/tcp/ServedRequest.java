@@ -44,6 +44,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final Map<String, String> headers;
   private final Cancellation cancellation = new Cancellation();
   private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicBoolean givenUp = new AtomicBoolean(); // the requester has
+  private final AtomicBoolean unpublished = new AtomicBoolean(); // an item found nobody
+  private final long begunNanos = System.nanoTime();
   private byte @Nullable [] body; // until the handler has it
   private int window;
   private int written; // since the last request for more; touched by the event loop only
@@ -84,20 +87,30 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
+  long ageNanos() {
+    return System.nanoTime() - begunNanos;
+  }
+
   // the stream, on its event loop
 
   @Override
   public void connected(SentStream connected) {
     stream = connected;
     Flow.Publisher<R> answer;
+    var failure = EndpointMeters.Failure.INVALID_MESSAGE; // of the step under way
     try {
       checkOpen();
-      answer = handler.handle(request(), context());
+      var bytes = payload();
+      failure = EndpointMeters.Failure.DESERIALIZATION;
+      var request = codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
+      failure = EndpointMeters.Failure.GENERATE;
+      answer = handler.handle(request, context());
       announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
         LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", e);
       }
+      endpoint.meters.failed(failure);
       refuse(connected, e);
       return;
     }
@@ -123,17 +136,18 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       }
       announced = true;
       to.send(TwoPartFrame.ofHeader(to.allocator(), Prologue.accepted()), () -> {});
+      endpoint.meters.prologueSent(ageNanos());
     }
   }
 
-  private Q request() {
+  private byte[] payload() {
     var bytes = body;
     body = null;
     if (bytes == null || !control.requestType().equals(ControlMessage.SINGLE_IN)) {
       throw new InvalidRequestException(
           "request type " + control.requestType() + " is not served here");
     }
-    return codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
+    return bytes;
   }
 
   private RequestContext context() {
@@ -162,20 +176,29 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
         control.id(),
         control.connection().address(),
         cause);
+    endpoint.meters.failed(EndpointMeters.Failure.RESPONSE_STREAM);
     ended.set(true);
     endpoint.ended(this);
   }
 
   @Override
   public void stop() {
+    givenUp();
     cancellation.stop();
   }
 
   @Override
   public void kill() {
+    givenUp();
     cancellation.kill();
     if (ended.compareAndSet(false, true)) {
       cancelSubscription();
+    }
+  }
+
+  private void givenUp() {
+    if (!ended.get() && givenUp.compareAndSet(false, true)) {
+      endpoint.meters.cancelled();
     }
   }
 
@@ -207,23 +230,24 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   public void onNext(R item) {
     var to = stream;
     if (to == null || ended.get()) {
+      if (givenUp.get() && unpublished.compareAndSet(false, true)) {
+        endpoint.meters.failed(EndpointMeters.Failure.PUBLISH_RESPONSE);
+      }
       return;
     }
     byte[] bytes;
     try {
       bytes = codec.encodeItem(item, control.format());
     } catch (RuntimeException e) {
+      endpoint.meters.failed(EndpointMeters.Failure.SERIALIZATION);
       cancelSubscription();
-      onError(e);
+      finish(e);
       return;
     }
-    to.send(
-        TwoPartFrame.ofBody(
-            to.allocator(),
-            ResponseEnvelope.head(control.format()),
-            bytes,
-            ResponseEnvelope.tail(control.format())),
-        this::itemWritten);
+    var head = ResponseEnvelope.head(control.format());
+    var tail = ResponseEnvelope.tail(control.format());
+    endpoint.meters.sent((long) head.length + bytes.length + tail.length);
+    to.send(TwoPartFrame.ofBody(to.allocator(), head, bytes, tail), this::itemWritten);
   }
 
   /** Asks for more in halves of the window: one call for many items. */
@@ -244,6 +268,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void onError(Throwable cause) {
+    if (!ended.get() && !givenUp.get()) {
+      endpoint.meters.failed(EndpointMeters.Failure.GENERATE);
+    }
     finish(cause);
   }
 
@@ -277,16 +304,18 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   private ByteBuf lastFrames(SentStream to, @Nullable Throwable cause) {
     var format = control.format();
-    var end = TwoPartFrame.ofBody(to.allocator(), ResponseEnvelope.end(format));
+    var mark = ResponseEnvelope.end(format);
+    endpoint.meters.sent(mark.length);
+    var end = TwoPartFrame.ofBody(to.allocator(), mark);
     if (cause == null) {
       return end;
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
       LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
     }
-    var error =
-        TwoPartFrame.ofBody(
-            to.allocator(), ResponseEnvelope.ofError(DynamoError.of(cause), format));
+    var item = ResponseEnvelope.ofError(DynamoError.of(cause), format);
+    endpoint.meters.sent(item.length);
+    var error = TwoPartFrame.ofBody(to.allocator(), item);
     try {
       return to.allocator()
           .buffer(error.readableBytes() + end.readableBytes())

@@ -49,6 +49,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private @Nullable StreamSignal unsaid; // guarded by lock: for the worker when it calls home
   private boolean ended; // guarded by lock
   private volatile boolean accepted; // the prologue has come
+  private long begunNanos;
   private long sentNanos;
   private boolean firstItem = true; // touched by the stream's event loop only
   private boolean endMarked; // touched by the stream's event loop only
@@ -80,6 +81,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   private void start() {
+    begunNanos = System.nanoTime();
     client.opened(this);
     try {
       follow(context.cancellation());
@@ -120,6 +122,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     CallHomeServer.Registration expected = client.callHome.expect(subject, this);
     release(expected::close);
     sentNanos = System.nanoTime();
+    client.meters.queue().record(sentNanos - begunNanos);
     if (!hasEnded()) {
       client.pool.send(outgoing.worker(), outgoing.frame(), this);
     }

@@ -8,9 +8,9 @@ import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.RequestHeaders;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -22,6 +22,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   private final TransportAddress.Tcp address;
   private final EndpointHandler<Q, R> handler;
   private final MessageCodec<Q, R> codec;
+  final EndpointMeters meters;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Set<ServedRequest<Q, R>> running = new HashSet<>(); // guarded by lock
@@ -31,7 +32,9 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       TcpEndpointServer server,
       TransportAddress.Tcp address,
       EndpointHandler<Q, R> handler,
-      MessageCodec<Q, R> codec) {
+      MessageCodec<Q, R> codec,
+      EndpointMeters meters) {
+    this.meters = meters;
     this.server = server;
     this.address = address;
     this.handler = handler;
@@ -41,14 +44,15 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   /**
    * Takes a request, or refuses it.
    *
+   * @param payloadBytes of control message and body, as framed
    * @return the text of the acknowledgement, empty when taken
    */
-  String accept(ControlMessage control, Map<String, String> headers, byte[] body) {
+  String accept(ControlMessage control, RequestHeaders headers, byte[] body, long payloadBytes) {
     if (!server.permits.tryAcquire()) {
       server.rejected.increment();
       return Acks.OVERLOADED;
     }
-    var request = new ServedRequest<>(this, handler, codec, control, headers, body);
+    var request = new ServedRequest<>(this, handler, codec, control, headers.more(), body);
     lock.lock();
     try {
       if (refusing) {
@@ -60,6 +64,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       lock.unlock();
     }
     server.active.add(1);
+    meters.begun(payloadBytes, headers.sentUnixNanos());
     request.start(server.callHome, server.settings.streamBuffer());
     return "";
   }
@@ -77,6 +82,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       lock.unlock();
     }
     server.active.add(-1);
+    meters.ended(request.ageNanos());
     server.permits.release();
   }
 

@@ -41,6 +41,7 @@ public final class TcpEndpointServer implements EndpointServer {
   final Metrics.Level active;
   final Metrics.Counter rejected;
   private final EventLoops loops;
+  private final Metrics metrics;
   private final ConcurrentHashMap<String, TcpEndpoint<?, ?>> endpoints = new ConcurrentHashMap<>();
   private final ChannelGroup connections =
       new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
@@ -54,6 +55,7 @@ public final class TcpEndpointServer implements EndpointServer {
   public TcpEndpointServer(TcpSettings settings, EventLoops loops, Metrics metrics) {
     this.settings = settings;
     this.loops = loops;
+    this.metrics = metrics;
     callHome = new CallHomeClient(loops, settings.connectTimeout(), FIN_TIMEOUT);
     permits = new Semaphore(settings.maxConcurrentRequests());
     active = metrics.level(TransportMetrics.POOL_ACTIVE);
@@ -70,7 +72,8 @@ public final class TcpEndpointServer implements EndpointServer {
       EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
     var path = id.hex() + "/" + endpoint;
     var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
-    var served = new TcpEndpoint<>(this, address, handler, codec);
+    var served =
+        new TcpEndpoint<>(this, address, handler, codec, new EndpointMeters(metrics, endpoint, id));
     if (endpoints.putIfAbsent(path, served) != null) {
       throw new IllegalStateException("endpoint " + path + " is served already");
     }

@@ -33,6 +33,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   private final Means means;
   private final Runnable onChange;
   private final boolean probes;
+  private final boolean withdraws;
   private final Duration wait;
   private final Duration timeout;
   private volatile long lastProofNanos;
@@ -53,6 +54,7 @@ public final class Canary<Q, R> implements AutoCloseable {
     this.means = means;
     this.onChange = onChange;
     this.probes = settings.canaries();
+    this.withdraws = settings.withdraw();
     this.wait = settings.canaryWait();
     this.timeout = settings.canaryTimeout();
   }
@@ -72,6 +74,16 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
     lastProofNanos = means.nanoTime().getAsLong();
     arm(wait);
+  }
+
+  /** Whether the endpoint is ready, as {@code /health} says it. */
+  public boolean isReady() {
+    return health.isReady();
+  }
+
+  /** Whether instances of the endpoint may be found: not while it is failing, if so configured. */
+  public boolean isFit() {
+    return !failing || !withdraws;
   }
 
   /** Whether the last word on the endpoint is a failed probe. */
@@ -169,9 +181,8 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  /** Probes no more and takes the endpoint out of the process's health. Idempotent. */
-  @Override
-  public void close() {
+  /** Probes no more: the endpoint is not ready from now on, and stays among the process's. */
+  public void retire() {
     Probe<R> running;
     synchronized (lock) {
       closed = true;
@@ -181,10 +192,17 @@ public final class Canary<Q, R> implements AutoCloseable {
         alarm = null;
       }
       running = probe;
+      health.set(false);
     }
-    health.close();
     if (running != null) {
       running.end("the endpoint is closing");
     }
+  }
+
+  /** Probes no more and takes the endpoint out of the process's health. Idempotent. */
+  @Override
+  public void close() {
+    retire();
+    health.close();
   }
 }

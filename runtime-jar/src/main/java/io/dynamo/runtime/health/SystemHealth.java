@@ -86,8 +86,12 @@ public final class SystemHealth {
   public Report report() {
     var known = new TreeMap<String, Boolean>();
     endpoints.forEach(each -> known.merge(each.name(), each.isReady(), Boolean::logicalAnd));
-    var uptime = Duration.ofNanos(nanoTime.getAsLong() - startedNanos);
-    return new Report(isReady(known), uptime, known);
+    return new Report(isReady(known), uptime(), known);
+  }
+
+  /** Since this was made. */
+  public Duration uptime() {
+    return Duration.ofNanos(nanoTime.getAsLong() - startedNanos);
   }
 
   private boolean isReady(SequencedMap<String, Boolean> known) {

@@ -8,9 +8,15 @@ import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.local.LocalEventPlane;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.PrometheusText;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.health.Alarms;
+import io.dynamo.runtime.health.SystemHealth;
+import io.dynamo.runtime.status.SystemStatus;
 import java.security.SecureRandom;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
@@ -23,6 +29,7 @@ import org.eclipse.microprofile.metrics.MetricRegistry;
 /** Opens the runtime of a server: metrics and executors first, discovery last. */
 final class PlaneOpener implements RuntimeOpener {
   private static final int EVENT_QUEUE_CAPACITY = 100_000; // Dynamo's high-water mark
+  private static final double NANOS_PER_SECOND = 1e9;
   private static final long METRICS_REFRESH_MILLIS = 1000;
 
   private final MetricRegistry registry;
@@ -40,11 +47,19 @@ final class PlaneOpener implements RuntimeOpener {
     var timer = timer(opened);
     var metrics = metrics(timer, opened);
     var blocking = blocking(opened);
-    var parts = planes.open(settings, metrics, opened);
+    var text = new PrometheusText();
+    metrics.attach(text);
+    var health = new SystemHealth(settings.status(), Alarms.on(timer), blocking, System::nanoTime);
+    var status = new SystemStatus(health);
+    var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
     var events =
         opened.push("events", new LocalEventPlane(EVENT_QUEUE_CAPACITY, metrics, random, clock));
     var id = new InstanceId(random.nextLong());
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
+    metrics.gauge(
+        EndpointMetrics.UPTIME,
+        () -> health.uptime().toNanos() / NANOS_PER_SECOND,
+        new Label("worker_id", discovery.instanceId().hex()));
     return new DynamoRuntime(
         settings,
         metrics,
@@ -53,6 +68,7 @@ final class PlaneOpener implements RuntimeOpener {
         parts.server(),
         events,
         parts.memory(),
+        status,
         blocking,
         timer);
   }

@@ -8,10 +8,10 @@ import io.dynamo.json.Json;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.codec.Golden;
-import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.testing.ManualAlarms;
 import io.dynamo.testing.ManualClock;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.testing.TestStatus;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -36,20 +36,11 @@ class StatusServerTest {
   private static final EventLoops LOOPS = new EventLoops(1); // daemons, shared, never closed
 
   private final ManualClock clock = ManualClock.now();
-  private final SystemStatus status = status();
+  private final SystemStatus status = TestStatus.with(Map.of(), new ManualAlarms(clock), clock);
   private final HttpClient client = HttpClient.newHttpClient();
   private Supplier<String> metrics = () -> "x 1\n";
   private StatusServer server =
       start(Map.of("dynamo.system.port", "0", "dynamo.system.lora-routes", "true"));
-
-  private SystemStatus status() {
-    return new SystemStatus(
-        new SystemHealth(
-            TestSettings.defaults().status(),
-            new ManualAlarms(clock),
-            Runnable::run,
-            clock.nanoTime()));
-  }
 
   private StatusServer start(Map<String, String> settings) {
     return new StatusServer(

@@ -5,6 +5,8 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
@@ -90,12 +92,17 @@ final class WorkerRole implements RoleLifecycle {
             settings.ranks(),
             KvEventCodec::encode,
             runtime.blocking(),
-            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+            metrics.counter(
+                WorkerMetrics.KV_EVENTS_DROPPED,
+                new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
+                new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
+                new Label("worker_id", runtime.discovery().instanceId().hex())));
     var service =
         new WorkerService(
             endpoint,
             runtime.settings().tcp().format(),
-            new WorkerService.Planes(runtime.discovery(), runtime.server(), metrics),
+            new WorkerService.Planes(
+                runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
             events,
             codec,
@@ -127,6 +134,10 @@ final class WorkerRole implements RoleLifecycle {
 
   WorkerService.State state() {
     return service.state();
+  }
+
+  boolean isReady() {
+    return service.isReady();
   }
 
   LoadReport load() {
