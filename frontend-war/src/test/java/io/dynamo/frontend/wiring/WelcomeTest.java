@@ -20,7 +20,10 @@ class WelcomeTest {
   @Test
   void theStatusServerIsNamedWithItsPort() {
     assertThat(
-            Welcome.text("http://127.0.0.1:8000", new InetSocketAddress(InetAddress.getLoopbackAddress(), 9090), "tiny"))
+            Welcome.text(
+                "http://127.0.0.1:8000",
+                new InetSocketAddress(InetAddress.getLoopbackAddress(), 9090),
+                "tiny"))
         .contains("metrics http://127.0.0.1:8000/metrics")
         .contains("Status server http://127.0.0.1:9090: /health");
   }

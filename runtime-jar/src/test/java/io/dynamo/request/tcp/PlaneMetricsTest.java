@@ -17,9 +17,7 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
-import io.dynamo.request.codec.Golden;
-import io.dynamo.request.tcp.Exposition.Family;
-import java.nio.charset.StandardCharsets;
+import io.dynamo.testing.Exposition;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
@@ -88,10 +86,6 @@ class PlaneMetricsTest {
     return Exposition.of(outlet.write());
   }
 
-  private static Exposition captured(String name) {
-    return Exposition.of(new String(Golden.bytes("metrics/" + name), StandardCharsets.UTF_8));
-  }
-
   /** Waits for the last meter of a request, which is touched after its caller was answered. */
   private void awaitDone() throws InterruptedException {
     assertThat(ends.tryAcquire(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
@@ -154,8 +148,8 @@ class PlaneMetricsTest {
     served.drain(Deadline.after(TestPlane.PATIENCE));
 
     var after = exposition();
-    assertSame(after, captured("worker-system-port.prom"), OF_WORKERS);
-    assertSame(after, captured("frontend-http-port.prom"), OF_FRONTENDS);
+    assertSame(after, Exposition.captured("worker-system-port.prom"), OF_WORKERS);
+    assertSame(after, Exposition.captured("frontend-http-port.prom"), OF_FRONTENDS);
     for (var moved :
         List.of(
             "dynamo_component_cancellation_total",
@@ -183,8 +177,7 @@ class PlaneMetricsTest {
 
   private static void assertSame(Exposition ours, Exposition captured, List<String> names) {
     for (var name : names) {
-      Family expected = captured.family(name);
-      assertThat(ours.family(name)).as(name).isEqualTo(expected);
+      assertThat(ours.family(name)).as(name).isEqualTo(captured.family(name));
     }
   }
 

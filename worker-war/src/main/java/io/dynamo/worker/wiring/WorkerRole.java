@@ -21,6 +21,7 @@ import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
 import io.dynamo.worker.engine.mock.ThreadPacer;
+import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
 import java.io.IOException;
@@ -64,6 +65,8 @@ final class WorkerRole implements RoleLifecycle {
     var endpoint =
         new EndpointId(
             runtime.settings().server().namespace(), settings.component(), settings.endpoint());
+    var name = settings.modelName();
+    var shownName = name == null ? model.name() : name;
     var engine =
         new MockEngine(
             new MockEngineConfig(
@@ -82,7 +85,8 @@ final class WorkerRole implements RoleLifecycle {
             oracle(Path.of(model.tokenizer().path())),
             new Xxh3BlockHashing(),
             runtime.memory(),
-            new ThreadPacer());
+            new ThreadPacer(),
+            new VllmSeries(runtime.metrics(), shownName));
     Metrics metrics = runtime.metrics();
     var events =
         new KvEventPublisher(

@@ -1,5 +1,8 @@
-package io.dynamo.request.tcp;
+package io.dynamo.testing;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -9,7 +12,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /** A Prometheus text, read. */
-record Exposition(String text, Map<String, Family> families, Map<String, Double> sums) {
+public record Exposition(String text, Map<String, Family> families, Map<String, Double> sums) {
   private static final Pattern SAMPLE =
       Pattern.compile("([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\\{(.*)})? (\\S+)");
   private static final Pattern LABEL = Pattern.compile("([a-zA-Z_][a-zA-Z0-9_]*)=\"([^\"]*)\"");
@@ -20,9 +23,10 @@ record Exposition(String text, Map<String, Family> families, Map<String, Double>
    * @param labels names of all series, without {@code le}
    * @param buckets of the first series
    */
-  record Family(String type, String help, Set<String> labels, List<String> buckets) {}
+  public record Family(String type, String help, Set<String> labels, List<String> buckets) {}
 
-  static Exposition of(String text) {
+  /** Reads {@code text}; fails on a line that is none of the format. */
+  public static Exposition of(String text) {
     Map<String, Family> families = new TreeMap<>();
     Map<String, Double> sums = new TreeMap<>();
     var help = "";
@@ -60,7 +64,8 @@ record Exposition(String text, Map<String, Family> families, Map<String, Double>
     }
   }
 
-  Family family(String name) {
+  /** What is exported under {@code name}; fails when nothing is. */
+  public Family family(String name) {
     var family = families.get(name);
     if (family == null) {
       throw new AssertionError(name + " is not exported");
@@ -69,7 +74,19 @@ record Exposition(String text, Map<String, Family> families, Map<String, Double>
   }
 
   /** All series of one sample name, added up; 0 when there is none. */
-  double sum(String sample) {
+  public double sum(String sample) {
     return sums.getOrDefault(sample, 0.0);
+  }
+
+  /** A text captured from one of Dynamo's processes. */
+  public static Exposition captured(String name) {
+    try (var in = Exposition.class.getResourceAsStream("/golden/metrics/" + name)) {
+      if (in == null) {
+        throw new IllegalArgumentException("no golden text " + name);
+      }
+      return of(new String(in.readAllBytes(), StandardCharsets.UTF_8));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 }
