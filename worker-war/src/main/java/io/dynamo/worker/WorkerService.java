@@ -119,8 +119,9 @@ public final class WorkerService implements AutoCloseable {
       canary = watched;
       var at = planes.server.serve(endpoint, id, watched.handler(), codec);
       served = at;
-      files = planes.status.files().add(endpoint, model, null);
-      cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, model, null));
+      var hosted = planes.status.files().add(endpoint, model, null);
+      files = hosted.files();
+      cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, hosted.card(), null));
       var record = new Instance(endpoint, id, at.address(), "cpu", format);
       instance = record;
       instanceHandle = planes.discovery.register(record);

@@ -20,7 +20,6 @@ final class StatusRoutes implements HttpHandler {
   private static final System.Logger LOG = System.getLogger(StatusRoutes.class.getName());
   private static final String ENGINE = "/engine/";
   private static final String LORAS = "/v1/loras";
-  private static final String METADATA = "/v1/metadata/";
   private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
   private static final int METADATA_SEGMENTS = 6; // ns, comp, ep, slug, suffix, file
 
@@ -61,8 +60,8 @@ final class StatusRoutes implements HttpHandler {
     if (settings.loraRoutes() && (path.equals(LORAS) || path.startsWith(LORAS + "/"))) {
       return isFromAPage(call) ? refused() : loras(path, call);
     }
-    if (settings.selfHost() && path.startsWith(METADATA)) {
-      var name = path.substring(METADATA.length());
+    if (settings.selfHost() && path.startsWith(HostedFiles.ROUTE)) {
+      var name = path.substring(HostedFiles.ROUTE.length());
       if (name.split("/", METADATA_SEGMENTS).length == METADATA_SEGMENTS) {
         return isRead(call) ? file(name) : notAllowed("GET,HEAD");
       }

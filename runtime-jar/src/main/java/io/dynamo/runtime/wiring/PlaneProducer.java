@@ -15,6 +15,7 @@ import io.dynamo.transfer.jni.HostMemorySelection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import java.net.InetAddress;
 import java.time.Duration;
 
 /** Gives the planes their implementations: TCP for requests, native memory where there is some. */
@@ -59,7 +60,12 @@ public class PlaneProducer {
       opened.push(
           "status server",
           SERVER_PATIENCE,
-          new StatusServer(settings.status(), loops, outlets.status(), outlets.text()::write));
+          new StatusServer(
+              settings.status(),
+              loops,
+              InetAddress.ofLiteral(settings.tcp().host()),
+              outlets.status(),
+              outlets.text()::write));
     }
     return new PlaneFactory.Planes(client, server, memory);
   }

@@ -12,6 +12,7 @@ import io.dynamo.testing.ManualAlarms;
 import io.dynamo.testing.ManualClock;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
+import java.net.InetAddress;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -44,7 +45,11 @@ class StatusServerTest {
 
   private StatusServer start(Map<String, String> settings) {
     return new StatusServer(
-        TestSettings.with(settings).status(), LOOPS, status, () -> metrics.get());
+        TestSettings.with(settings).status(),
+        LOOPS,
+        InetAddress.getLoopbackAddress(),
+        status,
+        () -> metrics.get());
   }
 
   @AfterEach
@@ -181,7 +186,16 @@ class StatusServerTest {
     Files.writeString(directory.resolve("secret"), "s");
     var card = ModelDirectory.open(directory).card("tiny", 16, Map.of());
     var folder = "/v1/metadata/dynamo/backend/generate/tiny/_base/";
-    try (var _ = status.files().add(EndpointId.parse("dynamo.backend.generate"), card, null)) {
+    var hosted = status.files().add(EndpointId.parse("dynamo.backend.generate"), card, null);
+    try (var _ = hosted.files()) {
+      var announced = hosted.card().config();
+      assertThat(announced).isNotNull();
+      if (announced != null) {
+        assertThat(announced.path())
+            .isEqualTo(
+                "http://127.0.0.1:%d%sconfig.json".formatted(server.address().getPort(), folder));
+        assertThat(announced.read()).isEqualTo(config.getBytes(StandardCharsets.UTF_8));
+      }
       var answer = ask("GET", folder + "config.json");
       assertHead(answer, Captured.of("self-hosted-config"));
       assertThat(answer.body()).isEqualTo(config);
