@@ -164,8 +164,16 @@ public final class WorkerService implements AutoCloseable {
         Map.of());
   }
 
+  private void followHealth() {
+    try {
+      matchHealth();
+    } catch (RuntimeException e) {
+      LOG.log(Level.WARNING, "discovery refuses a change; the next probe tries again", e);
+    }
+  }
+
   /** Takes the instance out of discovery while its endpoint is not fit, and puts it back after. */
-  private synchronized void followHealth() {
+  private synchronized void matchHealth() {
     var watched = canary;
     var record = instance;
     if (state != State.SERVING || watched == null || record == null) {

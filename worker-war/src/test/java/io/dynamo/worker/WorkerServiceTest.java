@@ -281,6 +281,23 @@ class WorkerServiceTest {
   }
 
   @Test
+  void anInstanceThatDiscoveryRefusesComesBackWithALaterProbe() {
+    status = probing("true");
+    service().start();
+    alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
+    refusesInstance = true;
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    log.clear();
+    refusesInstance = false;
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    assertThat(log).containsExactly("+v1/instances");
+  }
+
+  @Test
   void aDrainedWorkerDoesNotComeBackIntoDiscovery() throws Exception {
     status = probing("true");
     var service = service();

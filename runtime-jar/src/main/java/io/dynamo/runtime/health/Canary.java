@@ -31,7 +31,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   private final EndpointHealth health;
   private final Target<Q, R> target;
   private final Means means;
-  private final Runnable onChange;
+  private final Runnable onVerdict;
   private final boolean probes;
   private final boolean withdraws;
   private final Duration wait;
@@ -48,11 +48,11 @@ public final class Canary<Q, R> implements AutoCloseable {
       StatusSettings settings,
       Target<Q, R> target,
       Means means,
-      Runnable onChange) {
+      Runnable onVerdict) {
     this.health = health;
     this.target = target;
     this.means = means;
-    this.onChange = onChange;
+    this.onVerdict = onVerdict;
     this.probes = settings.canaries();
     this.withdraws = settings.withdraw();
     this.wait = settings.canaryWait();
@@ -173,11 +173,11 @@ public final class Canary<Q, R> implements AutoCloseable {
       } else {
         LOG.log(Level.WARNING, "endpoint {0} failed its probe: {1}", health.name(), failure);
       }
-      try {
-        means.blocking().execute(onChange);
-      } catch (RejectedExecutionException e) {
-        close(); // the runtime is closing
-      }
+    }
+    try {
+      means.blocking().execute(onVerdict);
+    } catch (RejectedExecutionException e) {
+      close(); // the runtime is closing
     }
   }
 

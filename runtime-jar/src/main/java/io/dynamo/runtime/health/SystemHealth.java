@@ -65,14 +65,15 @@ public final class SystemHealth {
    *
    * @param payload what a probe asks; small, and harmless to ask often
    * @param isError whether an item says that the request failed
-   * @param onChange called on the blocking executor after each change of {@link Canary#isFailing}
+   * @param onVerdict called on the blocking executor after each verdict, also one that changes nothing: who
+   *     could not act on the one before gets another chance
    */
   public <Q, R> Canary<Q, R> add(
       String endpoint,
       EndpointHandler<Q, R> handler,
       Q payload,
       Predicate<R> isError,
-      Runnable onChange) {
+      Runnable onVerdict) {
     var health = new EndpointHealth(endpoint, true, endpoints::remove);
     endpoints.add(health);
     return new Canary<>(
@@ -80,7 +81,7 @@ public final class SystemHealth {
         settings,
         new Canary.Target<>(handler, payload, isError),
         new Canary.Means(alarms, blocking, nanoTime),
-        onChange);
+        onVerdict);
   }
 
   public Report report() {

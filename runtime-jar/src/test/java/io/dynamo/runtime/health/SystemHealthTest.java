@@ -28,7 +28,7 @@ class SystemHealthTest {
   private final List<String> asked = new ArrayList<>();
   private final List<ItemStream<String>> answers = new ArrayList<>();
   private final List<RequestContext> contexts = new ArrayList<>();
-  private final List<String> changes = new ArrayList<>();
+  private final List<String> verdicts = new ArrayList<>();
   private boolean refuses;
 
   private SystemHealth health(String... keysAndValues) {
@@ -57,7 +57,7 @@ class SystemHealthTest {
 
   private Canary<String, String> canary(SystemHealth health) {
     return health.add(
-        "generate", this::handle, "probe", item -> item.equals("error"), () -> changes.add("!"));
+        "generate", this::handle, "probe", item -> item.equals("error"), () -> verdicts.add("!"));
   }
 
   // the rule
@@ -154,9 +154,9 @@ class SystemHealthTest {
     assertFailing(health, 7);
   }
 
-  private void assertFailing(SystemHealth health, int changesSoFar) {
+  private void assertFailing(SystemHealth health, int verdictsSoFar) {
     assertThat(health.report().ready()).isFalse();
-    assertThat(changes).hasSize(changesSoFar);
+    assertThat(verdicts).hasSize(verdictsSoFar);
   }
 
   @Test
@@ -175,7 +175,7 @@ class SystemHealthTest {
     alarms.advance(WAIT);
     answers.get(1).offer("token");
     assertThat(canary.isFailing()).isFalse();
-    assertThat(changes).hasSize(2);
+    assertThat(verdicts).hasSize(2);
   }
 
   @Test
@@ -207,7 +207,7 @@ class SystemHealthTest {
     answer.offer("token");
     alarms.advance(TIMEOUT);
     assertThat(canary.isFailing()).isFalse();
-    assertThat(changes).isEmpty();
+    assertThat(verdicts).as("the token's alone").hasSize(1);
   }
 
   private ItemStream<String> real(EndpointHandler<String, String> served) {
@@ -246,6 +246,6 @@ class SystemHealthTest {
     assertThat(alarms.waiting()).isZero();
     alarms.advance(WAIT.multipliedBy(3));
     assertThat(asked).hasSize(1);
-    assertThat(changes).isEmpty();
+    assertThat(verdicts).isEmpty();
   }
 }
