@@ -65,8 +65,8 @@ public final class SystemHealth {
    *
    * @param payload what a probe asks; small, and harmless to ask often
    * @param isError whether an item says that the request failed
-   * @param onVerdict called on the blocking executor after each verdict, also one that changes nothing: who
-   *     could not act on the one before gets another chance
+   * @param onVerdict called on the blocking executor after each verdict, also one that changes
+   *     nothing: who could not act on the one before gets another chance
    */
   public <Q, R> Canary<Q, R> add(
       String endpoint,
