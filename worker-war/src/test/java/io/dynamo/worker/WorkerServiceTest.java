@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
+import io.dynamo.config.StatusSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;
@@ -27,10 +28,8 @@ import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
+import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.status.SystemStatus;
-import io.dynamo.testing.ManualAlarms;
-import io.dynamo.testing.ManualClock;
-import io.dynamo.testing.TestStatus;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -41,7 +40,6 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -54,9 +52,8 @@ class WorkerServiceTest {
   private final Metrics metrics = new Metrics();
   private final FakeEngine engine = new FakeEngine();
   private final FakeServer server = new FakeServer();
-  private final ManualClock clock = ManualClock.now();
-  private final ManualAlarms alarms = new ManualAlarms(clock);
-  private SystemStatus status = TestStatus.with(Map.of(), alarms, clock);
+  private final HandAlarms alarms = new HandAlarms();
+  private SystemStatus status = status(false, true);
   private boolean drains = true;
   private boolean refusesInstance;
 
@@ -257,7 +254,7 @@ class WorkerServiceTest {
 
   @Test
   void anInstanceWhoseProbeFailsLeavesDiscoveryAndComesBackWithTheNextThatSucceeds() {
-    status = probing("true");
+    status = status(true, true);
     var service = service();
     service.start();
     assertThat(service.isReady()).isFalse();
@@ -282,7 +279,7 @@ class WorkerServiceTest {
 
   @Test
   void anInstanceThatDiscoveryRefusesComesBackWithALaterProbe() {
-    status = probing("true");
+    status = status(true, true);
     service().start();
     alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
     refusesInstance = true;
@@ -299,7 +296,7 @@ class WorkerServiceTest {
 
   @Test
   void aDrainedWorkerDoesNotComeBackIntoDiscovery() throws Exception {
-    status = probing("true");
+    status = status(true, true);
     var service = service();
     service.start();
     alarms.advance(Duration.ofSeconds(10));
@@ -312,7 +309,7 @@ class WorkerServiceTest {
 
   @Test
   void aFailedProbeCanBeLeftToHealthAlone() {
-    status = probing("false");
+    status = status(true, false);
     var service = service();
     service.start();
     log.clear();
@@ -330,11 +327,22 @@ class WorkerServiceTest {
     assertThat(status.health().report().endpoints()).containsEntry("e", true);
   }
 
-  private SystemStatus probing(String withdraw) {
-    return TestStatus.with(
-        Map.of("dynamo.health.canaries", "true", "dynamo.health.withdraw", withdraw),
-        alarms,
-        clock);
+  private SystemStatus status(boolean canaries, boolean withdraw) {
+    var settings =
+        new StatusSettings(
+            "127.0.0.1",
+            -1,
+            "/health",
+            "/live",
+            StatusSettings.Starting.NOTREADY,
+            List.of(),
+            true,
+            false,
+            canaries,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(3),
+            withdraw);
+    return new SystemStatus(new SystemHealth(settings, alarms, Runnable::run, alarms::nanos));
   }
 
   @Test
