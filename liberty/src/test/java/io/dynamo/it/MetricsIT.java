@@ -22,16 +22,18 @@ class MetricsIT {
   /** A server that plays all roles and has answered; a summary's maximum goes without saying. */
   private static final String[] NAMES = {
     "dynamo_component_cancellation_total",
-    "dynamo_component_errors_total",
     "dynamo_component_gpu_cache_usage_percent",
     "dynamo_component_inflight_requests",
     "dynamo_component_kv_cache_events_applied_total",
     "dynamo_component_kv_cache_hit_rate",
     "dynamo_component_kv_publisher_engines_dropped_events_total",
     "dynamo_component_request_duration_seconds",
+    "dynamo_component_request_bytes_total",
     "dynamo_component_requests_total",
+    "dynamo_component_response_bytes_total",
     "dynamo_component_router_non_max_overlap_selections_total",
     "dynamo_component_total_blocks",
+    "dynamo_component_uptime_seconds",
     "dynamo_event_dropped_total",
     "dynamo_frontend_inflight_requests",
     "dynamo_frontend_inter_token_latency_seconds",
@@ -43,6 +45,7 @@ class MetricsIT {
     "dynamo_frontend_time_to_first_token_seconds",
     "dynamo_rejection_request_total",
     "dynamo_request_plane_inflight_requests",
+    "dynamo_request_plane_queue_seconds",
     "dynamo_request_plane_roundtrip_ttft_seconds",
     "dynamo_request_plane_send_seconds",
     "dynamo_router_active_requests",
@@ -56,8 +59,10 @@ class MetricsIT {
     "dynamo_transport_tcp_bytes_received_total",
     "dynamo_transport_tcp_bytes_sent_total",
     "dynamo_transport_tcp_errors_total",
+    "dynamo_work_handler_network_transit_seconds",
     "dynamo_work_handler_pool_active_tasks",
     "dynamo_work_handler_pool_capacity",
+    "dynamo_work_handler_time_to_first_response_seconds",
     "dynamo_worker_active_decode_blocks",
     "dynamo_worker_active_prefill_tokens",
     "dynamo_worker_cached_blocks",
@@ -68,6 +73,7 @@ class MetricsIT {
 
   /** Those that appear with what they count. */
   private static final String[] OCCASIONAL = {
+    "dynamo_component_errors_total",
     "dynamo_frontend_disconnected_clients",
     "dynamo_frontend_model_cancellation_total",
     "dynamo_frontend_model_migration_total",

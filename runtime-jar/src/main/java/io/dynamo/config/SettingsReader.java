@@ -54,6 +54,9 @@ public final class SettingsReader {
     reader.requireWith(TcpKeys.TLS_CLIENT_AUTHORITIES, TcpKeys.TLS_CERTIFICATE);
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
+    if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
+      reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
+    }
     if (!reader.problems.isEmpty()) {
       throw new InvalidSettingsException(reader.problems);
     }
@@ -204,7 +207,8 @@ public final class SettingsReader {
   }
 
   private Settings settings() {
-    return new Settings(server(), discovery(), tcp(), event(), router(), frontend(), worker());
+    return new Settings(
+        server(), discovery(), tcp(), event(), router(), frontend(), worker(), status());
   }
 
   private ServerSettings server() {
@@ -308,5 +312,22 @@ public final class SettingsReader {
         get(SettingKeys.TOKEN_INTERVAL),
         get(SettingKeys.PREFILL_PER_TOKEN),
         get(SettingKeys.MAX_RUNNING));
+  }
+
+  private StatusSettings status() {
+    var endpoints = optional(StatusKeys.ENDPOINTS);
+    return new StatusSettings(
+        get(StatusKeys.HOST),
+        get(StatusKeys.PORT),
+        get(StatusKeys.HEALTH_PATH),
+        get(StatusKeys.LIVE_PATH),
+        get(StatusKeys.STARTING),
+        endpoints == null ? List.of() : endpoints,
+        get(StatusKeys.SELF_HOST),
+        get(StatusKeys.LORA_ROUTES),
+        get(StatusKeys.CANARIES),
+        get(StatusKeys.CANARY_WAIT),
+        get(StatusKeys.CANARY_TIMEOUT),
+        get(StatusKeys.WITHDRAW));
   }
 }

@@ -93,6 +93,35 @@ class ConfigSourcesTest {
   }
 
   @Test
+  void theStatusServersOriginalNamesAreTranslated() {
+    var environment = new HashMap<String, String>();
+    environment.put("DYN_SYSTEM_PORT", "65535");
+    environment.put("DYN_SYSTEM_STARTING_HEALTH_STATUS", "ready");
+    environment.put("DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS", "[\"generate\", \"clear_kv_blocks\"]");
+    environment.put("DYN_HEALTH_CHECK_ENABLED", "true");
+    environment.put("DYN_CANARY_WAIT_TIME", "4");
+    environment.put("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", "2");
+
+    var status = read(new EnvironmentAliases(environment::get)).status();
+
+    assertThat(status.port()).isEqualTo(65535);
+    assertThat(status.starting()).isEqualTo(StatusSettings.Starting.READY);
+    assertThat(status.endpoints()).containsExactly("generate", "clear_kv_blocks");
+    assertThat(status.canaries()).isTrue();
+    assertThat(status.canaryWait()).isEqualTo(Duration.ofSeconds(4));
+    assertThat(status.canaryTimeout()).isEqualTo(Duration.ofSeconds(2));
+  }
+
+  @Test
+  void aStatusServerOffLoopbackNeedsAnExplicitWord() {
+    var open = new HashMap<>(Map.of("DYN_SYSTEM_HOST", "0.0.0.0"));
+    assertThat(read(new EnvironmentAliases(open::get)).status().isOn()).isFalse();
+    open.put("DYN_SYSTEM_PORT", "0");
+    assertThatThrownBy(() -> read(new EnvironmentAliases(open::get)))
+        .hasMessageContaining("dynamo.system.host = \"0.0.0.0\" is reachable from other machines");
+  }
+
+  @Test
   void memIsTheOriginalNameOfMemory() {
     var source = new EnvironmentAliases(Map.of("DYN_DISCOVERY_BACKEND", "mem")::get);
 

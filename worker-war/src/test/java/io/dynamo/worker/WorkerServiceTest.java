@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
+import io.dynamo.config.StatusSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;
@@ -18,10 +19,8 @@ import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.inference.EngineOutput;
-import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
-import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.net.PayloadFormat;
@@ -29,6 +28,8 @@ import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
+import io.dynamo.runtime.health.SystemHealth;
+import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -51,12 +52,14 @@ class WorkerServiceTest {
   private final Metrics metrics = new Metrics();
   private final FakeEngine engine = new FakeEngine();
   private final FakeServer server = new FakeServer();
+  private final HandAlarms alarms = new HandAlarms();
+  private SystemStatus status = status(false, true);
   private boolean drains = true;
   private boolean refusesInstance;
 
   /** One stream at a time, moved by the test. */
   private final class FakeEngine implements Engine {
-    final ItemStream<EngineOutput> stream = new ItemStream<>(8, () -> {}, () -> {});
+    ItemStream<EngineOutput> stream = new ItemStream<>(8, () -> {}, () -> {});
 
     @Override
     public EngineDescription start(KvEventSink events) {
@@ -189,7 +192,7 @@ class WorkerServiceTest {
     return new WorkerService(
         ENDPOINT,
         PayloadFormat.MSGPACK,
-        new WorkerService.Planes(new FakeDiscovery(), server, metrics),
+        new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         engine,
         events,
         NO_BYTES,
@@ -250,16 +253,96 @@ class WorkerServiceTest {
   }
 
   @Test
-  void everyRequestIsCountedOnceAtItsEnd() {
+  void anInstanceWhoseProbeFailsLeavesDiscoveryAndComesBackWithTheNextThatSucceeds() {
+    status = status(true, true);
+    var service = service();
+    service.start();
+    assertThat(service.isReady()).isFalse();
+    log.clear();
+
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.fail(new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, "stuck"));
+    assertThat(log).containsExactly("-v1/instances");
+    assertThat(service.isReady()).isFalse();
+    assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
+
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    assertThat(log).containsExactly("-v1/instances", "+v1/instances");
+    assertThat(service.isReady()).isTrue();
+
+    service.close();
+    assertThat(status.health().report().endpoints()).isEmpty();
+    assertThat(alarms.waiting()).isZero();
+  }
+
+  @Test
+  void anInstanceThatDiscoveryRefusesComesBackWithALaterProbe() {
+    status = status(true, true);
     service().start();
-    var got = generate(Requests.of(new int[] {1}, 5));
-    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isEqualTo(1);
-    engine.stream.offer(EngineOutput.finish(FinishReason.CANCELLED, null));
-    engine.stream.complete();
-    got.cancel();
-    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isZero();
-    assertThat(metrics.counter(WorkerMetrics.REQUESTS, labels()).value()).isEqualTo(1);
-    assertThat(metrics.counter(WorkerMetrics.CANCELLATIONS, labels()).value()).isEqualTo(1);
+    alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
+    refusesInstance = true;
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    log.clear();
+    refusesInstance = false;
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    assertThat(log).containsExactly("+v1/instances");
+  }
+
+  @Test
+  void aDrainedWorkerDoesNotComeBackIntoDiscovery() throws Exception {
+    status = status(true, true);
+    var service = service();
+    service.start();
+    alarms.advance(Duration.ofSeconds(10));
+    service.drain(Deadline.after(Duration.ofSeconds(1)));
+    log.clear();
+    alarms.advance(Duration.ofSeconds(60));
+    assertThat(log).isEmpty();
+    assertThat(service.isReady()).isFalse();
+  }
+
+  @Test
+  void aFailedProbeCanBeLeftToHealthAlone() {
+    status = status(true, false);
+    var service = service();
+    service.start();
+    log.clear();
+    alarms.advance(Duration.ofSeconds(13));
+    assertThat(service.isReady()).isFalse();
+    assertThat(log).isEmpty();
+  }
+
+  @Test
+  void aServingWorkerIsReady() {
+    var service = service();
+    service.start();
+    assertThat(service.isReady()).isTrue();
+    assertThat(status.health().report().ready()).isTrue();
+    assertThat(status.health().report().endpoints()).containsEntry("e", true);
+  }
+
+  private SystemStatus status(boolean canaries, boolean withdraw) {
+    var settings =
+        new StatusSettings(
+            "127.0.0.1",
+            -1,
+            "/health",
+            "/live",
+            StatusSettings.Starting.NOTREADY,
+            List.of(),
+            true,
+            false,
+            canaries,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(3),
+            withdraw);
+    return new SystemStatus(new SystemHealth(settings, alarms, Runnable::run, alarms::nanos));
   }
 
   @Test
@@ -275,7 +358,6 @@ class WorkerServiceTest {
     assertThatThrownBy(() -> generate(Requests.of(new int[1], 1).routedTo(new RoutingHints(2))))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("dp_rank 2 is out of bounds for dp_size 2");
-    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isZero();
   }
 
   private Collected generate(GenerateRequest request) {
@@ -284,14 +366,5 @@ class WorkerServiceTest {
       throw new AssertionError("nothing is served");
     }
     return Collected.all(handler.handle(request, Requests.context()));
-  }
-
-  private static Label[] labels() {
-    return new Label[] {
-      new Label("dynamo_namespace", "n"),
-      new Label("dynamo_component", "c"),
-      new Label("dynamo_endpoint", "e"),
-      new Label("model", "m")
-    };
   }
 }

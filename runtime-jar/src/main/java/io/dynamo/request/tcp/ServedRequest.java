@@ -49,6 +49,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
   private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicBoolean givenUp = new AtomicBoolean(); // the requester has
+  private final AtomicBoolean unpublished = new AtomicBoolean(); // an item found nobody
+  private final long begunNanos = System.nanoTime();
   private byte @Nullable [] body; // until the handler has it
   private int window;
   private int maxItemBytes;
@@ -95,6 +98,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
+  long ageNanos() {
+    return System.nanoTime() - begunNanos;
+  }
+
   // the stream, on its event loop
 
   @Override
@@ -117,14 +124,20 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
     begun = true;
     Flow.Publisher<R> answer;
+    var failure = EndpointMeters.Failure.INVALID_MESSAGE; // of the step under way
     try {
       checkOpen();
-      answer = handler.handle(request(), context());
+      var bytes = payload();
+      failure = EndpointMeters.Failure.DESERIALIZATION;
+      var request = codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
+      failure = EndpointMeters.Failure.GENERATE;
+      answer = handler.handle(request, context());
       announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
         LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", e);
       }
+      endpoint.meters.failed(failure);
       refuse(connected, e);
       return;
     }
@@ -150,17 +163,18 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       }
       announced = true;
       to.send(TwoPartFrame.ofHeader(to.allocator(), Prologue.accepted()), () -> {});
+      endpoint.meters.prologueSent(ageNanos());
     }
   }
 
-  private Q request() {
+  private byte[] payload() {
     var bytes = body;
     body = null;
     if (bytes == null || !control.requestType().equals(ControlMessage.SINGLE_IN)) {
       throw new InvalidRequestException(
           "request type " + control.requestType() + " is not served here");
     }
-    return codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
+    return bytes;
   }
 
   private RequestContext context() {
@@ -183,19 +197,20 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void failed(Throwable cause) {
-    endpoint.errors.responseStream().increment();
     LOG.log(
         System.Logger.Level.WARNING,
         "cannot deliver the answer of request {0} to {1}: {2}",
         control.id(),
         control.connection().address(),
         cause);
+    endpoint.meters.failed(EndpointMeters.Failure.RESPONSE_STREAM);
     ended.set(true);
     endpoint.ended(this);
   }
 
   @Override
   public void stop() {
+    givenUp();
     cancellation.stop();
     var to = stream;
     if (!begun && to != null) { // there is nothing yet that could still count
@@ -206,7 +221,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void stalled() {
-    endpoint.errors.publishResponse().increment();
+    endpoint.meters.failed(EndpointMeters.Failure.PUBLISH_RESPONSE);
     LOG.log(
         System.Logger.Level.WARNING,
         "requester {0} takes nothing of the answer to request {1}: given up",
@@ -216,9 +231,16 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void kill() {
+    givenUp();
     cancellation.kill();
     if (ended.compareAndSet(false, true)) {
       cancelSubscription();
+    }
+  }
+
+  private void givenUp() {
+    if (!ended.get() && givenUp.compareAndSet(false, true)) {
+      endpoint.meters.cancelled();
     }
   }
 
@@ -255,6 +277,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   public void onNext(R item) {
     var to = stream;
     if (to == null || ended.get()) {
+      if (givenUp.get() && unpublished.compareAndSet(false, true)) {
+        endpoint.meters.failed(EndpointMeters.Failure.PUBLISH_RESPONSE);
+      }
       return;
     }
     byte[] bytes;
@@ -262,17 +287,15 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       bytes = codec.encodeItem(item, control.format());
       checkSize(bytes.length);
     } catch (RuntimeException e) {
+      endpoint.meters.failed(EndpointMeters.Failure.SERIALIZATION);
       cancelSubscription();
-      onError(e);
+      finish(e);
       return;
     }
-    to.send(
-        TwoPartFrame.ofBody(
-            to.allocator(),
-            ResponseEnvelope.head(control.format()),
-            bytes,
-            ResponseEnvelope.tail(control.format())),
-        this::itemWritten);
+    var head = ResponseEnvelope.head(control.format());
+    var tail = ResponseEnvelope.tail(control.format());
+    endpoint.meters.sent((long) head.length + bytes.length + tail.length);
+    to.send(TwoPartFrame.ofBody(to.allocator(), head, bytes, tail), this::itemWritten);
   }
 
   private void checkSize(int itemBytes) {
@@ -281,7 +304,6 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
             + ResponseEnvelope.head(control.format()).length
             + ResponseEnvelope.tail(control.format()).length;
     if (bytes > maxItemBytes) {
-      endpoint.errors.publishResponse().increment();
       throw new EngineFailedException(
           ErrorCode.BACKEND_UNKNOWN,
           "item of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on both sides"
@@ -308,6 +330,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void onError(Throwable cause) {
+    if (!ended.get() && !givenUp.get()) {
+      endpoint.meters.failed(EndpointMeters.Failure.GENERATE);
+    }
     finish(cause);
   }
 
@@ -353,16 +378,18 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   private ByteBuf lastFrames(SentStream to, @Nullable Throwable cause) {
     var format = control.format();
-    var end = TwoPartFrame.ofBody(to.allocator(), ResponseEnvelope.end(format));
+    var mark = ResponseEnvelope.end(format);
+    endpoint.meters.sent(mark.length);
+    var end = TwoPartFrame.ofBody(to.allocator(), mark);
     if (cause == null) {
       return end;
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
       LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
     }
-    var error =
-        TwoPartFrame.ofBody(
-            to.allocator(), ResponseEnvelope.ofError(DynamoError.of(cause), format));
+    var item = ResponseEnvelope.ofError(DynamoError.of(cause), format);
+    endpoint.meters.sent(item.length);
+    var error = TwoPartFrame.ofBody(to.allocator(), item);
     try {
       return to.allocator()
           .buffer(error.readableBytes() + end.readableBytes())

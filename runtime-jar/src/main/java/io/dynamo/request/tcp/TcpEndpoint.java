@@ -10,10 +10,10 @@ import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.RequestHeaders;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -27,7 +27,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   private final TransportAddress.Tcp address;
   private final EndpointHandler<Q, R> handler;
   private final MessageCodec<Q, R> codec;
-  final EndpointErrors errors;
+  final EndpointMeters meters;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Set<ServedRequest<Q, R>> running = new HashSet<>(); // guarded by lock
@@ -38,8 +38,8 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       TransportAddress.Tcp address,
       EndpointHandler<Q, R> handler,
       MessageCodec<Q, R> codec,
-      EndpointErrors errors) {
-    this.errors = errors;
+      EndpointMeters meters) {
+    this.meters = meters;
     this.server = server;
     this.address = address;
     this.handler = handler;
@@ -49,14 +49,15 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   /**
    * Takes a request, or refuses it.
    *
+   * @param payloadBytes of control message and body, as framed
    * @return the text of the acknowledgement, empty when taken
    */
-  String accept(ControlMessage control, Map<String, String> headers, byte[] body) {
+  String accept(ControlMessage control, RequestHeaders headers, byte[] body, long payloadBytes) {
     var ticket = server.admission.enter();
     if (ticket == null) {
       return Acks.OVERLOADED;
     }
-    var request = new ServedRequest<>(this, handler, codec, control, headers, body, ticket);
+    var request = new ServedRequest<>(this, handler, codec, control, headers.more(), body, ticket);
     lock.lock();
     try {
       if (refusing) {
@@ -67,6 +68,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     } finally {
       lock.unlock();
     }
+    meters.begun(payloadBytes, headers.sentUnixNanos());
     request.start(server.callHome, server.settings.streamBuffer(), server.settings.maxFrameBytes());
     return "";
   }
@@ -78,7 +80,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
    * @return the text of the acknowledgement
    */
   String refuse(ByteBuffer control, InvalidRequestException cause) {
-    errors.invalidMessage().increment();
+    meters.failed(EndpointMeters.Failure.INVALID_MESSAGE);
     LOG.log(
         System.Logger.Level.DEBUG,
         "endpoint {0} cannot read a request: {1}",
@@ -112,6 +114,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     } finally {
       lock.unlock();
     }
+    meters.ended(request.ageNanos());
     request.leave();
   }
 

@@ -41,10 +41,10 @@ public final class TcpEndpointServer implements EndpointServer {
   final CallHomeClient callHome;
   final Admission admission;
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
-  private final Metrics metrics;
   final PlaneTls tls;
   private final ConnectionLimit limit;
   private final EventLoops loops;
+  private final Metrics metrics;
   private final ConcurrentHashMap<String, TcpEndpoint<?, ?>> endpoints = new ConcurrentHashMap<>();
   private final ChannelGroup connections =
       new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
@@ -85,7 +85,7 @@ public final class TcpEndpointServer implements EndpointServer {
     var path = id.hex() + "/" + endpoint;
     var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
     var served =
-        new TcpEndpoint<>(this, address, handler, codec, EndpointErrors.of(metrics, endpoint));
+        new TcpEndpoint<>(this, address, handler, codec, new EndpointMeters(metrics, endpoint, id));
     if (endpoints.putIfAbsent(path, served) != null) {
       throw new IllegalStateException("endpoint " + path + " is served already");
     }

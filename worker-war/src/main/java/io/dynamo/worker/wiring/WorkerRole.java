@@ -5,6 +5,8 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
@@ -19,6 +21,7 @@ import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
 import io.dynamo.worker.engine.mock.ThreadPacer;
+import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
 import java.io.IOException;
@@ -62,6 +65,8 @@ final class WorkerRole implements RoleLifecycle {
     var endpoint =
         new EndpointId(
             runtime.settings().server().namespace(), settings.component(), settings.endpoint());
+    var name = settings.modelName();
+    var shownName = name == null ? model.name() : name;
     var engine =
         new MockEngine(
             new MockEngineConfig(
@@ -80,7 +85,8 @@ final class WorkerRole implements RoleLifecycle {
             oracle(Path.of(model.tokenizer().path())),
             new Xxh3BlockHashing(),
             runtime.memory(),
-            new ThreadPacer());
+            new ThreadPacer(),
+            new VllmSeries(runtime.metrics(), shownName));
     Metrics metrics = runtime.metrics();
     var events =
         new KvEventPublisher(
@@ -90,12 +96,17 @@ final class WorkerRole implements RoleLifecycle {
             settings.ranks(),
             KvEventCodec::encode,
             runtime.blocking(),
-            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+            metrics.counter(
+                WorkerMetrics.KV_EVENTS_DROPPED,
+                new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
+                new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
+                new Label("worker_id", runtime.discovery().instanceId().hex())));
     var service =
         new WorkerService(
             endpoint,
             runtime.settings().tcp().format(),
-            new WorkerService.Planes(runtime.discovery(), runtime.server(), metrics),
+            new WorkerService.Planes(
+                runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
             events,
             codec,
@@ -127,6 +138,10 @@ final class WorkerRole implements RoleLifecycle {
 
   WorkerService.State state() {
     return service.state();
+  }
+
+  boolean isReady() {
+    return service.isReady();
   }
 
   LoadReport load() {
