@@ -12,6 +12,7 @@ import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
 import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ControlMessage;
@@ -220,9 +221,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     to.send(
         TwoPartFrame.ofBody(
             to.allocator(),
-            ResponseEnvelope.head(control.format()),
+            ResponseEnvelope.head(codec.itemForm(), control.format()),
             bytes,
-            ResponseEnvelope.tail(control.format())),
+            ResponseEnvelope.tail(codec.itemForm(), control.format())),
         this::itemWritten);
   }
 
@@ -268,7 +269,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     if (to == null || !ended.compareAndSet(false, true)) {
       return;
     }
-    if (cause != null && cancellation.level() == Cancellation.Level.KILL) {
+    boolean unheard = cancellation.level() == Cancellation.Level.KILL;
+    if (cause != null && (unheard || codec.itemForm() == ItemForm.PLAIN)) {
+      if (!unheard) {
+        LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
+      }
       to.abort();
       return;
     }
