@@ -35,10 +35,15 @@ final class Crowd implements AutoCloseable {
 
   /** Asks for {@code tokens} tokens to each of the {@link OracleText#prompt prompts} from first. */
   static Crowd ask(ServerProcess frontend, int first, int streams, int tokens) {
+    return ask(frontend.port(), first, streams, tokens);
+  }
+
+  /** The same, asked of any frontend on this machine. */
+  static Crowd ask(int port, int first, int streams, int tokens) {
     var crowd = new Crowd(streams);
     for (int i = first; i < first + streams; i++) {
       int number = i;
-      crowd.outcomes.add(crowd.executor.submit(() -> crowd.read(frontend.port(), number, tokens)));
+      crowd.outcomes.add(crowd.executor.submit(() -> crowd.read(port, number, tokens)));
     }
     return crowd;
   }

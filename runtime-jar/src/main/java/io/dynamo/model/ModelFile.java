@@ -25,21 +25,13 @@ public record ModelFile(String path, String checksum, @Nullable Long size) {
   }
 
   /**
-   * The bytes, from this machine, checked against the checksum.
+   * The bytes, from this machine or from where the path says, checked against the checksum. May
+   * block for two minutes.
    *
-   * @throws IOException when the file is not here, too large, or not what the card says
+   * @throws IOException when the file is not there, too large, or not what the card says
    */
   public byte[] read() throws IOException {
-    var file = local();
-    if (!Files.isRegularFile(file)) {
-      throw new NoSuchFileException(
-          path, null, "the model's card names a file that is not on this machine");
-    }
-    long bytes = Files.size(file);
-    if (bytes > MAX_BYTES) {
-      throw new IOException("%s has %d bytes, more than %d".formatted(path, bytes, MAX_BYTES));
-    }
-    var content = Files.readAllBytes(file);
+    var content = isHosted() ? FileFetch.get(URI.create(path), maxBytes()) : readLocal();
     var sum = "blake3:" + HexFormat.of().formatHex(Blake3.hash(content));
     if (!sum.equals(checksum)) {
       throw new IOException(
@@ -50,6 +42,27 @@ public record ModelFile(String path, String checksum, @Nullable Long size) {
     return content;
   }
 
+  private boolean isHosted() {
+    return path.startsWith("http://") || path.startsWith("https://");
+  }
+
+  private long maxBytes() {
+    return size == null || size < 0 ? MAX_BYTES : Math.min(size, MAX_BYTES);
+  }
+
+  private byte[] readLocal() throws IOException {
+    var file = local();
+    if (!Files.isRegularFile(file)) {
+      throw new NoSuchFileException(
+          path, null, "the model's card names a file that is not on this machine");
+    }
+    long bytes = Files.size(file);
+    if (bytes > MAX_BYTES) {
+      throw new IOException("%s has %d bytes, more than %d".formatted(path, bytes, MAX_BYTES));
+    }
+    return Files.readAllBytes(file);
+  }
+
   private Path local() throws IOException {
     if (!path.contains("://")) {
       return Path.of(path);
@@ -57,6 +70,6 @@ public record ModelFile(String path, String checksum, @Nullable Long size) {
     if (path.startsWith("file://")) {
       return Path.of(URI.create(path));
     }
-    throw new IOException("%s is not a local file; this version reads local files".formatted(path));
+    throw new IOException(path + " is neither a local file nor an address of http or https");
   }
 }

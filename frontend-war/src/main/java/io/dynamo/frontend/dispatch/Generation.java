@@ -162,7 +162,10 @@ public final class Generation {
       }
       var asked =
           request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
-      workers.call(chosen.instance(), asked, context.leg()).subscribe(new Leg(chosen, end));
+      var leg = context.leg();
+      workers
+          .call(chosen.instance(), asked, leg)
+          .subscribe(new Leg(chosen, leg.cancellation(), end));
     } catch (NoWorkerException e) {
       var loss = lastLoss;
       end.completeExceptionally(loss == null ? e : loss);
@@ -229,7 +232,7 @@ public final class Generation {
 
   private void resumeAtTheEnd(FinishReason reason, CompletableFuture<Void> end) {
     var rest = new ItemStream<EngineOutput>(1, () -> {}, () -> {});
-    rest.subscribe(new Leg(null, end));
+    rest.subscribe(new Leg(null, null, end));
     rest.offer(EngineOutput.finish(reason, null));
     rest.complete();
   }
@@ -263,12 +266,14 @@ public final class Generation {
 
   private final class Leg implements Flow.Subscriber<EngineOutput> {
     private final @Nullable RouteDecision booked;
+    private final @Nullable Cancellation own; // of a leg that a worker runs
     private final CompletableFuture<Void> end;
     private boolean first = true;
     private @Nullable String engineError;
 
-    Leg(@Nullable RouteDecision booked, CompletableFuture<Void> end) {
+    Leg(@Nullable RouteDecision booked, @Nullable Cancellation own, CompletableFuture<Void> end) {
       this.booked = booked;
+      this.own = own;
       this.end = end;
     }
 
@@ -334,6 +339,9 @@ public final class Generation {
       arbiter.release();
       if (booked != null) {
         booked.close();
+      }
+      if (own != null) {
+        own.detach();
       }
     }
 

@@ -40,9 +40,10 @@ class DiscoveryCatalogTest {
   private @Nullable IOException broken;
   private Instant now = Instant.ofEpochSecond(1_700_000_000);
 
+  private final LoadThread loads = new LoadThread();
   private final DiscoveryCatalog catalog =
       new DiscoveryCatalog(
-          discovery, this::load, (_, id) -> live.contains(id), new SameThread(), timer, () -> now);
+          discovery, this::load, (_, id) -> live.contains(id), loads, timer, () -> now);
 
   @AfterEach
   void close() {
@@ -115,6 +116,22 @@ class DiscoveryCatalogTest {
     broken = null;
     timer.schedule(() -> {}, 1500, TimeUnit.MILLISECONDS).get(10, TimeUnit.SECONDS);
     assertThat(catalog.find("tiny")).isPresent();
+  }
+
+  @Test
+  void namesThatLoadOneTextAtATimeAreAllServedByIt() {
+    loads.waiting = new ArrayList<>();
+    discovery.add(card(1, "tiny", "a"));
+    discovery.add(card(2, "alias", "a"));
+    live.add(new InstanceId(1));
+    live.add(new InstanceId(2));
+    assertThat(loads.waiting).as("both begin before either has ended").hasSize(2);
+
+    loads.waiting.forEach(Runnable::run);
+
+    assertThat(catalog.find("alias").orElseThrow().text())
+        .isSameAs(catalog.find("tiny").orElseThrow().text());
+    assertThat(loaded).extracting(text -> text.closed).containsExactly(false, true);
   }
 
   @Test
@@ -204,10 +221,17 @@ class DiscoveryCatalogTest {
     public void close() {}
   }
 
-  private static final class SameThread extends AbstractExecutorService {
+  /** The test's own thread: at once, or when the test says. */
+  private static final class LoadThread extends AbstractExecutorService {
+    @Nullable List<Runnable> waiting;
+
     @Override
     public void execute(Runnable task) {
-      task.run();
+      if (waiting == null) {
+        task.run();
+      } else {
+        waiting.add(task);
+      }
     }
 
     @Override

@@ -1,0 +1,215 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.ServerSocket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * NVIDIA Dynamo's own frontend or mocker, as its packages ship it, in a process of its own. It
+ * comes from the Python environment that {@code -Ddynamo.it.peer} names; {@code skip} leaves its
+ * tests out, without the property they fail. Owned by one test thread; {@link #close} leaves no
+ * process.
+ */
+final class PeerProcess implements AutoCloseable {
+  private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));
+  private static final Path MODELS =
+      Path.of(System.getProperty("dynamo.it.config"))
+          .resolve("models")
+          .toAbsolutePath()
+          .normalize();
+  private static final Duration START = Duration.ofMinutes(1);
+  private static final Duration STOP = Duration.ofSeconds(15);
+  private static final HttpClient HTTP =
+      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+
+  private final String name;
+  private final int port;
+  private final Path console;
+  private final Process process;
+
+  private PeerProcess(String name, int port, Path console, Process process) {
+    this.name = name;
+    this.port = port;
+    this.console = console;
+    this.process = process;
+  }
+
+  /**
+   * Dynamo's frontend; returns when it answers.
+   *
+   * @param store the folder of file discovery
+   */
+  static PeerProcess frontend(String name, Path store, String... arguments) throws IOException {
+    int port = ServerProcess.freePort();
+    var command =
+        new ArrayList<>(List.of("-m", "dynamo.frontend", "--http-port", Integer.toString(port)));
+    command.addAll(List.of(arguments));
+    var peer = start(name, store, port, command, Map.of());
+    Polling.until(name + " answers", START, () -> peer.get("/health").statusCode() > 0);
+    return peer;
+  }
+
+  /**
+   * Dynamo's mocker serving the model that ships with our server; returns at once. {@link #port} is
+   * its status server's.
+   */
+  static PeerProcess mocker(String name, Path store, String... arguments) throws IOException {
+    return mocker(name, store, Map.of(), arguments);
+  }
+
+  static PeerProcess mocker(
+      String name, Path store, Map<String, String> environment, String... arguments)
+      throws IOException {
+    int port = lowPort();
+    var command =
+        new ArrayList<>(
+            List.of(
+                "-m",
+                "dynamo.mocker",
+                "--model-path",
+                model().toString(),
+                "--model-name",
+                Cluster.MODEL));
+    command.addAll(List.of(arguments));
+    var all = new HashMap<>(environment);
+    all.put("DYN_SYSTEM_PORT", Integer.toString(port));
+    return start(name, store, port, command, all);
+  }
+
+  private static int lowPort() throws IOException { // it reads 16 bits with a sign
+    int port = ServerProcess.freePort();
+    while (port > Short.MAX_VALUE) {
+      port = 20_000 + (port * 31 + 7) % 12_000;
+      try (var probe = new ServerSocket(port)) {
+        return probe.getLocalPort();
+      } catch (IOException taken) {
+        port = ServerProcess.freePort();
+      }
+    }
+    return port;
+  }
+
+  private static PeerProcess start(
+      String name, Path store, int port, List<String> arguments, Map<String, String> environment)
+      throws IOException {
+    var python = Path.of(environment()).resolve("bin/python");
+    Files.createDirectories(WORK);
+    var console = WORK.resolve(name + ".log");
+    var command = new ArrayList<String>();
+    command.add(python.toString());
+    command.addAll(arguments);
+    var builder = new ProcessBuilder(command).directory(WORK.toFile());
+    var variables = builder.environment();
+    variables.keySet().removeIf(key -> key.startsWith("DYN_") || key.startsWith("DYNAMO_"));
+    variables.put("DYN_DISCOVERY_BACKEND", "file");
+    variables.put("DYN_FILE_KV", store.toString());
+    variables.put("DYN_REQUEST_PLANE", "tcp");
+    variables.put("DYN_EVENT_PLANE", "zmq");
+    variables.put("DYN_TCP_RPC_HOST", "127.0.0.1");
+    variables.put("DYN_EVENT_PLANE_HOST", "127.0.0.1");
+    variables.put("HF_HUB_OFFLINE", "1");
+    variables.put("DYN_SDK_DISABLE_ANSI_LOGGING", "1");
+    variables.putAll(environment);
+    builder.redirectErrorStream(true).redirectOutput(console.toFile());
+    return new PeerProcess(name, port, console, builder.start());
+  }
+
+  /** The model that ships with our server. */
+  static Path model() {
+    return MODELS.resolve(Cluster.MODEL);
+  }
+
+  private static String environment() {
+    var folder = System.getProperty("dynamo.it.peer", "");
+    assumeFalse(folder.equals("skip"), "left out on request");
+    assertThat(Path.of(folder, "bin/python"))
+        .as("-Ddynamo.it.peer=<Python environment with ai-dynamo>, or skip")
+        .isExecutable();
+    return folder;
+  }
+
+  int port() {
+    return port;
+  }
+
+  HttpResponse<String> get(String path) throws IOException, InterruptedException {
+    return send(HttpRequest.newBuilder(uri(path)));
+  }
+
+  HttpResponse<String> post(String path, String json) throws IOException, InterruptedException {
+    return send(
+        HttpRequest.newBuilder(uri(path))
+            .header("Content-Type", "application/json")
+            .POST(HttpRequest.BodyPublishers.ofString(json)));
+  }
+
+  private URI uri(String path) {
+    return URI.create("http://127.0.0.1:" + port + path);
+  }
+
+  private HttpResponse<String> send(HttpRequest.Builder request)
+      throws IOException, InterruptedException {
+    if (!process.isAlive()) {
+      throw new IllegalStateException(name + " exited with " + process.exitValue() + console());
+    }
+    return HTTP.send(
+        request.timeout(Duration.ofSeconds(30)).build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  /** Whether the frontend lists the model. */
+  boolean lists(String model) throws IOException, InterruptedException {
+    return get("/v1/models").body().contains('"' + model + '"');
+  }
+
+  /** What it printed so far. */
+  String console() {
+    try {
+      return Files.readString(console);
+    } catch (IOException unreadable) {
+      throw new UncheckedIOException(unreadable);
+    }
+  }
+
+  /** {@code SIGTERM}; returns at once. */
+  void terminate() {
+    process.destroy();
+  }
+
+  /** {@code kill -9}. */
+  void kill() {
+    process.destroyForcibly();
+    process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
+  }
+
+  @Override
+  public void close() {
+    process.destroy();
+    try {
+      process.onExit().get(STOP.toSeconds(), TimeUnit.SECONDS);
+    } catch (TimeoutException stubborn) {
+      kill();
+    } catch (InterruptedException stopped) {
+      kill();
+      Thread.currentThread().interrupt();
+    } catch (ExecutionException impossible) {
+      throw new IllegalStateException(impossible);
+    }
+  }
+}
