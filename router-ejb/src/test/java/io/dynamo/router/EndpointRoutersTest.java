@@ -7,15 +7,19 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.discovery.memory.MemoryDiscovery;
+import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
@@ -23,6 +27,9 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.ingest.Alarm;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
@@ -32,6 +39,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -94,6 +102,10 @@ class EndpointRoutersTest {
     public void close() {}
   }
 
+  private static final Alarm NEVER = (_, _) -> () -> {};
+
+  private final MemoryStore sources = new MemoryStore();
+  private final Discovery publishers = new MemoryDiscovery(sources, new InstanceId(0x5e1f));
   private final Workers workers = new Workers();
   private final Plane plane = new Plane();
   private final Metrics metrics = new Metrics();
@@ -114,8 +126,17 @@ class EndpointRoutersTest {
         new RouterSettings(mode, 1.0, 0.0),
         _ -> workers,
         _ -> range,
-        plane,
-        _ -> next,
+        new EventFeed(
+            plane,
+            new MemoryDiscovery(sources, new InstanceId(0x5e1f)),
+            _ -> next,
+            new Recoveries(
+                (_, _) -> CompletableFuture.failedFuture(new AssertionError("sources are live")),
+                NEVER,
+                Runnable::run,
+                () -> 0),
+            NEVER,
+            Runnable::run),
         metrics,
         new Random(1)::nextDouble,
         System::nanoTime);
@@ -140,15 +161,15 @@ class EndpointRoutersTest {
       blocks.add(
           new StoredBlock(new SequenceHash(hashes.sequence(i)), new BlockHash(hashes.block(i))));
     }
-    next =
-        List.of(
-            new RankEvent(
-                new WorkerRank(new InstanceId(worker), rank),
-                new KvEvent.Stored(id, null, blocks)));
+    var of = new WorkerRank(new InstanceId(worker), rank);
+    long publisher = 10 * worker + rank;
+    var _ = publishers.register(new KvEventSource(ENDPOINT, of, publisher, null).toRecord());
+    next = List.of(new RankEvent(of, new KvEvent.Stored(id, null, blocks)));
     plane
         .listeners
         .getFirst()
-        .accept(new EventEnvelope(1, id, 0, plane.subjects.getFirst().topic(), new byte[0]));
+        .accept(
+            new EventEnvelope(publisher, id, 0, plane.subjects.getFirst().topic(), new byte[0]));
   }
 
   @Test

@@ -5,6 +5,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
@@ -21,6 +22,7 @@ import io.dynamo.worker.engine.mock.OracleTokens;
 import io.dynamo.worker.engine.mock.ThreadPacer;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -37,6 +39,9 @@ final class WorkerRole implements RoleLifecycle {
   private static final int DEFAULT_MAX_TOKENS = 64;
   private static final long DEFAULT_SEED = 42;
   private static final int STREAM_BUFFER = 32;
+
+  /** What a block takes in a dump at most: told in an event of its own. */
+  private static final int BLOCK_BYTES = 224;
 
   private final WorkerService service;
   private final LoadReport load;
@@ -82,6 +87,7 @@ final class WorkerRole implements RoleLifecycle {
             runtime.memory(),
             new ThreadPacer());
     Metrics metrics = runtime.metrics();
+    var tcp = runtime.settings().tcp();
     var events =
         new KvEventPublisher(
             runtime.events(),
@@ -90,14 +96,18 @@ final class WorkerRole implements RoleLifecycle {
             settings.ranks(),
             KvEventCodec::encode,
             runtime.blocking(),
-            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED),
+            tcp.maxFrameBytes() / BLOCK_BYTES);
+    var sources =
+        new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
     var service =
         new WorkerService(
             endpoint,
-            runtime.settings().tcp().format(),
+            tcp.format(),
             new WorkerService.Planes(runtime.discovery(), runtime.server(), metrics),
             engine,
             events,
+            sources,
             codec,
             told -> card(model, settings.modelName(), told));
     service.start();
@@ -120,7 +130,7 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("max_num_seqs", engine.maxRunning());
     limits.put("data_parallel_start_rank", 0);
     limits.put("data_parallel_size", engine.ranks());
-    limits.put("enable_local_indexer", false);
+    limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
     return model.card(name, engine.blockTokens(), limits);
   }
