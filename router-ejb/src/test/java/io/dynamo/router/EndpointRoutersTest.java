@@ -8,12 +8,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
-import io.dynamo.discovery.memory.MemoryDiscovery;
-import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
@@ -104,8 +105,39 @@ class EndpointRoutersTest {
 
   private static final Alarm NEVER = (_, _) -> () -> {};
 
-  private final MemoryStore sources = new MemoryStore();
-  private final Discovery publishers = new MemoryDiscovery(sources, new InstanceId(0x5e1f));
+  /** Tells of event sources on the caller's thread. */
+  private static final class Sources implements Discovery {
+    private final List<Consumer<DiscoveryEvent<EventSource>>> listeners = new ArrayList<>();
+
+    void add(EventSource source) {
+      listeners.forEach(listener -> listener.accept(new DiscoveryEvent.Added<>(source)));
+    }
+
+    @Override
+    public InstanceId instanceId() {
+      return new InstanceId(0x5e1f);
+    }
+
+    @Override
+    public Handle register(DiscoveryRecord record) {
+      throw new UnsupportedOperationException("a router registers nothing");
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a router watches event sources only
+    public <R extends DiscoveryRecord> Handle watch(
+        Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+      assertThat(kind).isEqualTo(EventSource.class);
+      var added = (Consumer<DiscoveryEvent<EventSource>>) (Consumer<?>) listener;
+      listeners.add(added);
+      return () -> listeners.remove(added);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final Sources sources = new Sources();
   private final Workers workers = new Workers();
   private final Plane plane = new Plane();
   private final Metrics metrics = new Metrics();
@@ -128,7 +160,7 @@ class EndpointRoutersTest {
         _ -> range,
         new EventFeed(
             plane,
-            new MemoryDiscovery(sources, new InstanceId(0x5e1f)),
+            sources,
             _ -> next,
             new Recoveries(
                 (_, _) -> CompletableFuture.failedFuture(new AssertionError("sources are live")),
@@ -163,7 +195,7 @@ class EndpointRoutersTest {
     }
     var of = new WorkerRank(new InstanceId(worker), rank);
     long publisher = 10 * worker + rank;
-    var _ = publishers.register(new KvEventSource(ENDPOINT, of, publisher, null).toRecord());
+    sources.add(new KvEventSource(ENDPOINT, of, publisher, null).toRecord());
     next = List.of(new RankEvent(of, new KvEvent.Stored(id, null, blocks)));
     plane
         .listeners
@@ -318,6 +350,7 @@ class EndpointRoutersTest {
     router.close();
     router.prepare(ENDPOINT);
     assertThat(plane.listeners).isEmpty();
+    assertThat(sources.listeners).isEmpty();
     assertThat(workers.listeners).isEmpty();
     assertThatIllegalStateException().isThrownBy(() -> router.route(request(prompt(0, 8))));
   }
