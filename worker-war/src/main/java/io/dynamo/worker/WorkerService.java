@@ -25,6 +25,7 @@ import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.serve.GenerateEndpoint;
 import java.lang.System.Logger.Level;
@@ -35,7 +36,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One worker from its start to its end: engine started, endpoint served, model card and instance
- * registered; then the same backwards. Safe for concurrent use.
+ * registered, then the sources of its KV events; and the same backwards, but that requests stop
+ * first. Safe for concurrent use.
  *
  * <p>Requests are only found through discovery, so whoever finds the instance finds a bound
  * listener, a started engine and a card.
@@ -60,6 +62,7 @@ public final class WorkerService implements AutoCloseable {
   private final Planes planes;
   private final Engine engine;
   private final KvEventPublisher events;
+  private final KvSources sources;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
   private volatile State state = State.NEW; // written under this
@@ -71,9 +74,10 @@ public final class WorkerService implements AutoCloseable {
   private @Nullable Registered files;
 
   /**
-   * Takes ownership of {@code engine} and {@code events}.
+   * Takes ownership of {@code engine}, {@code events} and {@code sources}.
    *
    * @param format what clients are told to send
+   * @param sources lets routers find {@code events}
    * @param card makes the model card of the started engine
    */
   public WorkerService(
@@ -82,6 +86,7 @@ public final class WorkerService implements AutoCloseable {
       Planes planes,
       Engine engine,
       KvEventPublisher events,
+      KvSources sources,
       MessageCodec<GenerateRequest, EngineOutput> codec,
       Function<EngineDescription, ModelCard> card) {
     this.endpoint = endpoint;
@@ -89,6 +94,7 @@ public final class WorkerService implements AutoCloseable {
     this.planes = planes;
     this.engine = engine;
     this.events = events;
+    this.sources = sources;
     this.codec = codec;
     this.card = card;
   }
@@ -125,6 +131,7 @@ public final class WorkerService implements AutoCloseable {
       var record = new Instance(endpoint, id, at.address(), "cpu", format);
       instance = record;
       instanceHandle = planes.discovery.register(record);
+      sources.open(planes.server, planes.discovery);
       state = State.SERVING;
       watched.start();
       LOG.log(
@@ -253,6 +260,7 @@ public final class WorkerService implements AutoCloseable {
       cardHandle.close();
       cardHandle = null;
     }
+    sources.unregister();
   }
 
   /** Ends everything now: out of discovery, streams ended as migratable, engine freed. */
@@ -275,6 +283,7 @@ public final class WorkerService implements AutoCloseable {
         if (watched != null) {
           watched.close();
         }
+        sources.close();
         events.close();
       }
     }

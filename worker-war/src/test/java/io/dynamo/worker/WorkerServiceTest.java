@@ -21,6 +21,7 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
+import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.net.PayloadFormat;
@@ -36,6 +37,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -88,11 +90,15 @@ class WorkerServiceTest {
     @Nullable EndpointHandler<GenerateRequest, EngineOutput> handler;
 
     @Override
-    @SuppressWarnings("unchecked") // the test serves one endpoint
+    @SuppressWarnings("unchecked") // the endpoint tells the types
     public <Q, R> Served serve(
         EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> with, MessageCodec<Q, R> codec) {
-      log.add("served");
-      handler = (EndpointHandler<GenerateRequest, EngineOutput>) (EndpointHandler<?, ?>) with;
+      boolean generates = endpoint.equals(ENDPOINT);
+      var what = generates ? "" : " " + endpoint.name().replace("worker_kv_query_source_", "?");
+      log.add("served" + what);
+      if (generates) {
+        handler = (EndpointHandler<GenerateRequest, EngineOutput>) (EndpointHandler<?, ?>) with;
+      }
       return new Served() {
         @Override
         public TransportAddress address() {
@@ -112,7 +118,7 @@ class WorkerServiceTest {
 
         @Override
         public void close() {
-          log.add("unserved");
+          log.add("unserved" + what);
         }
       };
     }
@@ -146,24 +152,30 @@ class WorkerServiceTest {
     public void close() {}
   }
 
-  private static final class Silence implements EventPlane, EventPlane.Publisher {
+  private static final class Silence implements EventPlane {
+    private long publishers;
+
     @Override
     public Publisher publisher(EventSubject subject) {
-      return this;
+      long id = 0xa + publishers++;
+      return new Publisher() {
+        @Override
+        public long id() {
+          return id;
+        }
+
+        @Override
+        public void publish(byte[] payload) {}
+
+        @Override
+        public void close() {}
+      };
     }
 
     @Override
     public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
       throw new UnsupportedOperationException("publishes only");
     }
-
-    @Override
-    public long id() {
-      return 1;
-    }
-
-    @Override
-    public void publish(byte[] payload) {}
 
     @Override
     public void close() {}
@@ -188,13 +200,17 @@ class WorkerServiceTest {
             2,
             batch -> new byte[0],
             Runnable::run,
-            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED),
+            1000);
+    var sources =
+        new KvSources(events, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run);
     return new WorkerService(
         ENDPOINT,
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         engine,
         events,
+        sources,
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
   }
@@ -203,7 +219,18 @@ class WorkerServiceTest {
   void isFoundOnlyWhenItCanServe() {
     var service = service();
     service.start();
-    assertThat(log).containsExactly("engine started", "served", "+v1/mdc", "+v1/instances");
+    assertThat(log)
+        .containsExactly(
+            "engine started",
+            "served",
+            "+v1/mdc",
+            "+v1/instances",
+            "served ?a",
+            "+v1/instances",
+            "+v1/event_sources",
+            "served ?b",
+            "+v1/instances",
+            "+v1/event_sources");
     assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
   }
 
@@ -214,7 +241,18 @@ class WorkerServiceTest {
     log.clear();
     assertThat(service.drain(Deadline.after(Duration.ofSeconds(1)))).isTrue();
     assertThat(log)
-        .containsExactly("-v1/instances", "-v1/mdc", "drained", "engine closed", "unserved");
+        .containsExactly(
+            "-v1/instances",
+            "-v1/mdc",
+            "-v1/event_sources",
+            "-v1/instances",
+            "-v1/event_sources",
+            "-v1/instances",
+            "drained",
+            "engine closed",
+            "unserved",
+            "unserved ?a",
+            "unserved ?b");
     assertThat(service.state()).isEqualTo(WorkerService.State.CLOSED);
   }
 

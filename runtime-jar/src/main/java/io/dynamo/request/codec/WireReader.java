@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * at hand; wrong types and truncation end {@link #read}. Nothing is allocated beyond what the bytes
  * can hold.
  */
-interface WireReader {
+public interface WireReader {
   /** Reads a value of one type. */
   interface Shape<T> {
     T read(WireReader in) throws IOException;
@@ -53,6 +53,12 @@ interface WireReader {
   /** Reads a key of the innermost map: its index, {@link Keys#UNKNOWN} or {@link Keys#END}. */
   int nextKey(Keys keys) throws IOException;
 
+  /** Opens the array at hand, to be read with {@link #nextElement} until there is none. */
+  void beginArray() throws IOException;
+
+  /** Goes to the next element of the innermost array; false at its end. */
+  boolean nextElement() throws IOException;
+
   int[] ints() throws IOException;
 
   List<String> strings() throws IOException;
@@ -60,6 +66,9 @@ interface WireReader {
   String string() throws IOException;
 
   long integer() throws IOException;
+
+  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  long unsigned() throws IOException;
 
   double number() throws IOException;
 

@@ -9,7 +9,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one value in either payload format. For one thread, one value. */
-interface WireWriter {
+public interface WireWriter {
   /** Writes a value of one type. */
   interface Shape<T> {
     void write(WireWriter out, T value) throws IOException;
@@ -49,6 +49,9 @@ interface WireWriter {
   void integer(long value) throws IOException;
 
   void integer(BigInteger value) throws IOException;
+
+  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  void unsigned(long value) throws IOException;
 
   void float32(float value) throws IOException;
 

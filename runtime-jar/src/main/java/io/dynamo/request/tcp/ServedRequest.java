@@ -14,6 +14,7 @@ import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
 import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ControlMessage;
@@ -292,8 +293,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       finish(e);
       return;
     }
-    var head = ResponseEnvelope.head(control.format());
-    var tail = ResponseEnvelope.tail(control.format());
+    var head = ResponseEnvelope.head(codec.itemForm(), control.format());
+    var tail = ResponseEnvelope.tail(codec.itemForm(), control.format());
     endpoint.meters.sent((long) head.length + bytes.length + tail.length);
     to.send(TwoPartFrame.ofBody(to.allocator(), head, bytes, tail), this::itemWritten);
   }
@@ -301,8 +302,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private void checkSize(int itemBytes) {
     int bytes =
         itemBytes
-            + ResponseEnvelope.head(control.format()).length
-            + ResponseEnvelope.tail(control.format()).length;
+            + ResponseEnvelope.head(codec.itemForm(), control.format()).length
+            + ResponseEnvelope.tail(codec.itemForm(), control.format()).length;
     if (bytes > maxItemBytes) {
       throw new EngineFailedException(
           ErrorCode.BACKEND_UNKNOWN,
@@ -369,7 +370,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     if (to == null || !ended.compareAndSet(false, true)) {
       return;
     }
-    if (cause != null && cancellation.level() == Cancellation.Level.KILL) {
+    boolean unheard = cancellation.level() == Cancellation.Level.KILL;
+    if (cause != null && (unheard || codec.itemForm() == ItemForm.PLAIN)) {
+      if (!unheard) {
+        LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
+      }
       to.abort();
       return;
     }

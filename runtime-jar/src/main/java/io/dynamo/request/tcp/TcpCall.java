@@ -218,7 +218,8 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     var bytes = new byte[body.readableBytes()];
     body.readBytes(bytes);
     try {
-      return deliver(ResponseEnvelope.read(ByteBuffer.wrap(bytes), instance.format()));
+      return deliver(
+          ResponseEnvelope.read(ByteBuffer.wrap(bytes), codec.itemForm(), instance.format()));
     } catch (RuntimeException e) {
       failTelling(nonsense(e));
       return true;

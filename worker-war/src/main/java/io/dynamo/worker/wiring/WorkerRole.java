@@ -5,6 +5,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.metrics.EndpointMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -24,6 +25,7 @@ import io.dynamo.worker.engine.mock.ThreadPacer;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -40,6 +42,9 @@ final class WorkerRole implements RoleLifecycle {
   private static final int DEFAULT_MAX_TOKENS = 64;
   private static final long DEFAULT_SEED = 42;
   private static final int STREAM_BUFFER = 32;
+
+  /** What a block takes in a dump at most: told in an event of its own. */
+  private static final int BLOCK_BYTES = 224;
 
   private final WorkerService service;
   private final LoadReport load;
@@ -88,6 +93,7 @@ final class WorkerRole implements RoleLifecycle {
             new ThreadPacer(),
             new VllmSeries(runtime.metrics(), shownName));
     Metrics metrics = runtime.metrics();
+    var tcp = runtime.settings().tcp();
     var events =
         new KvEventPublisher(
             runtime.events(),
@@ -100,15 +106,19 @@ final class WorkerRole implements RoleLifecycle {
                 WorkerMetrics.KV_EVENTS_DROPPED,
                 new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
                 new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
-                new Label("worker_id", runtime.discovery().instanceId().hex())));
+                new Label("worker_id", runtime.discovery().instanceId().hex())),
+            tcp.maxFrameBytes() / BLOCK_BYTES);
+    var sources =
+        new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
     var service =
         new WorkerService(
             endpoint,
-            runtime.settings().tcp().format(),
+            tcp.format(),
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
             events,
+            sources,
             codec,
             told -> card(model, settings.modelName(), told));
     service.start();
@@ -131,7 +141,7 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("max_num_seqs", engine.maxRunning());
     limits.put("data_parallel_start_rank", 0);
     limits.put("data_parallel_size", engine.ranks());
-    limits.put("enable_local_indexer", false);
+    limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
     return model.card(name, engine.blockTokens(), limits);
   }
