@@ -52,6 +52,9 @@ public final class SettingsReader {
     reader.requireTogether(TcpKeys.TLS_CERTIFICATE, TcpKeys.TLS_KEY);
     reader.requireTogether(TcpKeys.TLS_CLIENT_CERTIFICATE, TcpKeys.TLS_CLIENT_KEY);
     reader.requireWith(TcpKeys.TLS_CLIENT_AUTHORITIES, TcpKeys.TLS_CERTIFICATE);
+    reader.requireTlsToUse(TcpKeys.TLS_SERVER_NAME);
+    reader.requireTlsToUse(TcpKeys.TLS_CLIENT_CERTIFICATE);
+    reader.refuseUncheckedAuthorities();
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
@@ -182,6 +185,28 @@ public final class SettingsReader {
       problems.add(
           "%s = \"%s\" has no effect without %s; set both, or neither"
               .formatted(key.name(), value, needed.name()));
+    }
+  }
+
+  /** Refuses {@code key} where nothing that connects speaks TLS. */
+  private void requireTlsToUse(SettingKey<?> key) {
+    var value = values.get(key);
+    if (value != null
+        && values.get(TcpKeys.TLS_AUTHORITIES) == null
+        && !Boolean.TRUE.equals(values.get(TcpKeys.TLS_INSECURE))) {
+      problems.add(
+          "%s = \"%s\" has no effect without %s; set it, so that what connects speaks TLS"
+              .formatted(key.name(), value, TcpKeys.TLS_AUTHORITIES.name()));
+    }
+  }
+
+  /** Authorities that nobody asks would look like a check that is made. */
+  private void refuseUncheckedAuthorities() {
+    var authorities = values.get(TcpKeys.TLS_AUTHORITIES);
+    if (authorities != null && Boolean.TRUE.equals(values.get(TcpKeys.TLS_INSECURE))) {
+      problems.add(
+          "%s = \"%s\" is not used with %s = \"true\", which checks nothing; leave one out"
+              .formatted(TcpKeys.TLS_AUTHORITIES.name(), authorities, TcpKeys.TLS_INSECURE.name()));
     }
   }
 

@@ -61,7 +61,7 @@ class ConfigSourcesTest {
     environment.put("DYN_TCP_TLS_CERT_PATH", "/tls/cert.pem");
     environment.put("DYN_TCP_TLS_KEY_PATH", "/tls/key.pem");
     environment.put("DYN_TCP_TLS_CA_CERT_PATH", "/tls/ca.pem");
-    environment.put("DYN_TCP_TLS_INSECURE", "true");
+    environment.put("DYN_TCP_TLS_INSECURE", "false");
     environment.put("DYN_TCP_TLS_SERVER_NAME", "plane.test");
     environment.put("DYN_TCP_TLS_HANDSHAKE_TIMEOUT_SECS", "4");
     environment.put("DYN_TCP_TLS_CLIENT_CERT_PATH", "/tls/client.pem");
@@ -77,12 +77,23 @@ class ConfigSourcesTest {
                 Path.of("/tls/cert.pem"),
                 Path.of("/tls/key.pem"),
                 Path.of("/tls/ca.pem"),
-                true,
+                false,
                 "plane.test",
                 Duration.ofSeconds(4),
                 Path.of("/tls/client.pem"),
                 Path.of("/tls/client.key"),
                 Path.of("/tls/clients.pem")));
+
+    environment.put("DYN_TCP_TLS_INSECURE", "true");
+    assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))
+        .hasMessageContaining("is not used with dynamo.request.tcp.tls.insecure = \"true\"");
+    environment.remove("DYN_TCP_TLS_CA_CERT_PATH");
+    assertThat(read(new EnvironmentAliases(environment::get)).tcp().tls().insecure()).isTrue();
+    environment.put("DYN_TCP_TLS_INSECURE", "false");
+    assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))
+        .hasMessageContaining("server-name = \"plane.test\" has no effect without")
+        .hasMessageContaining("client-certificate = \"/tls/client.pem\" has no effect without");
+    environment.put("DYN_TCP_TLS_CA_CERT_PATH", "/tls/ca.pem");
 
     environment.put("DYN_ENGINE_REQUEST_LIMIT", "3");
     var strict = read(new EnvironmentAliases(environment::get)).tcp();

@@ -62,7 +62,7 @@ final class Mailbox {
       for (var task = tasks.poll(); task != null; task = tasks.poll()) {
         try {
           task.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
           LOG.log(Level.ERROR, "the intake of KV events failed at a task; it goes on", e);
         }
       }

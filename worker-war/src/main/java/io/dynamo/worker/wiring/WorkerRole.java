@@ -44,7 +44,7 @@ final class WorkerRole implements RoleLifecycle {
   private static final int STREAM_BUFFER = 32;
 
   /** What a block takes in a dump at most: told in an event of its own. */
-  private static final int BLOCK_BYTES = 224;
+  private static final int BLOCK_BYTES = 320;
 
   private final WorkerService service;
   private final LoadReport load;
