@@ -9,8 +9,10 @@ import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.PrefixTableIndexer;
 import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.LoadIntake;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.Booking;
+import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
@@ -46,6 +48,7 @@ final class OverlapRouter implements EndpointRouter {
   private final PrefixTableIndexer index = new PrefixTableIndexer();
   private final ActiveSequences load;
   private final EndpointEvents events;
+  private final LoadIntake reports;
   private final Metrics.Counter promptBlocks;
   private final Metrics.Counter overlapBlocks;
   private final Metrics.Counter nonMaxOverlap;
@@ -68,7 +71,10 @@ final class OverlapRouter implements EndpointRouter {
     var label = new Label("endpoint", endpoint.toString());
     metrics.gauge(RouterMetrics.INDEX_BLOCKS, index::size, label);
     metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
+    var reported = new ReportedLoads(nanoClock);
+    metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
     this.events = new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock);
+    this.reports = new LoadIntake(endpoint, instances, reported, feed.plane(), metrics);
   }
 
   @Override
@@ -100,6 +106,7 @@ final class OverlapRouter implements EndpointRouter {
 
   @Override
   public void close() {
+    reports.close();
     events.close();
   }
 }

@@ -209,7 +209,9 @@ class EndpointRoutersTest {
     workers.set(1, 2, 3);
     try (var router = router(RouterSettings.Mode.KV)) {
       router.prepare(ENDPOINT);
-      assertThat(plane.subjects).containsExactly(new EventSubject(ENDPOINT, "kv-events"));
+      assertThat(plane.subjects)
+          .containsExactly(
+              new EventSubject(ENDPOINT, "kv-events"), new EventSubject(ENDPOINT, "kv_metrics"));
       stored(2, 0, 1, prompt(0, 32));
       try (var decision = router.route(request(prompt(0, 42)))) {
         assertThat(decision.instance()).isEqualTo(worker(2));
@@ -345,7 +347,7 @@ class EndpointRoutersTest {
     var router = router(RouterSettings.Mode.KV);
     router.prepare(ENDPOINT);
     router.prepare(ENDPOINT);
-    assertThat(plane.listeners).hasSize(1);
+    assertThat(plane.listeners).hasSize(2);
     router.close();
     router.close();
     router.prepare(ENDPOINT);

@@ -40,6 +40,14 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_component_router_non_max_overlap_selections_total",
           "Decisions that passed over a rank with more of the prompt cached.");
+  public static final MetricName LOAD_REPORTS_DROPPED =
+      new MetricName(
+          "dynamo_router_load_reports_dropped_total",
+          "Load reports of workers that were not kept, by reason.");
+  public static final MetricName REPORTED_USED_BLOCKS =
+      new MetricName(
+          "dynamo_router_reported_used_blocks",
+          "KV blocks in use on all ranks of an endpoint, as its workers report.");
 
   private RouterMetrics() {}
 }

@@ -32,6 +32,10 @@ public final class WorkerMetrics {
       new MetricName(
           "dynamo_component_kv_publisher_engines_dropped_events_total",
           "KV events that were not published because too many waited or publishing failed");
+  public static final MetricName PREFILL_MARKS_DROPPED =
+      new MetricName(
+          "dynamo_worker_prefill_marks_dropped_total",
+          "First tokens that routers were not told of because too many waited or publishing failed.");
 
   private WorkerMetrics() {}
 }

@@ -27,6 +27,8 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.LoadGauges;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.serve.GenerateEndpoint;
 import java.lang.System.Logger.Level;
 import java.util.List;
@@ -36,8 +38,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One worker from its start to its end: engine started, endpoint served, model card and instance
- * registered, then the sources of its KV events; and the same backwards, but that requests stop
- * first. Safe for concurrent use.
+ * registered, then the sources of its KV events, then its load told; and the same backwards, but
+ * that requests stop first. Safe for concurrent use.
  *
  * <p>Requests are only found through discovery, so whoever finds the instance finds a bound
  * listener, a started engine and a card.
@@ -55,14 +57,30 @@ public final class WorkerService implements AutoCloseable {
   public record Planes(
       Discovery discovery, EndpointServer server, Metrics metrics, SystemStatus status) {}
 
+  /**
+   * What routers learn from.
+   *
+   * @param sources lets them find {@code events}
+   * @param loads tells of blocks in use
+   * @param marks tells of first tokens
+   */
+  public record Outlets(
+      KvEventPublisher events, KvSources sources, LoadPublisher loads, PrefillMarks marks) {
+    private void close() {
+      sources.close();
+      events.close();
+      loads.close();
+      marks.close();
+    }
+  }
+
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
   private final EndpointId endpoint;
   private final PayloadFormat format;
   private final Planes planes;
   private final Engine engine;
-  private final KvEventPublisher events;
-  private final KvSources sources;
+  private final Outlets outlets;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
   private volatile State state = State.NEW; // written under this
@@ -74,10 +92,9 @@ public final class WorkerService implements AutoCloseable {
   private @Nullable Registered files;
 
   /**
-   * Takes ownership of {@code engine}, {@code events} and {@code sources}.
+   * Takes ownership of {@code engine} and of what is in {@code outlets}.
    *
    * @param format what clients are told to send
-   * @param sources lets routers find {@code events}
    * @param card makes the model card of the started engine
    */
   public WorkerService(
@@ -85,16 +102,14 @@ public final class WorkerService implements AutoCloseable {
       PayloadFormat format,
       Planes planes,
       Engine engine,
-      KvEventPublisher events,
-      KvSources sources,
+      Outlets outlets,
       MessageCodec<GenerateRequest, EngineOutput> codec,
       Function<EngineDescription, ModelCard> card) {
     this.endpoint = endpoint;
     this.format = format;
     this.planes = planes;
     this.engine = engine;
-    this.events = events;
-    this.sources = sources;
+    this.outlets = outlets;
     this.codec = codec;
     this.card = card;
   }
@@ -105,7 +120,7 @@ public final class WorkerService implements AutoCloseable {
       throw new IllegalStateException("a worker starts once; it is " + state);
     }
     try {
-      var told = engine.start(events);
+      var told = engine.start(outlets.events);
       var model = card.apply(told);
       var labels = labels(model);
       if (engine instanceof LoadReport report) {
@@ -123,7 +138,7 @@ public final class WorkerService implements AutoCloseable {
                   item -> item.finishReason() == FinishReason.ERROR,
                   this::followHealth);
       canary = watched;
-      var at = planes.server.serve(endpoint, id, watched.handler(), codec);
+      var at = planes.server.serve(endpoint, id, outlets.marks.watch(watched.handler()), codec);
       served = at;
       var hosted = planes.status.files().add(endpoint, model, null);
       files = hosted.files();
@@ -131,7 +146,8 @@ public final class WorkerService implements AutoCloseable {
       var record = new Instance(endpoint, id, at.address(), "cpu", format);
       instance = record;
       instanceHandle = planes.discovery.register(record);
-      sources.open(planes.server, planes.discovery);
+      outlets.sources.open(planes.server, planes.discovery);
+      outlets.loads.start();
       state = State.SERVING;
       watched.start();
       LOG.log(
@@ -260,7 +276,7 @@ public final class WorkerService implements AutoCloseable {
       cardHandle.close();
       cardHandle = null;
     }
-    sources.unregister();
+    outlets.sources.unregister();
   }
 
   /** Ends everything now: out of discovery, streams ended as migratable, engine freed. */
@@ -283,8 +299,7 @@ public final class WorkerService implements AutoCloseable {
         if (watched != null) {
           watched.close();
         }
-        sources.close();
-        events.close();
+        outlets.close();
       }
     }
   }

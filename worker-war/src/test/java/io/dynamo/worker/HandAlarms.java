@@ -7,7 +7,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /** A clock and its alarms, which ring on the test's thread when the test moves it. One thread. */
-final class HandAlarms implements Alarms {
+public final class HandAlarms implements Alarms {
   private record Waiting(long atNanos, Runnable task) {}
 
   private final List<Waiting> waiting = new ArrayList<>();
@@ -20,15 +20,15 @@ final class HandAlarms implements Alarms {
     return () -> waiting.remove(added);
   }
 
-  long nanos() {
+  public long nanos() {
     return nanos;
   }
 
-  int waiting() {
+  public int waiting() {
     return waiting.size();
   }
 
-  void advance(Duration by) {
+  public void advance(Duration by) {
     long until = nanos + by.toNanos();
     while (true) {
       var next =

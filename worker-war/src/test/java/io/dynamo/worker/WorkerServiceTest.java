@@ -35,9 +35,13 @@ import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -55,9 +59,28 @@ class WorkerServiceTest {
   private final FakeEngine engine = new FakeEngine();
   private final FakeServer server = new FakeServer();
   private final HandAlarms alarms = new HandAlarms();
+  private final HandAlarms loadAlarms = new HandAlarms();
   private SystemStatus status = status(false, true);
   private boolean drains = true;
   private boolean refusesInstance;
+
+  private static final LoadReport NO_LOAD =
+      new LoadReport() {
+        @Override
+        public List<RankLoad> ranks() {
+          return List.of();
+        }
+
+        @Override
+        public long cancelled() {
+          return 0;
+        }
+
+        @Override
+        public long lastCancelNanos() {
+          return 0;
+        }
+      };
 
   /** One stream at a time, moved by the test. */
   private final class FakeEngine implements Engine {
@@ -204,13 +227,21 @@ class WorkerServiceTest {
             1000);
     var sources =
         new KvSources(events, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run);
+    var loads = new LoadPublisher(new Silence(), ENDPOINT, new InstanceId(7), NO_LOAD, loadAlarms);
+    var marks =
+        new PrefillMarks(
+            new Silence(),
+            ENDPOINT,
+            new InstanceId(7),
+            2,
+            Runnable::run,
+            metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED));
     return new WorkerService(
         ENDPOINT,
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         engine,
-        events,
-        sources,
+        new WorkerService.Outlets(events, sources, loads, marks),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
   }

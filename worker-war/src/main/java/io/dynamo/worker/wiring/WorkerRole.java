@@ -15,6 +15,7 @@ import io.dynamo.model.ModelDirectory;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
+import io.dynamo.runtime.health.Alarms;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
@@ -26,6 +27,8 @@ import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -94,22 +97,35 @@ final class WorkerRole implements RoleLifecycle {
             new VllmSeries(runtime.metrics(), shownName));
     Metrics metrics = runtime.metrics();
     var tcp = runtime.settings().tcp();
+    var id = runtime.discovery().instanceId();
+    var labels =
+        new Label[] {
+          new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
+          new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
+          new Label("worker_id", id.hex())
+        };
     var events =
         new KvEventPublisher(
             runtime.events(),
             endpoint,
-            runtime.discovery().instanceId(),
+            id,
             settings.ranks(),
             KvEventCodec::encode,
             runtime.blocking(),
-            metrics.counter(
-                WorkerMetrics.KV_EVENTS_DROPPED,
-                new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
-                new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
-                new Label("worker_id", runtime.discovery().instanceId().hex())),
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED, labels),
             tcp.maxFrameBytes() / BLOCK_BYTES);
     var sources =
         new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
+    var loads =
+        new LoadPublisher(runtime.events(), endpoint, id, engine, Alarms.on(runtime.timer()));
+    var marks =
+        new PrefillMarks(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED, labels));
     var service =
         new WorkerService(
             endpoint,
@@ -117,8 +133,7 @@ final class WorkerRole implements RoleLifecycle {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            events,
-            sources,
+            new WorkerService.Outlets(events, sources, loads, marks),
             codec,
             told -> card(model, settings.modelName(), told));
     service.start();
