@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  * @param errorMessage what went wrong when {@code finishReason} is {@link FinishReason#ERROR}
  * @param index which of {@code n} choices
  * @param usage counts, usually on the first and the last item
+ * @param logprobs only when asked for
+ * @param stopReason which stop of the client's was met, when the worker matched it
+ * @param passedOn the engine's own fields, such as {@code disaggregated_params} of a prefill worker
  */
 public record EngineOutput(
     int[] tokenIds,
@@ -18,7 +21,21 @@ public record EngineOutput(
     @Nullable FinishReason finishReason,
     @Nullable String errorMessage,
     int index,
-    @Nullable Usage usage) {
+    @Nullable Usage usage,
+    @Nullable Logprobs logprobs,
+    @Nullable StopReason stopReason,
+    PassedOn passedOn) {
+  /** An item as most are. */
+  public EngineOutput(
+      int[] tokenIds,
+      @Nullable String text,
+      @Nullable FinishReason finishReason,
+      @Nullable String errorMessage,
+      int index,
+      @Nullable Usage usage) {
+    this(tokenIds, text, finishReason, errorMessage, index, usage, null, null, PassedOn.NONE);
+  }
+
   /** An item with tokens and nothing else. */
   public static EngineOutput ofTokens(int... tokenIds) {
     return new EngineOutput(tokenIds, null, null, null, 0, null);
@@ -31,6 +48,7 @@ public record EngineOutput(
 
   /** The same item with other counts. */
   public EngineOutput withUsage(Usage counts) {
-    return new EngineOutput(tokenIds, text, finishReason, errorMessage, index, counts);
+    return new EngineOutput(
+        tokenIds, text, finishReason, errorMessage, index, counts, logprobs, stopReason, passedOn);
   }
 }

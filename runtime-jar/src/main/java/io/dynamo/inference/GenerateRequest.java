@@ -15,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * @param eosTokenIds ids that end the text unless {@code ignore_eos}
  * @param cardChecksum {@code mdc_sum}
  * @param extraArgs {@code extra_args}, values as JSON has them
+ * @param handoff for disaggregated serving
+ * @param passedOn media, reasoning, agent context and what else only engines and routers read
  */
 public record GenerateRequest(
     String model,
@@ -26,10 +28,39 @@ public record GenerateRequest(
     @Nullable String cardChecksum,
     List<String> annotations,
     RoutingHints routing,
-    Map<String, Object> extraArgs) {
+    Map<String, Object> extraArgs,
+    Handoff handoff,
+    PassedOn passedOn) {
   public GenerateRequest {
     annotations = List.copyOf(annotations);
     extraArgs = Collections.unmodifiableMap(new LinkedHashMap<>(extraArgs)); // keeps the order
+  }
+
+  /** A text to be continued by one worker. */
+  public GenerateRequest(
+      String model,
+      int[] tokenIds,
+      StopConditions stop,
+      SamplingOptions sampling,
+      OutputOptions output,
+      int[] eosTokenIds,
+      @Nullable String cardChecksum,
+      List<String> annotations,
+      RoutingHints routing,
+      Map<String, Object> extraArgs) {
+    this(
+        model,
+        tokenIds,
+        stop,
+        sampling,
+        output,
+        eosTokenIds,
+        cardChecksum,
+        annotations,
+        routing,
+        extraArgs,
+        Handoff.NONE,
+        PassedOn.NONE);
   }
 
   /**
@@ -52,7 +83,9 @@ public record GenerateRequest(
         cardChecksum,
         annotations,
         routing,
-        extraArgs);
+        extraArgs,
+        handoff,
+        passedOn);
   }
 
   /** The same request for one data-parallel rank of the chosen worker. */
@@ -67,6 +100,25 @@ public record GenerateRequest(
         cardChecksum,
         annotations,
         to,
-        extraArgs);
+        extraArgs,
+        handoff,
+        passedOn);
+  }
+
+  /** The same request for one half of a disaggregated pair. */
+  public GenerateRequest withHandoff(Handoff with) {
+    return new GenerateRequest(
+        model,
+        tokenIds,
+        stop,
+        sampling,
+        output,
+        eosTokenIds,
+        cardChecksum,
+        annotations,
+        routing,
+        extraArgs,
+        with,
+        passedOn);
   }
 }

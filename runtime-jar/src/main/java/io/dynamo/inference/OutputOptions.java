@@ -6,8 +6,20 @@ import org.jspecify.annotations.Nullable;
  * What a worker adds to the tokens.
  *
  * @param logprobs how many alternatives per token come with their log probabilities; null is none
+ * @param promptLogprobs the same for the tokens of the prompt
  * @param skipSpecialTokens whether special tokens are left out of the text; null means yes
+ * @param formattedPrompt whether the prompt comes back as text
+ * @param tokensAsIds whether tokens in log probabilities are written as ids
  */
-public record OutputOptions(@Nullable Integer logprobs, @Nullable Boolean skipSpecialTokens) {
+public record OutputOptions(
+    @Nullable Integer logprobs,
+    @Nullable Integer promptLogprobs,
+    @Nullable Boolean skipSpecialTokens,
+    @Nullable Boolean formattedPrompt,
+    @Nullable Boolean tokensAsIds) {
   public static final OutputOptions DEFAULTS = new OutputOptions(null, null);
+
+  public OutputOptions(@Nullable Integer logprobs, @Nullable Boolean skipSpecialTokens) {
+    this(logprobs, null, skipSpecialTokens, null, null);
+  }
 }

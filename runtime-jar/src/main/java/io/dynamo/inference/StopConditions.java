@@ -1,6 +1,8 @@
 package io.dynamo.inference;
 
 import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -8,18 +10,58 @@ import org.jspecify.annotations.Nullable;
  * budget by the worker.
  *
  * @param maxTokens tokens at most; null leaves it to the worker
- * @param stopTokenIds ids that end the generation and whose text is dropped
+ * @param stopTokenIds ids asked for by the client, which end the generation and whose text is
+ *     dropped
+ * @param visibleStopTokenIds ids that end the generation and whose text is kept
+ * @param hiddenStopTokenIds ids of the model that end the generation and whose text is dropped
  * @param minTokens tokens before any end but the budget counts
+ * @param maxThinkingTokens tokens of reasoning at most
  */
 public record StopConditions(
     @Nullable Integer maxTokens,
     List<String> stop,
     List<Integer> stopTokenIds,
+    List<Integer> visibleStopTokenIds,
+    List<Integer> hiddenStopTokenIds,
     @Nullable Integer minTokens,
-    boolean ignoreEos) {
+    boolean ignoreEos,
+    @Nullable Integer maxThinkingTokens) {
   public StopConditions {
     stop = List.copyOf(stop);
     stopTokenIds = List.copyOf(stopTokenIds);
+    visibleStopTokenIds = List.copyOf(visibleStopTokenIds);
+    hiddenStopTokenIds = List.copyOf(hiddenStopTokenIds);
+  }
+
+  /** What a client asks for, without what a model adds. */
+  public StopConditions(
+      @Nullable Integer maxTokens,
+      List<String> stop,
+      List<Integer> stopTokenIds,
+      @Nullable Integer minTokens,
+      boolean ignoreEos) {
+    this(maxTokens, stop, stopTokenIds, List.of(), List.of(), minTokens, ignoreEos, null);
+  }
+
+  /** Every id at which the worker ends, each once. */
+  public int[] endTokenIds() {
+    return Stream.of(stopTokenIds, visibleStopTokenIds, hiddenStopTokenIds)
+        .flatMapToInt(ids -> ids.stream().flatMapToInt(IntStream::of))
+        .distinct()
+        .toArray();
+  }
+
+  /** The same conditions with the ids at which the model itself ends. */
+  public StopConditions withHidden(List<Integer> ids) {
+    return new StopConditions(
+        maxTokens,
+        stop,
+        stopTokenIds,
+        visibleStopTokenIds,
+        ids,
+        minTokens,
+        ignoreEos,
+        maxThinkingTokens);
   }
 
   /** What is left of them after {@code delivered} tokens. */
@@ -28,7 +70,10 @@ public record StopConditions(
         maxTokens == null ? null : Math.max(0, maxTokens - delivered),
         stop,
         stopTokenIds,
+        visibleStopTokenIds,
+        hiddenStopTokenIds,
         minTokens == null ? null : Math.max(0, minTokens - delivered),
-        ignoreEos);
+        ignoreEos,
+        maxThinkingTokens);
   }
 }

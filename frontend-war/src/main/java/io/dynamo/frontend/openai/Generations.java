@@ -11,6 +11,7 @@ import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 
@@ -47,17 +48,18 @@ final class Generations {
     return new GenerateRequest(
         model.name(),
         tokenIds,
-        stop(chat),
+        stop(chat, model),
         new SamplingOptions(
-            null,
-            chat.temperature(),
-            chat.topP(),
-            chat.topK(),
-            chat.minP(),
-            chat.frequencyPenalty(),
-            chat.presencePenalty(),
-            chat.repetitionPenalty(),
-            chat.seed()),
+                null,
+                chat.temperature(),
+                chat.topP(),
+                chat.topK(),
+                chat.minP(),
+                chat.frequencyPenalty(),
+                chat.presencePenalty(),
+                chat.repetitionPenalty(),
+                chat.seed())
+            .withIncludeStop(chat.includeStop() ? Boolean.TRUE : null),
         new OutputOptions(null, chat.skipSpecialTokens()),
         eosTokenIds(chat, model),
         null,
@@ -67,13 +69,14 @@ final class Generations {
   }
 
   /** As Dynamo has it, {@code ignore_eos} takes stop strings and ids away with it. */
-  private static StopConditions stop(ChatRequest chat) {
+  private static StopConditions stop(ChatRequest chat, ServedModel model) {
     return new StopConditions(
-        chat.maxTokens(),
-        chat.ignoreEos() ? List.of() : chat.stop(),
-        chat.ignoreEos() ? List.of() : chat.stopTokenIds(),
-        chat.minTokens(),
-        chat.ignoreEos());
+            chat.maxTokens(),
+            chat.ignoreEos() ? List.of() : chat.stop(),
+            chat.ignoreEos() ? List.of() : chat.stopTokenIds(),
+            chat.minTokens(),
+            chat.ignoreEos())
+        .withHidden(Arrays.stream(eosTokenIds(chat, model)).boxed().toList());
   }
 
   private static int[] eosTokenIds(ChatRequest chat, ServedModel model) {

@@ -2,8 +2,12 @@ package io.dynamo.request.codec;
 
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.Logprobs;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.StopReason;
 import io.dynamo.inference.Usage;
 import java.io.IOException;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,46 +21,92 @@ final class EngineOutputShape {
           "tokens",
           "text",
           "output_type",
+          "content_parts",
           "cum_log_probs",
           "log_probs",
           "top_logprobs",
           "finish_reason",
+          "stop_reason",
           "index",
-          "completion_usage");
+          "disaggregated_params",
+          "encoder_result",
+          "worker_trace_link",
+          "extra_args",
+          "engine_data",
+          "completion_usage",
+          "routing_data");
+  private static final Keys TYPES = new Keys("text", "image", "video", "audio");
   private static final Keys FINISH = new Keys("error");
   private static final Keys USAGE =
       new Keys("prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details");
   private static final Keys DETAILS = new Keys("audio_tokens", "cached_tokens");
   private static final String ERROR_PREFIX = "error: ";
   private static final int NOT_TOLD = -1;
+  private static final int DISAGGREGATED = 11;
+  private static final int USAGE_FIELD = 16;
+
+  /** Written by 1.6.1 in each item. */
+  private static final int ALWAYS = 9;
 
   private EngineOutputShape() {}
 
   static void write(WireWriter out, EngineOutput item) throws IOException {
-    var usage = item.usage();
-    out.beginMap(usage == null ? 9 : 10);
+    var logprobs = item.logprobs();
+    var others = item.passedOn();
+    out.beginMap(size(item));
     out.key("token_ids");
     out.ints(item.tokenIds());
-    out.nil("tokens");
+    out.anyOrNil("tokens", others.get("tokens"));
     out.stringOrNil("text", item.text());
     out.key("output_type");
-    out.string("text");
-    out.nil("cum_log_probs");
-    out.nil("log_probs");
-    out.nil("top_logprobs");
+    out.string(others.get("output_type") instanceof String type ? type : TYPES.name(0));
+    passOn(out, others, "content_parts");
+    out.anyOrNil("cum_log_probs", logprobs == null ? null : logprobs.cumulative());
+    out.key("log_probs");
+    LogprobsShape.writeTokens(out, logprobs == null ? null : logprobs.tokens());
+    out.key("top_logprobs");
+    LogprobsShape.writeTop(out, logprobs == null ? List.of() : logprobs.top());
     out.key("finish_reason");
     writeFinish(out, item.finishReason(), item.errorMessage());
+    if (item.stopReason() != null) {
+      out.key("stop_reason");
+      switch (item.stopReason()) {
+        case StopReason.Text(var stop) -> out.string(stop);
+        case StopReason.Token(int id) -> out.integer(id);
+      }
+    }
     out.key("index");
     if (item.index() == 0) {
       out.nil(); // absent is the first choice
     } else {
       out.integer(item.index());
     }
-    if (usage != null) {
-      out.key("completion_usage");
-      writeUsage(out, usage);
+    for (int field = DISAGGREGATED; field < USAGE_FIELD; field++) {
+      passOn(out, others, FIELDS.name(field));
     }
+    if (item.usage() != null) {
+      out.key("completion_usage");
+      writeUsage(out, item.usage());
+    }
+    passOn(out, others, "routing_data");
     out.endMap();
+  }
+
+  private static void passOn(WireWriter out, PassedOn others, String name) throws IOException {
+    if (!others.isEmpty()) {
+      out.anyUnlessNull(name, others.get(name));
+    }
+  }
+
+  private static int size(EngineOutput item) {
+    int size = ALWAYS + (item.usage() == null ? 0 : 1) + (item.stopReason() == null ? 0 : 1);
+    if (item.passedOn().isEmpty()) {
+      return size;
+    }
+    for (var name : item.passedOn().fields().keySet()) {
+      size += name.equals("tokens") || name.equals("output_type") ? 0 : 1;
+    }
+    return size;
   }
 
   private static void writeFinish(
@@ -100,6 +150,11 @@ final class EngineOutputShape {
     String error = null;
     int index = 0;
     Usage usage = null;
+    Double cumulative = null;
+    double[] logprobs = null;
+    List<List<Logprobs.Top>> top = List.of();
+    StopReason stop = null;
+    Passing others = null;
     in.beginMap();
     for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
       if (key == Keys.UNKNOWN) {
@@ -108,7 +163,17 @@ final class EngineOutputShape {
         switch (key) {
           case 0 -> tokenIds = in.ints();
           case 2 -> text = in.string();
-          case 7 -> {
+          case 3 -> {
+            int type = in.word(TYPES);
+            if (type > 0) {
+              others = others == null ? new Passing() : others;
+              others.put(FIELDS.name(key), TYPES.name(type));
+            }
+          }
+          case 5 -> cumulative = in.number();
+          case 6 -> logprobs = LogprobsShape.readTokens(in);
+          case 7 -> top = LogprobsShape.readTop(in);
+          case 8 -> {
             if (in.isMap()) {
               error = readFinishError(in);
               reason = FinishReason.ERROR;
@@ -118,16 +183,39 @@ final class EngineOutputShape {
               error = reason == FinishReason.ERROR ? name.substring(ERROR_PREFIX.length()) : null;
             }
           }
-          case 8 -> index = in.smallInteger();
-          case 9 -> usage = readUsage(in);
-          default -> in.skip();
+          case 9 -> stop = readStop(in);
+          case 10 -> index = in.smallInteger();
+          case USAGE_FIELD -> usage = readUsage(in);
+          default -> {
+            others = others == null ? new Passing() : others;
+            others.take(FIELDS.name(key), in);
+          }
         }
       }
     }
     if (tokenIds == null) {
       throw new IOException("token_ids is missing");
     }
-    return new EngineOutput(tokenIds, text, reason, error, index, usage);
+    boolean likely = cumulative != null || logprobs != null || !top.isEmpty();
+    return new EngineOutput(
+        tokenIds,
+        text,
+        reason,
+        error,
+        index,
+        usage,
+        likely ? new Logprobs(cumulative, logprobs, top) : null,
+        stop,
+        others == null ? PassedOn.NONE : others.taken());
+  }
+
+  private static StopReason readStop(WireReader in) throws IOException {
+    return switch (in.any()) {
+      case String stop -> new StopReason.Text(stop);
+      case Integer id -> new StopReason.Token(id);
+      case Long id when id == (int) (long) id -> new StopReason.Token((int) (long) id);
+      case null, default -> throw new IOException("stop_reason is no string and no token id");
+    };
   }
 
   private static FinishReason reasonOf(String name) throws IOException {

@@ -95,6 +95,11 @@ final class JsonReader implements WireReader {
   }
 
   @Override
+  public int word(Keys words) throws IOException {
+    return words.indexOf(string());
+  }
+
+  @Override
   public long integer() throws IOException {
     need(JsonToken.VALUE_NUMBER_INT);
     return json.getLongValue();

@@ -26,6 +26,10 @@ public final class Keys {
     return names.length;
   }
 
+  String name(int index) {
+    return names[index];
+  }
+
   int indexOf(String name) {
     for (int i = 0; i < names.length; i++) {
       if (names[i].equals(name)) {

@@ -233,6 +233,14 @@ final class MsgpackReader implements WireReader {
     return value;
   }
 
+  @Override
+  public int word(Keys words) throws IOException {
+    int count = stringHeader();
+    int index = words.indexOf(bytes, at, count, 0);
+    at += count;
+    return index;
+  }
+
   private byte[] binary() throws IOException {
     int count = stringHeader();
     var value = Arrays.copyOfRange(bytes, at, at + count);

@@ -1,8 +1,10 @@
 package io.dynamo.request.codec;
 
 import java.math.BigInteger;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.UUID;
 
 /**
  * MessagePack, integers in the shortest form. Written by hand because an item is sent per token: a
@@ -148,6 +150,15 @@ final class MsgpackWriter implements WireWriter {
       put(0xc6, value.length, 4);
     }
     append(value);
+  }
+
+  @Override
+  public void uuid(UUID value) {
+    binary(
+        ByteBuffer.allocate(2 * Long.BYTES)
+            .putLong(value.getMostSignificantBits())
+            .putLong(value.getLeastSignificantBits())
+            .array());
   }
 
   @Override

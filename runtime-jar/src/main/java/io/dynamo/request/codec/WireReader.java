@@ -5,6 +5,7 @@ import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  * can hold.
  */
 public interface WireReader {
+  /** The length of a UUID as text. */
+  int UUID_CHARS = 36;
+
   /** Reads a value of one type. */
   interface Shape<T> {
     T read(WireReader in) throws IOException;
@@ -65,6 +69,9 @@ public interface WireReader {
 
   String string() throws IOException;
 
+  /** Reads a string: its index among {@code words}, or {@link Keys#UNKNOWN}. */
+  int word(Keys words) throws IOException;
+
   long integer() throws IOException;
 
   /** An unsigned integer of 64 bits, its upper half as negative numbers. */
@@ -90,6 +97,24 @@ public interface WireReader {
 
   /** Checks that nothing follows. */
   void end() throws IOException;
+
+  /** A UUID: text in JSON, its 16 bytes in MessagePack. */
+  default UUID uuid() throws IOException {
+    return switch (any()) {
+      case String text when text.length() == UUID_CHARS -> {
+        try {
+          yield UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+          throw new IOException("no UUID", e);
+        }
+      }
+      case byte[] bytes when bytes.length == 2 * Long.BYTES -> {
+        var halves = ByteBuffer.wrap(bytes);
+        yield new UUID(halves.getLong(), halves.getLong());
+      }
+      case null, default -> throw new IOException("no UUID");
+    };
+  }
 
   default int smallInteger() throws IOException {
     long value = integer();

@@ -6,6 +6,7 @@ import java.io.UncheckedIOException;
 import java.math.BigInteger;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one value in either payload format. For one thread, one value. */
@@ -107,6 +108,23 @@ public interface WireWriter {
     } else {
       bool(value);
     }
+  }
+
+  /** A UUID: text in JSON, its 16 bytes in MessagePack. */
+  default void uuid(UUID value) throws IOException {
+    string(value.toString());
+  }
+
+  /** An entry of any value, or none for null. */
+  default void anyUnlessNull(String name, @Nullable Object value) throws IOException {
+    if (value != null) {
+      anyOrNil(name, value);
+    }
+  }
+
+  default void anyOrNil(String name, @Nullable Object value) throws IOException {
+    key(name);
+    any(value);
   }
 
   default void nil(String name) throws IOException {

@@ -1,5 +1,6 @@
 package io.dynamo.request.codec;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -7,18 +8,21 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Handoff;
 import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.inference.StopReason;
 import io.dynamo.inference.Usage;
 import io.dynamo.net.PayloadFormat;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.UUID;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -37,6 +41,10 @@ class GenerateCodecGoldenTest {
     "completions, MSGPACK",
     "migration-first, MSGPACK",
     "migration-second, MSGPACK",
+    "traceparent, MSGPACK",
+    "disagg-prefill, MSGPACK",
+    "disagg-decode, MSGPACK",
+    "quic-response-plane, MSGPACK",
     "frontend-json-codec, JSON"
   })
   void aCapturedRequestIsWrittenAgainByteForByte(String name, PayloadFormat format) {
@@ -51,7 +59,8 @@ class GenerateCodecGoldenTest {
     var request = codec.decodeRequest(ByteBuffer.wrap(body), PayloadFormat.MSGPACK);
     assertThat(request.model()).isEqualTo("tiny");
     assertThat(request.tokenIds()).hasSize(40).startsWith(2, 3016, 203).endsWith(3085, 203);
-    assertThat(request.stop()).isEqualTo(new StopConditions(4, List.of(), List.of(3), null, false));
+    assertThat(request.stop())
+        .isEqualTo(new StopConditions(4, List.of(), List.of(), null, false).withHidden(List.of(3)));
     assertThat(request.sampling()).isEqualTo(SamplingOptions.DEFAULTS);
     assertThat(request.output()).isEqualTo(OutputOptions.DEFAULTS);
     assertThat(request.eosTokenIds()).containsExactly(3);
@@ -71,13 +80,121 @@ class GenerateCodecGoldenTest {
     assertThat(request.routing()).isEqualTo(RoutingHints.NONE);
   }
 
+  @Test
+  void theTwoHalvesOfADisaggregatedRequestMeetAtOnePlace() {
+    var prefill = decoded("disagg-prefill");
+    var decode = decoded("disagg-decode");
+    assertThat(prefill.handoff()).isEqualTo(decode.handoff());
+    assertThat(decode.handoff().bootstrap())
+        .isEqualTo(
+            new Handoff.Bootstrap(
+                "127.0.0.1",
+                18190,
+                0x6e2cf3dff17dfe54L,
+                UUID.fromString("7ce482cf-0ad9-408f-ad41-87946c3c2862")));
+    assertThat(decode.routing().rank()).isEqualTo(1);
+    assertThat(decode.routing().passedOn().fields())
+        .isEqualTo(Map.of("prefill_worker_id", 0x70900c00f2d316eaL, "prefill_dp_rank", 0L));
+    assertThat(decode.passedOn().get("router_config_override"))
+        .asInstanceOf(InstanceOfAssertFactories.MAP)
+        .containsEntry("overlap_score_credit", 0.0)
+        .containsEntry("assume_kv_reuse", false);
+  }
+
+  private GenerateRequest decoded(String name) {
+    return codec.decodeRequest(
+        ByteBuffer.wrap(Golden.request(name).payload().body()), PayloadFormat.MSGPACK);
+  }
+
+  /** What a 1.6.1 frontend asked for when a client used most options. */
   @ParameterizedTest
-  @ValueSource(strings = {"disagg-prefill", "disagg-decode", "traceparent"})
-  void whatOurRecordsDoNotHoldIsPassedOver(String name) {
-    byte[] body = Golden.request(name).payload().body();
-    var request = codec.decodeRequest(ByteBuffer.wrap(body), PayloadFormat.MSGPACK);
-    assertThat(request.model()).isEqualTo("tiny");
-    assertThat(request.routing().rank()).isEqualTo(name.equals("disagg-decode") ? 1 : 0);
+  @ValueSource(strings = {"chat-options", "completions-options"})
+  void aRequestWithManyOptionsKeepsThemAll(String name) {
+    byte[] json = Golden.bytes("request-values/" + name + ".json");
+    var request = codec.decodeRequest(ByteBuffer.wrap(json), PayloadFormat.JSON);
+    for (var format : PayloadFormat.values()) {
+      var again =
+          codec.decodeRequest(ByteBuffer.wrap(codec.encodeRequest(request, format)), format);
+      assertThat(new String(codec.encodeRequest(again, PayloadFormat.JSON), UTF_8))
+          .isEqualTo(new String(json, UTF_8).strip());
+    }
+  }
+
+  @Test
+  void theIdsOfTheClientAndOfTheModelAreToldApart() {
+    var stop =
+        codec
+            .decodeRequest(
+                ByteBuffer.wrap(Golden.bytes("request-values/chat-options.json")),
+                PayloadFormat.JSON)
+            .stop();
+    assertThat(stop.stopTokenIds()).containsExactly(5, 6);
+    assertThat(stop.hiddenStopTokenIds()).containsExactly(4089, 4087);
+    assertThat(stop.endTokenIds()).containsExactly(5, 6, 4089, 4087);
+  }
+
+  @Test
+  void aMeetingPointKeepsItsUnsignedRoomAndItsIdInBothFormats() {
+    var handoff =
+        new Handoff(
+            new Handoff.PrefillResult(Map.of("k", new byte[] {1, 2}), null),
+            new Handoff.Bootstrap("10.0.0.1", 65535, -2L, new UUID(1, -1)));
+    var request = decoded("chat-stream").withHandoff(handoff);
+    for (var format : PayloadFormat.values()) {
+      var copy = codec.decodeRequest(ByteBuffer.wrap(codec.encodeRequest(request, format)), format);
+      assertThat(copy.handoff().bootstrap()).isEqualTo(handoff.bootstrap());
+    }
+    assertThat(new String(codec.encodeRequest(request, PayloadFormat.JSON), UTF_8))
+        .contains("\"bootstrap_room\":18446744073709551614")
+        .contains("\"handoff_id\":\"00000000-0000-0001-ffff-ffffffffffff\"");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"bootstrap_host\":\"h\",\"bootstrap_port\":1}",
+        "{\"bootstrap_host\":\"h\",\"bootstrap_port\":65536,\"bootstrap_room\":1}",
+        "{\"bootstrap_host\":\"h\",\"bootstrap_port\":1,\"bootstrap_room\":-1}",
+        "{\"bootstrap_host\":\"h\",\"bootstrap_port\":1,\"bootstrap_room\":1,\"handoff_id\":\"x\"}"
+      })
+  void aMeetingPointThatIsNoneIsRefused(String bootstrap) {
+    var body = json("{\"token_ids\":[1],\"bootstrap_info\":" + bootstrap + "}");
+    assertThatThrownBy(() -> codec.decodeRequest(body, PayloadFormat.JSON))
+        .isInstanceOf(InvalidRequestException.class);
+  }
+
+  @Test
+  void aPrefillWorkersParametersSurvive() {
+    byte[] body = Golden.bodies("disagg-prefill.w2f.bin").getFirst();
+    var envelope = ResponseEnvelope.read(ByteBuffer.wrap(body), PayloadFormat.MSGPACK);
+    var item = codec.decodeItem(item(envelope), PayloadFormat.MSGPACK);
+    assertThat(item.passedOn().get("disaggregated_params")).isEqualTo("dummy");
+    assertThat(framed(codec.encodeItem(item, PayloadFormat.MSGPACK), PayloadFormat.MSGPACK))
+        .isEqualTo(body);
+  }
+
+  @ParameterizedTest
+  @EnumSource(PayloadFormat.class)
+  void whatAnEngineAddsToAnItemSurvives(PayloadFormat format) {
+    var text =
+        "{\"token_ids\":[7],\"tokens\":[\"a\"],\"text\":\"a\",\"output_type\":\"audio\","
+            + "\"content_parts\":[{\"type\":\"text\"}],\"cum_log_probs\":-1.5,"
+            + "\"log_probs\":[-0.25],\"top_logprobs\":[[{\"rank\":1,\"token_id\":7,"
+            + "\"token\":\"a\",\"logprob\":-0.25,\"bytes\":[97]},{\"rank\":2,\"token_id\":8,"
+            + "\"token\":null,\"logprob\":-2.0}]],\"finish_reason\":\"stop\","
+            + "\"stop_reason\":\"END\",\"index\":1,\"disaggregated_params\":{\"k\":[1]},"
+            + "\"extra_args\":{\"kv_transfer_params\":{\"a\":null}},\"engine_data\":[1],"
+            + "\"routing_data\":{\"token_ids\":[1]}}";
+    var item = codec.decodeItem(json(text), PayloadFormat.JSON);
+    var copy = codec.decodeItem(ByteBuffer.wrap(codec.encodeItem(item, format)), format);
+    assertThat(new String(codec.encodeItem(copy, PayloadFormat.JSON), UTF_8)).isEqualTo(text);
+    assertThat(item.stopReason()).isEqualTo(new StopReason.Text("END"));
+  }
+
+  @Test
+  void aStopTokenIsToldByItsId() {
+    var item = codec.decodeItem(json("{\"token_ids\":[],\"stop_reason\":9}"), PayloadFormat.JSON);
+    assertThat(item.stopReason()).isEqualTo(new StopReason.Token(9));
   }
 
   @ParameterizedTest
@@ -123,12 +240,13 @@ class GenerateCodecGoldenTest {
   }
 
   @Test
-  void unknownFieldsOfAnItemArePassedOver() {
-    byte[] body = Golden.bodies("disagg-prefill.w2f.bin").getFirst();
-    var envelope = ResponseEnvelope.read(ByteBuffer.wrap(body), PayloadFormat.MSGPACK);
-    var item = codec.decodeItem(item(envelope), PayloadFormat.MSGPACK);
-    assertThat(item.tokenIds()).containsExactly(1131);
-    assertThat(item.usage()).isEqualTo(new Usage(40, 1, 0));
+  void unknownFieldsArePassedOver() {
+    var item =
+        codec.decodeItem(json("{\"token_ids\":[1],\"novel\":{\"a\":[1]}}"), PayloadFormat.JSON);
+    assertThat(item).usingRecursiveComparison().isEqualTo(EngineOutput.ofTokens(1));
+    var request =
+        codec.decodeRequest(json("{\"token_ids\":[1],\"novel\":[{}]}"), PayloadFormat.JSON);
+    assertThat(request.passedOn().isEmpty()).isTrue();
   }
 
   @ParameterizedTest
@@ -236,7 +354,7 @@ class GenerateCodecGoldenTest {
   }
 
   private static ByteBuffer json(String text) {
-    return ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    return ByteBuffer.wrap(text.getBytes(UTF_8));
   }
 
   private static ByteBuffer item(ResponseEnvelope envelope) {

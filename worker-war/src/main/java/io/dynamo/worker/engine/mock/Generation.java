@@ -51,10 +51,7 @@ final class Generation {
     this.length = promptTokens;
     this.tokens = Arrays.copyOf(request.tokenIds(), promptTokens + budget);
     this.deadlineNanos = context.deadline().nanoTime();
-    this.stopIds = new int[request.stop().stopTokenIds().size()];
-    for (int i = 0; i < stopIds.length; i++) {
-      stopIds[i] = request.stop().stopTokenIds().get(i);
-    }
+    this.stopIds = request.stop().endTokenIds();
     var least = request.stop().minTokens();
     this.leastTokens = least == null ? 0 : least;
     this.state = OracleTokens.start(seed);
