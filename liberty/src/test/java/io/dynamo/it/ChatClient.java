@@ -224,6 +224,13 @@ final class ChatClient implements AutoCloseable {
       return -1;
     }
     if (chunkLeft <= 0) {
+      var length = headers.get("content-length");
+      if (length != null) { // a stream that was over before its headers left
+        check(headers.get("transfer-encoding") == null, "two lengths", headers.toString());
+        boolean over = chunkLeft == 0;
+        chunkLeft = over ? Long.MIN_VALUE : Long.parseLong(length);
+        return bodyByte();
+      }
       if (chunkLeft == 0) {
         check(line().isEmpty(), "chunk end", "");
       } else {

@@ -143,6 +143,34 @@ class DynamoFrontendIT {
   }
 
   @Test
+  void theirKvRouterChoosesByOurEvents() throws Exception {
+    try (var one = worker("peer-kv-worker-1", Map.of()).awaitReady();
+        var other = worker("peer-kv-worker-2", Map.of()).awaitReady();
+        var frontend = PeerProcess.frontend("peer-kv-router", store, "--router-mode", "kv")) {
+      awaitListed(frontend, true);
+      awaitBothUsed(frontend, one, other);
+
+      var cold = LongPrompts.askAll(frontend.port());
+      assertThat(cold).as("cached tokens of new prompts").containsOnly(0);
+      Polling.until(
+          "their router has taken our events",
+          LIMIT,
+          () ->
+              frontend.metric(
+                      "dynamo_component_kv_cache_events_applied",
+                      "event_type=\"stored\"",
+                      "status=\"ok\"")
+                  >= LongPrompts.COUNT);
+      var warm = LongPrompts.askAll(frontend.port());
+
+      // eight ranks: by chance one in eight would find its prefix
+      assertThat(warm).as("cached tokens of repeated prompts").allMatch(tokens -> tokens >= 64);
+      assertThat(frontend.metric("dynamo_component_router_kv_selected_cached_prefix_tokens_total"))
+          .isGreaterThanOrEqualTo(64L * LongPrompts.COUNT);
+    }
+  }
+
+  @Test
   void streamsOfOurKilledOrDrainedWorkerLoseNothing() throws Exception {
     int streams = 48;
     int tokens = 100;

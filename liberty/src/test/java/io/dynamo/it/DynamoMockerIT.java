@@ -5,13 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.regex.Pattern;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Our frontend drives Dynamo's own mocker: file discovery, TCP request plane, ZMQ events. */
 class DynamoMockerIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);
+
+  private static final String GENERATE = "dynamo_endpoint=\"generate\"";
+  private static final Map<String, String> PROBED =
+      Map.of("DYN_HEALTH_CHECK_ENABLED", "true", "DYN_CANARY_WAIT_TIME", "1");
 
   @TempDir Path store;
 
@@ -30,20 +35,10 @@ class DynamoMockerIT {
         () -> frontend.get("/v1/models").body().contains('"' + Cluster.MODEL + '"') == listed);
   }
 
-  /** A counter or gauge of a mocker's status server, all series added. */
-  private static long metric(PeerProcess mocker, String name)
-      throws IOException, InterruptedException {
-    return Pattern.compile("(?m)^" + Pattern.quote(name) + "(\\{[^}]*})? ([0-9.Ee+]+)$")
-        .matcher(mocker.get("/metrics").body())
-        .results()
-        .mapToLong(series -> Math.round(Double.parseDouble(series.group(2))))
-        .sum();
-  }
-
   @Test
   void theMockerIsFoundAnswersIsCancelledAndVanishes() throws Exception {
     try (var frontend = frontend("peer-mocker-frontend");
-        var mocker = PeerProcess.mocker("mocker", store, "--speedup-ratio", "1")) {
+        var mocker = PeerProcess.mocker("mocker", store, PROBED, "--speedup-ratio", "1")) {
       frontend.awaitReady();
       awaitListed(frontend, true);
 
@@ -62,6 +57,7 @@ class DynamoMockerIT {
         }
       }
       aClientThatHangsUpIsACancelAtTheMocker(frontend, mocker);
+      Polling.until("its canary sings", LIMIT, () -> mocker.get("/health").statusCode() == 200);
 
       mocker.terminate();
       awaitListed(frontend, false);
@@ -71,7 +67,7 @@ class DynamoMockerIT {
   private static void aClientThatHangsUpIsACancelAtTheMocker(
       ServerProcess frontend, PeerProcess mocker) throws Exception {
     var cancellations = "dynamo_component_cancellation_total";
-    long before = metric(mocker, cancellations);
+    long before = mocker.metric(cancellations);
     var body = ChatClient.body(Cluster.MODEL, "Never mind", 3000, true);
     try (var client = ChatClient.post(frontend.port(), body)) {
       for (var event = client.next(); event != null; event = client.next()) {
@@ -79,15 +75,79 @@ class DynamoMockerIT {
           break;
         }
       }
-      assertThat(metric(mocker, "dynamo_component_inflight_requests")).isEqualTo(1);
+      assertThat(mocker.metric("dynamo_component_inflight_requests")).isEqualTo(1);
       client.hangUp();
     }
     Polling.until(
         "the mocker has given it up",
         LIMIT,
         () ->
-            metric(mocker, cancellations) == before + 1
-                && metric(mocker, "dynamo_component_inflight_requests") == 0);
+            mocker.metric(cancellations) == before + 1
+                && mocker.metric("dynamo_component_inflight_requests") == 0);
+  }
+
+  @Test
+  void ourRouterChoosesByTheMockersEvents() throws Exception {
+    var block = List.of("--block-size", "16").toArray(String[]::new);
+    try (var frontend = frontend("peer-kv-frontend");
+        var early = PeerProcess.mocker("mocker-kv-early", store, block)) {
+      frontend.awaitReady();
+      awaitListed(frontend, true);
+      LongPrompts.askAll(frontend.port()); // the late one is not there yet: all prefixes are here
+      Polling.until("it was asked for what it holds", LIMIT, () -> recovered(frontend) == 1);
+      try (var late = PeerProcess.mocker("mocker-kv-late", store, block)) {
+        Polling.until("the second was asked too", LIMIT, () -> recovered(frontend) == 2);
+        long before = early.metric("dynamo_component_requests_total", GENERATE);
+        long overlap = ServerFacts.metric(frontend, "dynamo_router_overlap_blocks_total", "");
+
+        LongPrompts.askAll(frontend.port());
+
+        assertThat(early.metric("dynamo_component_requests_total", GENERATE) - before)
+            .as("all go where their prefix is held")
+            .isEqualTo(LongPrompts.COUNT);
+        assertThat(late.metric("dynamo_component_requests_total", GENERATE)).isZero();
+        Polling.until(
+            "the overlap is counted",
+            LIMIT,
+            () ->
+                ServerFacts.metric(frontend, "dynamo_router_overlap_blocks_total", "") - overlap
+                    >= 4L * LongPrompts.COUNT);
+      }
+    }
+  }
+
+  @Test
+  void aRouterThatComesLateAsksTheMockersWhatTheyHold() throws Exception {
+    try (var mocker = PeerProcess.mocker("mocker-kv-held", store, "--block-size", "16");
+        var first = frontend("peer-kv-first")) {
+      first.awaitReady();
+      awaitListed(first, true);
+      LongPrompts.askAll(first.port());
+      try (var second = frontend("peer-kv-second")) { // heard none of the events
+        second.awaitReady();
+        awaitListed(second, true);
+        Polling.until(
+            "it knows the blocks of the mocker",
+            LIMIT,
+            () ->
+                ServerFacts.metric(second, "dynamo_router_index_blocks", "")
+                    >= 4L * LongPrompts.COUNT);
+        Polling.until("it asked for them", LIMIT, () -> recovered(second) > 0);
+        LongPrompts.askAll(second.port());
+        Polling.until(
+            "and finds the prompts there",
+            LIMIT,
+            () ->
+                ServerFacts.metric(second, "dynamo_router_overlap_blocks_total", "")
+                    >= 4L * LongPrompts.COUNT);
+        assertThat(mocker.metric("dynamo_component_requests_total", GENERATE))
+            .isEqualTo(2L * LongPrompts.COUNT);
+      }
+    }
+  }
+
+  private static long recovered(ServerProcess frontend) throws IOException, InterruptedException {
+    return ServerFacts.metric(frontend, "dynamo_router_recoveries_total", "result=\"tree_dump\"");
   }
 
   @Test
@@ -102,7 +162,7 @@ class DynamoMockerIT {
       Polling.until("both serve", LIMIT, () -> bothServe(frontend, killed, drained));
       try (var crowd = Crowd.ask(frontend, 0, streams, tokens)) {
         crowd.awaitFlowing();
-        long moving = metric(killed, "dynamo_component_inflight_requests");
+        long moving = killed.metric("dynamo_component_inflight_requests");
         assertThat(moving).as("streams of the mocker to be killed").isPositive();
         killed.kill();
         assertThat(crowd.outcomes()).allSatisfy(outcome -> assertThat(outcome.error()).isNull());
@@ -135,6 +195,6 @@ class DynamoMockerIT {
       crowd.outcomes();
     }
     var requests = "dynamo_component_requests_total";
-    return metric(one, requests) > 0 && metric(other, requests) > 0;
+    return one.metric(requests, GENERATE) > 0 && other.metric(requests, GENERATE) > 0;
   }
 }

@@ -42,7 +42,7 @@ class MixedFleetIT {
 
   /** Of the same shape as ours, as far as it enters the fleet's fingerprint. */
   private PeerProcess mocker(String name) throws IOException {
-    return PeerProcess.mocker(name, store, "--block-size", "16", "--max-model-len", "4096");
+    return PeerProcess.plainMocker(name, store, "--block-size", "16", "--max-model-len", "4096");
   }
 
   @Test

@@ -20,6 +20,8 @@ import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * NVIDIA Dynamo's own frontend or mocker, as its packages ship it, in a process of its own. It
@@ -78,6 +80,19 @@ final class PeerProcess implements AutoCloseable {
       String name, Path store, Map<String, String> environment, String... arguments)
       throws IOException {
     int port = lowPort();
+    var command = mocking(arguments);
+    var all = new HashMap<>(environment);
+    all.put("DYN_SYSTEM_PORT", Integer.toString(port));
+    return start(name, store, port, command, all);
+  }
+
+  /** The same without a status server: its card names local files and no others. */
+  static PeerProcess plainMocker(String name, Path store, String... arguments) throws IOException {
+    var command = mocking(arguments);
+    return start(name, store, 0, command, Map.of());
+  }
+
+  private static List<String> mocking(String... arguments) {
     var command =
         new ArrayList<>(
             List.of(
@@ -88,9 +103,7 @@ final class PeerProcess implements AutoCloseable {
                 "--model-name",
                 Cluster.MODEL));
     command.addAll(List.of(arguments));
-    var all = new HashMap<>(environment);
-    all.put("DYN_SYSTEM_PORT", Integer.toString(port));
-    return start(name, store, port, command, all);
+    return command;
   }
 
   private static int lowPort() throws IOException { // it reads 16 bits with a sign
@@ -176,6 +189,20 @@ final class PeerProcess implements AutoCloseable {
   /** Whether the frontend lists the model. */
   boolean lists(String model) throws IOException, InterruptedException {
     return get("/v1/models").body().contains('"' + model + '"');
+  }
+
+  /**
+   * The sum of all series of a metric; 0 when there is none.
+   *
+   * @param labels what a series' labels must contain, each as {@code key="value"}
+   */
+  long metric(String name, String... labels) throws IOException, InterruptedException {
+    return Pattern.compile("(?m)^" + Pattern.quote(name) + "(\\{[^}]*})? ([0-9.Ee+]+)$")
+        .matcher(get("/metrics").body())
+        .results()
+        .filter(series -> Stream.of(labels).allMatch(String.valueOf(series.group(1))::contains))
+        .mapToLong(series -> Math.round(Double.parseDouble(series.group(2))))
+        .sum();
   }
 
   /** What it printed so far. */

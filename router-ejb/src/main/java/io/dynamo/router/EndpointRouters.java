@@ -3,15 +3,13 @@ package io.dynamo.router;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
-import io.dynamo.event.EventPlane;
-import io.dynamo.kv.RankEvent;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -27,8 +25,7 @@ public final class EndpointRouters implements KvRouter, AutoCloseable {
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
   private final Function<Instance, RankRange> ranksOf;
-  private final EventPlane events;
-  private final Function<byte[], List<RankEvent>> decoder;
+  private final EventFeed feed;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
   private final RankSelector selector;
@@ -39,7 +36,6 @@ public final class EndpointRouters implements KvRouter, AutoCloseable {
 
   /**
    * @param ranksOf the data-parallel ranks of an instance, as known now
-   * @param decoder reads the payload of a KV event message; throws unchecked when it is none
    * @param random uniform in [0, 1); safe for concurrent use
    * @param nanoClock as {@link System#nanoTime()}
    */
@@ -47,16 +43,14 @@ public final class EndpointRouters implements KvRouter, AutoCloseable {
       RouterSettings settings,
       Function<EndpointId, EndpointInstances> instances,
       Function<Instance, RankRange> ranksOf,
-      EventPlane events,
-      Function<byte[], List<RankEvent>> decoder,
+      EventFeed feed,
       Metrics metrics,
       DoubleSupplier random,
       LongSupplier nanoClock) {
     this.settings = settings;
     this.instances = instances;
     this.ranksOf = ranksOf;
-    this.events = events;
-    this.decoder = decoder;
+    this.feed = feed;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.selector =
@@ -104,14 +98,7 @@ public final class EndpointRouters implements KvRouter, AutoCloseable {
       case ROUND_ROBIN -> new TurnRouter(instances.apply(endpoint), ranksOf);
       case KV ->
           new OverlapRouter(
-              endpoint,
-              instances.apply(endpoint),
-              ranksOf,
-              selector,
-              events,
-              decoder,
-              metrics,
-              nanoClock);
+              endpoint, instances.apply(endpoint), ranksOf, selector, feed, metrics, nanoClock);
     };
   }
 

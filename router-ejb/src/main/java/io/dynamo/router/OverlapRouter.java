@@ -1,33 +1,29 @@
 package io.dynamo.router;
 
-import io.dynamo.concurrent.Cancellation;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventPlane;
-import io.dynamo.event.EventSubject;
-import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.PrefixTableIndexer;
-import io.dynamo.router.ingest.EventIntake;
+import io.dynamo.router.ingest.EndpointEvents;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.LoadIntake;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.Booking;
+import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.BlockHashes;
 import java.time.Duration;
-import java.util.HashSet;
-import java.util.List;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
  * Places the requests of one endpoint by the prefixes that its ranks hold and by their load. Events
- * come in on the event plane's thread and decisions are made on the callers'; they share no lock.
+ * come in on threads of the feed and decisions are made on the callers'; they share no lock.
  */
 final class OverlapRouter implements EndpointRouter {
   /** Nobody needs this long for one answer; what is booked longer has leaked (Dynamo's value). */
@@ -51,10 +47,8 @@ final class OverlapRouter implements EndpointRouter {
   private final RankSelector selector;
   private final PrefixTableIndexer index = new PrefixTableIndexer();
   private final ActiveSequences load;
-  private final EventIntake intake;
-  private final Object telling = new Object(); // the live set reaches intake in order
-  private final EventPlane.Subscription events;
-  private final Cancellation.Registration changes;
+  private final EndpointEvents events;
+  private final LoadIntake reports;
   private final Metrics.Counter promptBlocks;
   private final Metrics.Counter overlapBlocks;
   private final Metrics.Counter nonMaxOverlap;
@@ -64,32 +58,23 @@ final class OverlapRouter implements EndpointRouter {
       EndpointInstances instances,
       Function<Instance, RankRange> ranksOf,
       RankSelector selector,
-      EventPlane plane,
-      Function<byte[], List<RankEvent>> decoder,
+      EventFeed feed,
       Metrics metrics,
       LongSupplier nanoClock) {
     this.instances = instances;
     this.ranksOf = ranksOf;
     this.selector = selector;
     this.load = new ActiveSequences(BOOKING_EXPIRY, nanoClock);
-    this.intake = new EventIntake(index, decoder, metrics);
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
     this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
     this.nonMaxOverlap = metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS);
     var label = new Label("endpoint", endpoint.toString());
     metrics.gauge(RouterMetrics.INDEX_BLOCKS, index::size, label);
     metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
-    // Workers first: events of a worker that intake has not heard of are dropped.
-    this.changes = instances.onChange(this::tellWorkers);
-    this.events = plane.subscribe(new EventSubject(endpoint, EventIntake.TOPIC), intake::accept);
-  }
-
-  private void tellWorkers() {
-    synchronized (telling) {
-      var ids = new HashSet<InstanceId>();
-      instances.live().forEach(instance -> ids.add(instance.id()));
-      intake.workers(ids);
-    }
+    var reported = new ReportedLoads(nanoClock);
+    metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
+    this.events = new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock);
+    this.reports = new LoadIntake(endpoint, instances, reported, feed.plane(), metrics);
   }
 
   @Override
@@ -121,7 +106,7 @@ final class OverlapRouter implements EndpointRouter {
 
   @Override
   public void close() {
+    reports.close();
     events.close();
-    changes.close();
   }
 }

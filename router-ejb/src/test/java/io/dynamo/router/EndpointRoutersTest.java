@@ -7,7 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
@@ -16,6 +20,7 @@ import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
@@ -23,6 +28,9 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.ingest.Alarm;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
@@ -32,6 +40,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
@@ -94,6 +103,41 @@ class EndpointRoutersTest {
     public void close() {}
   }
 
+  private static final Alarm NEVER = (_, _) -> () -> {};
+
+  /** Tells of event sources on the caller's thread. */
+  private static final class Sources implements Discovery {
+    private final List<Consumer<DiscoveryEvent<EventSource>>> listeners = new ArrayList<>();
+
+    void add(EventSource source) {
+      listeners.forEach(listener -> listener.accept(new DiscoveryEvent.Added<>(source)));
+    }
+
+    @Override
+    public InstanceId instanceId() {
+      return new InstanceId(0x5e1f);
+    }
+
+    @Override
+    public Handle register(DiscoveryRecord record) {
+      throw new UnsupportedOperationException("a router registers nothing");
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // a router watches event sources only
+    public <R extends DiscoveryRecord> Handle watch(
+        Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+      assertThat(kind).isEqualTo(EventSource.class);
+      var added = (Consumer<DiscoveryEvent<EventSource>>) (Consumer<?>) listener;
+      listeners.add(added);
+      return () -> listeners.remove(added);
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final Sources sources = new Sources();
   private final Workers workers = new Workers();
   private final Plane plane = new Plane();
   private final Metrics metrics = new Metrics();
@@ -114,8 +158,17 @@ class EndpointRoutersTest {
         new RouterSettings(mode, 1.0, 0.0),
         _ -> workers,
         _ -> range,
-        plane,
-        _ -> next,
+        new EventFeed(
+            plane,
+            sources,
+            _ -> next,
+            new Recoveries(
+                (_, _) -> CompletableFuture.failedFuture(new AssertionError("sources are live")),
+                NEVER,
+                Runnable::run,
+                () -> 0),
+            NEVER,
+            Runnable::run),
         metrics,
         new Random(1)::nextDouble,
         System::nanoTime);
@@ -140,15 +193,15 @@ class EndpointRoutersTest {
       blocks.add(
           new StoredBlock(new SequenceHash(hashes.sequence(i)), new BlockHash(hashes.block(i))));
     }
-    next =
-        List.of(
-            new RankEvent(
-                new WorkerRank(new InstanceId(worker), rank),
-                new KvEvent.Stored(id, null, blocks)));
+    var of = new WorkerRank(new InstanceId(worker), rank);
+    long publisher = 10 * worker + rank;
+    sources.add(new KvEventSource(ENDPOINT, of, publisher, null).toRecord());
+    next = List.of(new RankEvent(of, new KvEvent.Stored(id, null, blocks)));
     plane
         .listeners
         .getFirst()
-        .accept(new EventEnvelope(1, id, 0, plane.subjects.getFirst().topic(), new byte[0]));
+        .accept(
+            new EventEnvelope(publisher, id, 0, plane.subjects.getFirst().topic(), new byte[0]));
   }
 
   @Test
@@ -156,7 +209,9 @@ class EndpointRoutersTest {
     workers.set(1, 2, 3);
     try (var router = router(RouterSettings.Mode.KV)) {
       router.prepare(ENDPOINT);
-      assertThat(plane.subjects).containsExactly(new EventSubject(ENDPOINT, "kv-events"));
+      assertThat(plane.subjects)
+          .containsExactly(
+              new EventSubject(ENDPOINT, "kv-events"), new EventSubject(ENDPOINT, "kv_metrics"));
       stored(2, 0, 1, prompt(0, 32));
       try (var decision = router.route(request(prompt(0, 42)))) {
         assertThat(decision.instance()).isEqualTo(worker(2));
@@ -292,11 +347,12 @@ class EndpointRoutersTest {
     var router = router(RouterSettings.Mode.KV);
     router.prepare(ENDPOINT);
     router.prepare(ENDPOINT);
-    assertThat(plane.listeners).hasSize(1);
+    assertThat(plane.listeners).hasSize(2);
     router.close();
     router.close();
     router.prepare(ENDPOINT);
     assertThat(plane.listeners).isEmpty();
+    assertThat(sources.listeners).isEmpty();
     assertThat(workers.listeners).isEmpty();
     assertThatIllegalStateException().isThrownBy(() -> router.route(request(prompt(0, 8))));
   }

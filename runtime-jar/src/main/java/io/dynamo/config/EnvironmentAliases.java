@@ -72,7 +72,22 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
           numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
-          numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"));
+          numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"),
+          plain("DYN_SYSTEM_HOST", StatusKeys.HOST),
+          plain("DYN_SYSTEM_PORT", StatusKeys.PORT),
+          plain("DYN_SYSTEM_HEALTH_PATH", StatusKeys.HEALTH_PATH),
+          plain("DYN_SYSTEM_LIVE_PATH", StatusKeys.LIVE_PATH),
+          plain("DYN_SYSTEM_STARTING_HEALTH_STATUS", StatusKeys.STARTING),
+          new Alias(
+              "DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS",
+              StatusKeys.ENDPOINTS.name(),
+              "",
+              text -> text.replaceAll("[\\[\\]\"\\s]", "")),
+          plain("DYN_SELF_HOST_METADATA", StatusKeys.SELF_HOST),
+          plain("DYN_LORA_ENABLED", StatusKeys.LORA_ROUTES),
+          plain("DYN_HEALTH_CHECK_ENABLED", StatusKeys.CANARIES),
+          numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
+          numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
 
   private final Map<String, String> values;
 

@@ -307,6 +307,10 @@ final class SettingKeys {
           atLeast(1),
           "generations that a rank runs at once");
 
+  static {
+    ALL.addAll(StatusKeys.all());
+  }
+
   private SettingKeys() {}
 
   private static <T> SettingKey<T> key(

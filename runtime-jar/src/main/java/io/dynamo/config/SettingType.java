@@ -45,6 +45,9 @@ record SettingType<T>(String name, Function<String, T> parser) {
   static final SettingType<Path> PATH = new SettingType<>("path", Path::of);
   static final SettingType<List<Path>> PATHS =
       new SettingType<>("paths, comma-separated", text -> parts(text).map(Path::of).toList());
+  static final SettingType<List<String>> NAMES =
+      new SettingType<>("names, comma-separated", text -> parts(text).toList());
+  static final SettingType<String> HTTP_PATH = new SettingType<>("path", SettingType::httpPath);
   static final SettingType<Duration> DURATION =
       new SettingType<>("duration", SettingType::duration);
   static final SettingType<Integer> SIZE = new SettingType<>("size", SettingType::size);
@@ -123,6 +126,13 @@ record SettingType<T>(String name, Function<String, T> parser) {
   private static String segment(String text) {
     if (text.indexOf('/') >= 0 || text.chars().anyMatch(Character::isWhitespace)) {
       throw new IllegalArgumentException("holds a slash or a space");
+    }
+    return text;
+  }
+
+  private static String httpPath(String text) {
+    if (!text.matches("/[A-Za-z0-9._~/-]*")) {
+      throw new IllegalArgumentException("is not a slash followed by letters, digits and ._~/-");
     }
     return text;
   }

@@ -8,4 +8,5 @@ public record Settings(
     EventSettings event,
     RouterSettings router,
     FrontendSettings frontend,
-    WorkerSettings worker) {}
+    WorkerSettings worker,
+    StatusSettings status) {}

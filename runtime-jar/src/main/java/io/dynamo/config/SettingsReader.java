@@ -52,8 +52,14 @@ public final class SettingsReader {
     reader.requireTogether(TcpKeys.TLS_CERTIFICATE, TcpKeys.TLS_KEY);
     reader.requireTogether(TcpKeys.TLS_CLIENT_CERTIFICATE, TcpKeys.TLS_CLIENT_KEY);
     reader.requireWith(TcpKeys.TLS_CLIENT_AUTHORITIES, TcpKeys.TLS_CERTIFICATE);
+    reader.requireTlsToUse(TcpKeys.TLS_SERVER_NAME);
+    reader.requireTlsToUse(TcpKeys.TLS_CLIENT_CERTIFICATE);
+    reader.refuseUncheckedAuthorities();
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
+    if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
+      reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
+    }
     if (!reader.problems.isEmpty()) {
       throw new InvalidSettingsException(reader.problems);
     }
@@ -182,6 +188,28 @@ public final class SettingsReader {
     }
   }
 
+  /** Refuses {@code key} where nothing that connects speaks TLS. */
+  private void requireTlsToUse(SettingKey<?> key) {
+    var value = values.get(key);
+    if (value != null
+        && values.get(TcpKeys.TLS_AUTHORITIES) == null
+        && !Boolean.TRUE.equals(values.get(TcpKeys.TLS_INSECURE))) {
+      problems.add(
+          "%s = \"%s\" has no effect without %s; set it, so that what connects speaks TLS"
+              .formatted(key.name(), value, TcpKeys.TLS_AUTHORITIES.name()));
+    }
+  }
+
+  /** Authorities that nobody asks would look like a check that is made. */
+  private void refuseUncheckedAuthorities() {
+    var authorities = values.get(TcpKeys.TLS_AUTHORITIES);
+    if (authorities != null && Boolean.TRUE.equals(values.get(TcpKeys.TLS_INSECURE))) {
+      problems.add(
+          "%s = \"%s\" is not used with %s = \"true\", which checks nothing; leave one out"
+              .formatted(TcpKeys.TLS_AUTHORITIES.name(), authorities, TcpKeys.TLS_INSECURE.name()));
+    }
+  }
+
   /** Names other than {@code localhost} are not looked up: they count as reachable. */
   private static boolean isLoopback(String host) {
     if (host.equals("localhost")) {
@@ -204,7 +232,8 @@ public final class SettingsReader {
   }
 
   private Settings settings() {
-    return new Settings(server(), discovery(), tcp(), event(), router(), frontend(), worker());
+    return new Settings(
+        server(), discovery(), tcp(), event(), router(), frontend(), worker(), status());
   }
 
   private ServerSettings server() {
@@ -308,5 +337,22 @@ public final class SettingsReader {
         get(SettingKeys.TOKEN_INTERVAL),
         get(SettingKeys.PREFILL_PER_TOKEN),
         get(SettingKeys.MAX_RUNNING));
+  }
+
+  private StatusSettings status() {
+    var endpoints = optional(StatusKeys.ENDPOINTS);
+    return new StatusSettings(
+        get(StatusKeys.HOST),
+        get(StatusKeys.PORT),
+        get(StatusKeys.HEALTH_PATH),
+        get(StatusKeys.LIVE_PATH),
+        get(StatusKeys.STARTING),
+        endpoints == null ? List.of() : endpoints,
+        get(StatusKeys.SELF_HOST),
+        get(StatusKeys.LORA_ROUTES),
+        get(StatusKeys.CANARIES),
+        get(StatusKeys.CANARY_WAIT),
+        get(StatusKeys.CANARY_TIMEOUT),
+        get(StatusKeys.WITHDRAW));
   }
 }

@@ -71,9 +71,10 @@ final class TcpKeys {
       key(
           "dynamo.request.tcp.call-home-timeout",
           DURATION,
-          "10s",
+          "60s",
           WAIT,
-          "from acknowledgement to the call of the worker");
+          "from acknowledgement to the call of the worker; one of Dynamo's calls when the turn of the"
+              + " request comes");
   static final SettingKey<Integer> POOL_SIZE =
       key(
           "dynamo.request.tcp.pool-size",
@@ -107,7 +108,7 @@ final class TcpKeys {
       key(
           "dynamo.request.tcp.prologue-timeout",
           DURATION,
-          "30s",
+          "120s",
           WAIT,
           "from the call of the worker to the prologue of the answer; a worker of ours waits its turn in between");
   static final SettingKey<Duration> INACTIVITY_TIMEOUT =

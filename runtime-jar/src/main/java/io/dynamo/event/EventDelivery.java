@@ -115,7 +115,7 @@ public final class EventDelivery {
           }
         }
       }
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.log(Level.ERROR, "a listener of " + subject + " failed; it goes on with the next", e);
     }
   }

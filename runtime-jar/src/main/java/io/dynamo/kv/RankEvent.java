@@ -1,4 +1,25 @@
 package io.dynamo.kv;
 
-/** An event and the rank whose cache it changes: Dynamo's {@code RouterEvent}, device tier. */
-public record RankEvent(WorkerRank rank, KvEvent event) {}
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An event and the rank whose cache it changes: Dynamo's {@code RouterEvent}.
+ *
+ * @param sessionId the session that the blocks belong to, null when not told
+ */
+public record RankEvent(
+    WorkerRank rank,
+    StorageTier tier,
+    Residency residency,
+    KvEvent event,
+    @Nullable String sessionId) {
+  /** A change to what the worker itself holds on its device; a clear is of everything it holds. */
+  public RankEvent(WorkerRank rank, KvEvent event) {
+    this(
+        rank,
+        StorageTier.DEVICE,
+        event instanceof KvEvent.Cleared ? Residency.ALL : Residency.WORKER,
+        event,
+        null);
+  }
+}

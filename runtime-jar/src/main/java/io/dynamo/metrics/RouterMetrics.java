@@ -12,8 +12,15 @@ public final class RouterMetrics {
           "KV events that did not reach the index, by reason.");
   public static final MetricName EVENT_GAPS =
       new MetricName(
-          "dynamo_router_event_gaps_total",
-          "Times that events of a rank were lost and its blocks were forgotten.");
+          "dynamo_router_event_gaps_total", "Times that events of a rank were lost on their way.");
+  public static final MetricName EVENTS_BUFFERED =
+      new MetricName(
+          "dynamo_router_events_buffered_total",
+          "KV events that were kept while their rank was asked for what was lost.");
+  public static final MetricName RECOVERIES =
+      new MetricName(
+          "dynamo_router_recoveries_total",
+          "Times that a rank was asked for its KV events, by how it ended.");
   public static final MetricName INDEX_BLOCKS =
       new MetricName("dynamo_router_index_blocks", "Distinct KV blocks that the index knows.");
   public static final MetricName ACTIVE_REQUESTS =
@@ -33,6 +40,14 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_component_router_non_max_overlap_selections_total",
           "Decisions that passed over a rank with more of the prompt cached.");
+  public static final MetricName LOAD_REPORTS_DROPPED =
+      new MetricName(
+          "dynamo_router_load_reports_dropped_total",
+          "Load reports of workers that were not kept, by reason.");
+  public static final MetricName REPORTED_USED_BLOCKS =
+      new MetricName(
+          "dynamo_router_reported_used_blocks",
+          "KV blocks in use on all ranks of an endpoint, as its workers report.");
 
   private RouterMetrics() {}
 }

@@ -15,20 +15,56 @@ public final class TransportMetrics {
           "Total TCP request errors (send failure or timeout)");
   public static final MetricName INFLIGHT_REQUESTS =
       new MetricName(
-          "dynamo_request_plane_inflight_requests", "Requests sent whose answer has not ended");
+          "dynamo_request_plane_inflight_requests",
+          "Currently in-flight requests at AddressedPushRouter");
+  public static final MetricName QUEUE_SECONDS =
+      MetricName.histogram(
+          "dynamo_request_plane_queue_seconds",
+          "Time from generate() entry to send_request() (seconds)",
+          0.0001,
+          0.0005,
+          0.001,
+          0.005,
+          0.01,
+          0.05,
+          0.1,
+          0.5,
+          1);
   public static final MetricName SEND_SECONDS =
-      new MetricName(
-          "dynamo_request_plane_send_seconds", "From sending a request to its acknowledgement");
+      MetricName.histogram(
+          "dynamo_request_plane_send_seconds",
+          "Time for send_request() to complete (seconds)",
+          0.0001,
+          0.0005,
+          0.001,
+          0.005,
+          0.01,
+          0.05,
+          0.1,
+          0.5,
+          1);
   public static final MetricName ROUNDTRIP_TTFT_SECONDS =
-      new MetricName(
+      MetricName.histogram(
           "dynamo_request_plane_roundtrip_ttft_seconds",
-          "From sending a request to the first item of its answer");
+          "Time from send_request() to first response item (seconds)",
+          0.001,
+          0.005,
+          0.01,
+          0.025,
+          0.05,
+          0.1,
+          0.25,
+          0.5,
+          1,
+          2.5,
+          5);
   public static final MetricName POOL_ACTIVE =
       new MetricName(
-          "dynamo_work_handler_pool_active_tasks", "Requests that a worker is running now");
+          "dynamo_work_handler_pool_active_tasks",
+          "Current number of active worker-pool tasks (permits in use)");
   public static final MetricName POOL_CAPACITY =
       new MetricName(
-          "dynamo_work_handler_pool_capacity", "Requests that a worker runs at once at most");
+          "dynamo_work_handler_pool_capacity", "Configured worker-pool capacity (total permits)");
   public static final MetricName QUEUE_DEPTH =
       new MetricName(
           "dynamo_work_handler_queue_depth", "Requests that wait in a worker for their turn");
@@ -41,7 +77,9 @@ public final class TransportMetrics {
           "Connections closed at once because a listener had too many");
   public static final MetricName REJECTED =
       new MetricName(
-          "dynamo_rejection_request_total", "Requests refused because the worker was at capacity");
+          "dynamo_rejection_request_total",
+          "Requests rejected because the worker is at capacity (engine in-flight limit and Dynamo"
+              + " queue both full)");
 
   private TransportMetrics() {}
 }

@@ -1,21 +1,10 @@
 package io.dynamo.metrics;
 
-/** What a worker counts; Dynamo's names where the meaning is the same. */
+/**
+ * What a worker counts beside {@link EndpointMetrics}; Dynamo's names where the meaning is the
+ * same.
+ */
 public final class WorkerMetrics {
-  public static final MetricName REQUESTS =
-      new MetricName("dynamo_component_requests_total", "Requests that the endpoint received.");
-  public static final MetricName INFLIGHT =
-      new MetricName("dynamo_component_inflight_requests", "Requests being handled.");
-  public static final MetricName REQUEST_DURATION =
-      new MetricName(
-          "dynamo_component_request_duration_seconds",
-          "From the receipt of a request to the end of its stream.");
-  public static final MetricName ERRORS =
-      new MetricName(
-          "dynamo_component_errors_total", "Requests that failed, by the step that failed.");
-  public static final MetricName CANCELLATIONS =
-      new MetricName(
-          "dynamo_component_cancellation_total", "Requests that their requester gave up.");
   public static final MetricName TOTAL_BLOCKS =
       new MetricName("dynamo_component_total_blocks", "KV blocks of a rank.");
   public static final MetricName CACHE_USAGE =
@@ -42,7 +31,11 @@ public final class WorkerMetrics {
   public static final MetricName KV_EVENTS_DROPPED =
       new MetricName(
           "dynamo_component_kv_publisher_engines_dropped_events_total",
-          "KV events that were not published because too many waited or publishing failed.");
+          "KV events that were not published because too many waited or publishing failed");
+  public static final MetricName PREFILL_MARKS_DROPPED =
+      new MetricName(
+          "dynamo_worker_prefill_marks_dropped_total",
+          "First tokens that routers were not told of because too many waited or publishing failed.");
 
   private WorkerMetrics() {}
 }

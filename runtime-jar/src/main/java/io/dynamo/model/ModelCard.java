@@ -5,6 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,6 +51,33 @@ public record ModelCard(
     modelTypes = Set.copyOf(modelTypes);
     needs = needs.stream().map(List::copyOf).toList();
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
+  }
+
+  /** The same card with each of its files replaced. */
+  public ModelCard withFiles(UnaryOperator<ModelFile> change) {
+    return new ModelCard(
+        displayName,
+        slug,
+        sourcePath,
+        changed(config, change),
+        changed(tokenizer, change),
+        changed(tokenizerConfig, change),
+        changed(chatTemplate, change),
+        changed(generationConfig, change),
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig);
+  }
+
+  private static @Nullable ModelFile changed(
+      @Nullable ModelFile file, UnaryOperator<ModelFile> change) {
+    return file == null ? null : change.apply(file);
   }
 
   /** Data-parallel ranks of the worker that wrote the card. */

@@ -30,9 +30,30 @@ public interface EndpointServer extends AutoCloseable {
     void close();
   }
 
+  /** Whose room the requests of an endpoint take. */
+  enum Room {
+    /** The engine's: they run, wait and are refused together with those of all such endpoints. */
+    ENGINE,
+    /**
+     * That of the endpoint: a loaded engine does not keep it from answering. For handlers that
+     * start no work of the engine and bound what they take.
+     */
+    OWN
+  }
+
   /** Answers requests to {@code endpoint} from now on. The listener is bound when this returns. */
   <Q, R> Served serve(
-      EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec);
+      EndpointId endpoint,
+      InstanceId id,
+      EndpointHandler<Q, R> handler,
+      MessageCodec<Q, R> codec,
+      Room room);
+
+  /** As the other {@code serve}, in the engine's room. */
+  default <Q, R> Served serve(
+      EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
+    return serve(endpoint, id, handler, codec, Room.ENGINE);
+  }
 
   @Override
   void close();

@@ -8,6 +8,9 @@ import java.nio.ByteBuffer;
  * Reading leaves out what it does not know, as Dynamo's readers do, and takes keys in any order.
  */
 public interface MessageCodec<Q, R> {
+  /** How the endpoint's items stand in their frames. */
+  ItemForm itemForm();
+
   byte[] encodeRequest(Q request, PayloadFormat format);
 
   /**
@@ -15,7 +18,7 @@ public interface MessageCodec<Q, R> {
    */
   Q decodeRequest(ByteBuffer body, PayloadFormat format);
 
-  /** The item alone, without the response envelope. */
+  /** The item alone, without the response envelope and, when annotated, without its notes. */
   byte[] encodeItem(R item, PayloadFormat format);
 
   /**

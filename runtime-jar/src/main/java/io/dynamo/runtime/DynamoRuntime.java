@@ -9,6 +9,7 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
+import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.transfer.HostMemory;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -35,6 +36,7 @@ public final class DynamoRuntime {
   private final EndpointServer server;
   private final EventPlane events;
   private final HostMemory memory;
+  private final SystemStatus status;
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
   private final Map<EndpointId, Known> instances = new ConcurrentHashMap<>();
@@ -53,6 +55,7 @@ public final class DynamoRuntime {
       EndpointServer server,
       EventPlane events,
       HostMemory memory,
+      SystemStatus status,
       ExecutorService blocking,
       ScheduledExecutorService timer) {
     this.settings = settings;
@@ -62,6 +65,7 @@ public final class DynamoRuntime {
     this.server = server;
     this.events = events;
     this.memory = memory;
+    this.status = status;
     this.blocking = blocking;
     this.timer = timer;
     discovery.watch(Instance.class, this::onInstance);
@@ -119,6 +123,11 @@ public final class DynamoRuntime {
 
   public HostMemory memory() {
     return memory;
+  }
+
+  /** What the process tells of itself: roles add their endpoints, files and commands. */
+  public SystemStatus status() {
+    return status;
   }
 
   /** Runs each task on a virtual thread of its own. */

@@ -61,7 +61,7 @@ class ConfigSourcesTest {
     environment.put("DYN_TCP_TLS_CERT_PATH", "/tls/cert.pem");
     environment.put("DYN_TCP_TLS_KEY_PATH", "/tls/key.pem");
     environment.put("DYN_TCP_TLS_CA_CERT_PATH", "/tls/ca.pem");
-    environment.put("DYN_TCP_TLS_INSECURE", "true");
+    environment.put("DYN_TCP_TLS_INSECURE", "false");
     environment.put("DYN_TCP_TLS_SERVER_NAME", "plane.test");
     environment.put("DYN_TCP_TLS_HANDSHAKE_TIMEOUT_SECS", "4");
     environment.put("DYN_TCP_TLS_CLIENT_CERT_PATH", "/tls/client.pem");
@@ -77,12 +77,23 @@ class ConfigSourcesTest {
                 Path.of("/tls/cert.pem"),
                 Path.of("/tls/key.pem"),
                 Path.of("/tls/ca.pem"),
-                true,
+                false,
                 "plane.test",
                 Duration.ofSeconds(4),
                 Path.of("/tls/client.pem"),
                 Path.of("/tls/client.key"),
                 Path.of("/tls/clients.pem")));
+
+    environment.put("DYN_TCP_TLS_INSECURE", "true");
+    assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))
+        .hasMessageContaining("is not used with dynamo.request.tcp.tls.insecure = \"true\"");
+    environment.remove("DYN_TCP_TLS_CA_CERT_PATH");
+    assertThat(read(new EnvironmentAliases(environment::get)).tcp().tls().insecure()).isTrue();
+    environment.put("DYN_TCP_TLS_INSECURE", "false");
+    assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))
+        .hasMessageContaining("server-name = \"plane.test\" has no effect without")
+        .hasMessageContaining("client-certificate = \"/tls/client.pem\" has no effect without");
+    environment.put("DYN_TCP_TLS_CA_CERT_PATH", "/tls/ca.pem");
 
     environment.put("DYN_ENGINE_REQUEST_LIMIT", "3");
     var strict = read(new EnvironmentAliases(environment::get)).tcp();
@@ -90,6 +101,35 @@ class ConfigSourcesTest {
     environment.put("DYN_DYNAMO_REQUEST_QUEUE_LIMIT", "0");
     var stricter = read(new EnvironmentAliases(environment::get)).tcp();
     assertThat(stricter.admission()).isEqualTo(new AdmissionSettings(3, 0));
+  }
+
+  @Test
+  void theStatusServersOriginalNamesAreTranslated() {
+    var environment = new HashMap<String, String>();
+    environment.put("DYN_SYSTEM_PORT", "65535");
+    environment.put("DYN_SYSTEM_STARTING_HEALTH_STATUS", "ready");
+    environment.put("DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS", "[\"generate\", \"clear_kv_blocks\"]");
+    environment.put("DYN_HEALTH_CHECK_ENABLED", "true");
+    environment.put("DYN_CANARY_WAIT_TIME", "4");
+    environment.put("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", "2");
+
+    var status = read(new EnvironmentAliases(environment::get)).status();
+
+    assertThat(status.port()).isEqualTo(65535);
+    assertThat(status.starting()).isEqualTo(StatusSettings.Starting.READY);
+    assertThat(status.endpoints()).containsExactly("generate", "clear_kv_blocks");
+    assertThat(status.canaries()).isTrue();
+    assertThat(status.canaryWait()).isEqualTo(Duration.ofSeconds(4));
+    assertThat(status.canaryTimeout()).isEqualTo(Duration.ofSeconds(2));
+  }
+
+  @Test
+  void aStatusServerOffLoopbackNeedsAnExplicitWord() {
+    var open = new HashMap<>(Map.of("DYN_SYSTEM_HOST", "0.0.0.0"));
+    assertThat(read(new EnvironmentAliases(open::get)).status().isOn()).isFalse();
+    open.put("DYN_SYSTEM_PORT", "0");
+    assertThatThrownBy(() -> read(new EnvironmentAliases(open::get)))
+        .hasMessageContaining("dynamo.system.host = \"0.0.0.0\" is reachable from other machines");
   }
 
   @Test

@@ -15,6 +15,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CyclicBarrier;
@@ -71,6 +72,7 @@ class DynamoRuntimeTest {
           idle(EndpointServer.class),
           idle(EventPlane.class),
           idle(HostMemory.class),
+          TestStatus.idle(),
           idle(ExecutorService.class),
           idle(ScheduledExecutorService.class));
 

@@ -16,6 +16,7 @@ import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.BlockingQueue;
@@ -83,6 +84,7 @@ class InstanceNewsTest {
               uncalled(EndpointServer.class),
               uncalled(EventPlane.class),
               uncalled(HostMemory.class),
+              TestStatus.idle(),
               uncalled(ExecutorService.class),
               uncalled(ScheduledExecutorService.class));
       var instances = runtime.instances(WORKER.endpoint());

@@ -6,26 +6,40 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.inference.SamplingOptions;
+import io.dynamo.inference.StopConditions;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
+import io.dynamo.runtime.health.Canary;
+import io.dynamo.runtime.status.Registered;
+import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.LoadGauges;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.serve.GenerateEndpoint;
 import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One worker from its start to its end: engine started, endpoint served, model card and instance
- * registered; then the same backwards. Safe for concurrent use.
+ * registered, then the sources of its KV events, then its load told; and the same backwards, but
+ * that requests stop first. Safe for concurrent use.
  *
  * <p>Requests are only found through discovery, so whoever finds the instance finds a bound
  * listener, a started engine and a card.
@@ -40,7 +54,25 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /** The planes that a worker stands on. */
-  public record Planes(Discovery discovery, EndpointServer server, Metrics metrics) {}
+  public record Planes(
+      Discovery discovery, EndpointServer server, Metrics metrics, SystemStatus status) {}
+
+  /**
+   * What routers learn from.
+   *
+   * @param sources lets them find {@code events}
+   * @param loads tells of blocks in use
+   * @param marks tells of first tokens
+   */
+  public record Outlets(
+      KvEventPublisher events, KvSources sources, LoadPublisher loads, PrefillMarks marks) {
+    private void close() {
+      sources.close();
+      events.close();
+      loads.close();
+      marks.close();
+    }
+  }
 
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
@@ -48,16 +80,19 @@ public final class WorkerService implements AutoCloseable {
   private final PayloadFormat format;
   private final Planes planes;
   private final Engine engine;
-  private final KvEventPublisher events;
+  private final Outlets outlets;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
   private volatile State state = State.NEW; // written under this
   private EndpointServer.@Nullable Served served; // guarded by this, like what follows
   private Discovery.@Nullable Handle cardHandle;
-  private Discovery.@Nullable Handle instanceHandle;
+  private Discovery.@Nullable Handle instanceHandle; // closed while the endpoint is not fit
+  private @Nullable Instance instance;
+  private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
+  private @Nullable Registered files;
 
   /**
-   * Takes ownership of {@code engine} and {@code events}.
+   * Takes ownership of {@code engine} and of what is in {@code outlets}.
    *
    * @param format what clients are told to send
    * @param card makes the model card of the started engine
@@ -67,14 +102,14 @@ public final class WorkerService implements AutoCloseable {
       PayloadFormat format,
       Planes planes,
       Engine engine,
-      KvEventPublisher events,
+      Outlets outlets,
       MessageCodec<GenerateRequest, EngineOutput> codec,
       Function<EngineDescription, ModelCard> card) {
     this.endpoint = endpoint;
     this.format = format;
     this.planes = planes;
     this.engine = engine;
-    this.events = events;
+    this.outlets = outlets;
     this.codec = codec;
     this.card = card;
   }
@@ -85,20 +120,36 @@ public final class WorkerService implements AutoCloseable {
       throw new IllegalStateException("a worker starts once; it is " + state);
     }
     try {
-      var told = engine.start(events);
+      var told = engine.start(outlets.events);
       var model = card.apply(told);
       var labels = labels(model);
       if (engine instanceof LoadReport report) {
         LoadGauges.attach(planes.metrics, report, told.ranks(), labels);
       }
       var id = planes.discovery.instanceId();
-      var handler = new GenerateEndpoint(engine, told, planes.metrics, labels);
-      var at = planes.server.serve(endpoint, id, handler, codec);
+      var watched =
+          planes
+              .status
+              .health()
+              .add(
+                  endpoint.name(),
+                  new GenerateEndpoint(engine, told),
+                  oneToken(model.displayName()),
+                  item -> item.finishReason() == FinishReason.ERROR,
+                  this::followHealth);
+      canary = watched;
+      var at = planes.server.serve(endpoint, id, outlets.marks.watch(watched.handler()), codec);
       served = at;
-      cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, model, null));
-      instanceHandle =
-          planes.discovery.register(new Instance(endpoint, id, at.address(), "cpu", format));
+      var hosted = planes.status.files().add(endpoint, model, null);
+      files = hosted.files();
+      cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, hosted.card(), null));
+      var record = new Instance(endpoint, id, at.address(), "cpu", format);
+      instance = record;
+      instanceHandle = planes.discovery.register(record);
+      outlets.sources.open(planes.server, planes.discovery);
+      outlets.loads.start();
       state = State.SERVING;
+      watched.start();
       LOG.log(
           Level.INFO,
           "worker {0} serves {1} at {2} as {3}",
@@ -119,6 +170,57 @@ public final class WorkerService implements AutoCloseable {
       new Label("dynamo_endpoint", endpoint.name()),
       new Label("model", model.displayName())
     };
+  }
+
+  /** What a probe of the engine asks: the least that it can generate. */
+  private static GenerateRequest oneToken(String model) {
+    return new GenerateRequest(
+        model,
+        new int[] {1},
+        new StopConditions(1, List.of(), List.of(), null, true),
+        SamplingOptions.DEFAULTS,
+        OutputOptions.DEFAULTS,
+        new int[0],
+        null,
+        List.of(),
+        RoutingHints.NONE,
+        Map.of());
+  }
+
+  private void followHealth() {
+    try {
+      matchHealth();
+    } catch (RuntimeException e) {
+      LOG.log(Level.WARNING, "discovery refuses a change; the next probe tries again", e);
+    }
+  }
+
+  /** Takes the instance out of discovery while its endpoint is not fit, and puts it back after. */
+  private synchronized void matchHealth() {
+    var watched = canary;
+    var record = instance;
+    if (state != State.SERVING || watched == null || record == null) {
+      return;
+    }
+    var handle = instanceHandle;
+    if (watched.isFit() && handle == null) {
+      instanceHandle = planes.discovery.register(record);
+      LOG.log(Level.INFO, "instance {0} of {1} is in discovery again", record.id(), endpoint);
+    } else if (!watched.isFit() && handle != null) {
+      instanceHandle = null;
+      handle.close();
+      LOG.log(
+          Level.WARNING,
+          "instance {0} of {1} has left discovery until a probe succeeds; its card stays",
+          record.id(),
+          endpoint);
+    }
+  }
+
+  /** Whether it serves and its endpoint is in good health. */
+  public boolean isReady() {
+    var watched = canary;
+    return state == State.SERVING && watched != null && watched.isReady();
   }
 
   public State state() {
@@ -158,6 +260,14 @@ public final class WorkerService implements AutoCloseable {
   }
 
   private void unregister() { // the instance first: nobody is sent to a worker without a card
+    var watched = canary;
+    if (watched != null) {
+      watched.retire();
+    }
+    if (files != null) {
+      files.close();
+      files = null;
+    }
     if (instanceHandle != null) {
       instanceHandle.close();
       instanceHandle = null;
@@ -166,6 +276,7 @@ public final class WorkerService implements AutoCloseable {
       cardHandle.close();
       cardHandle = null;
     }
+    outlets.sources.unregister();
   }
 
   /** Ends everything now: out of discovery, streams ended as migratable, engine freed. */
@@ -184,7 +295,11 @@ public final class WorkerService implements AutoCloseable {
         if (served != null) {
           served.close();
         }
-        events.close();
+        var watched = canary;
+        if (watched != null) {
+          watched.close();
+        }
+        outlets.close();
       }
     }
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
+import io.dynamo.config.StatusSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;
@@ -18,10 +19,9 @@ import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.inference.EngineOutput;
-import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
-import io.dynamo.metrics.Label;
+import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.net.PayloadFormat;
@@ -29,12 +29,19 @@ import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
+import io.dynamo.runtime.health.SystemHealth;
+import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -51,12 +58,33 @@ class WorkerServiceTest {
   private final Metrics metrics = new Metrics();
   private final FakeEngine engine = new FakeEngine();
   private final FakeServer server = new FakeServer();
+  private final HandAlarms alarms = new HandAlarms();
+  private final HandAlarms loadAlarms = new HandAlarms();
+  private SystemStatus status = status(false, true);
   private boolean drains = true;
   private boolean refusesInstance;
 
+  private static final LoadReport NO_LOAD =
+      new LoadReport() {
+        @Override
+        public List<RankLoad> ranks() {
+          return List.of();
+        }
+
+        @Override
+        public long cancelled() {
+          return 0;
+        }
+
+        @Override
+        public long lastCancelNanos() {
+          return 0;
+        }
+      };
+
   /** One stream at a time, moved by the test. */
   private final class FakeEngine implements Engine {
-    final ItemStream<EngineOutput> stream = new ItemStream<>(8, () -> {}, () -> {});
+    ItemStream<EngineOutput> stream = new ItemStream<>(8, () -> {}, () -> {});
 
     @Override
     public EngineDescription start(KvEventSink events) {
@@ -85,11 +113,20 @@ class WorkerServiceTest {
     @Nullable EndpointHandler<GenerateRequest, EngineOutput> handler;
 
     @Override
-    @SuppressWarnings("unchecked") // the test serves one endpoint
+    @SuppressWarnings("unchecked") // the endpoint tells the types
     public <Q, R> Served serve(
-        EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> with, MessageCodec<Q, R> codec) {
-      log.add("served");
-      handler = (EndpointHandler<GenerateRequest, EngineOutput>) (EndpointHandler<?, ?>) with;
+        EndpointId endpoint,
+        InstanceId id,
+        EndpointHandler<Q, R> with,
+        MessageCodec<Q, R> codec,
+        Room room) {
+      boolean generates = endpoint.equals(ENDPOINT);
+      var what = generates ? "" : " " + endpoint.name().replace("worker_kv_query_source_", "?");
+      log.add("served" + what);
+      assertThat(room).isEqualTo(generates ? Room.ENGINE : Room.OWN);
+      if (generates) {
+        handler = (EndpointHandler<GenerateRequest, EngineOutput>) (EndpointHandler<?, ?>) with;
+      }
       return new Served() {
         @Override
         public TransportAddress address() {
@@ -109,7 +146,7 @@ class WorkerServiceTest {
 
         @Override
         public void close() {
-          log.add("unserved");
+          log.add("unserved" + what);
         }
       };
     }
@@ -143,24 +180,30 @@ class WorkerServiceTest {
     public void close() {}
   }
 
-  private static final class Silence implements EventPlane, EventPlane.Publisher {
+  private static final class Silence implements EventPlane {
+    private long publishers;
+
     @Override
     public Publisher publisher(EventSubject subject) {
-      return this;
+      long id = 0xa + publishers++;
+      return new Publisher() {
+        @Override
+        public long id() {
+          return id;
+        }
+
+        @Override
+        public void publish(byte[] payload) {}
+
+        @Override
+        public void close() {}
+      };
     }
 
     @Override
     public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
       throw new UnsupportedOperationException("publishes only");
     }
-
-    @Override
-    public long id() {
-      return 1;
-    }
-
-    @Override
-    public void publish(byte[] payload) {}
 
     @Override
     public void close() {}
@@ -185,13 +228,25 @@ class WorkerServiceTest {
             2,
             batch -> new byte[0],
             Runnable::run,
-            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED),
+            1000);
+    var sources =
+        new KvSources(events, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run);
+    var loads = new LoadPublisher(new Silence(), ENDPOINT, new InstanceId(7), NO_LOAD, loadAlarms);
+    var marks =
+        new PrefillMarks(
+            new Silence(),
+            ENDPOINT,
+            new InstanceId(7),
+            2,
+            Runnable::run,
+            metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED));
     return new WorkerService(
         ENDPOINT,
         PayloadFormat.MSGPACK,
-        new WorkerService.Planes(new FakeDiscovery(), server, metrics),
+        new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         engine,
-        events,
+        new WorkerService.Outlets(events, sources, loads, marks),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
   }
@@ -200,7 +255,18 @@ class WorkerServiceTest {
   void isFoundOnlyWhenItCanServe() {
     var service = service();
     service.start();
-    assertThat(log).containsExactly("engine started", "served", "+v1/mdc", "+v1/instances");
+    assertThat(log)
+        .containsExactly(
+            "engine started",
+            "served",
+            "+v1/mdc",
+            "+v1/instances",
+            "served ?a",
+            "+v1/instances",
+            "+v1/event_sources",
+            "served ?b",
+            "+v1/instances",
+            "+v1/event_sources");
     assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
   }
 
@@ -211,7 +277,18 @@ class WorkerServiceTest {
     log.clear();
     assertThat(service.drain(Deadline.after(Duration.ofSeconds(1)))).isTrue();
     assertThat(log)
-        .containsExactly("-v1/instances", "-v1/mdc", "drained", "engine closed", "unserved");
+        .containsExactly(
+            "-v1/instances",
+            "-v1/mdc",
+            "-v1/event_sources",
+            "-v1/instances",
+            "-v1/event_sources",
+            "-v1/instances",
+            "drained",
+            "engine closed",
+            "unserved",
+            "unserved ?a",
+            "unserved ?b");
     assertThat(service.state()).isEqualTo(WorkerService.State.CLOSED);
   }
 
@@ -250,16 +327,96 @@ class WorkerServiceTest {
   }
 
   @Test
-  void everyRequestIsCountedOnceAtItsEnd() {
+  void anInstanceWhoseProbeFailsLeavesDiscoveryAndComesBackWithTheNextThatSucceeds() {
+    status = status(true, true);
+    var service = service();
+    service.start();
+    assertThat(service.isReady()).isFalse();
+    log.clear();
+
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.fail(new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, "stuck"));
+    assertThat(log).containsExactly("-v1/instances");
+    assertThat(service.isReady()).isFalse();
+    assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
+
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    assertThat(log).containsExactly("-v1/instances", "+v1/instances");
+    assertThat(service.isReady()).isTrue();
+
+    service.close();
+    assertThat(status.health().report().endpoints()).isEmpty();
+    assertThat(alarms.waiting()).isZero();
+  }
+
+  @Test
+  void anInstanceThatDiscoveryRefusesComesBackWithALaterProbe() {
+    status = status(true, true);
     service().start();
-    var got = generate(Requests.of(new int[] {1}, 5));
-    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isEqualTo(1);
-    engine.stream.offer(EngineOutput.finish(FinishReason.CANCELLED, null));
-    engine.stream.complete();
-    got.cancel();
-    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isZero();
-    assertThat(metrics.counter(WorkerMetrics.REQUESTS, labels()).value()).isEqualTo(1);
-    assertThat(metrics.counter(WorkerMetrics.CANCELLATIONS, labels()).value()).isEqualTo(1);
+    alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
+    refusesInstance = true;
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    log.clear();
+    refusesInstance = false;
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    assertThat(log).containsExactly("+v1/instances");
+  }
+
+  @Test
+  void aDrainedWorkerDoesNotComeBackIntoDiscovery() throws Exception {
+    status = status(true, true);
+    var service = service();
+    service.start();
+    alarms.advance(Duration.ofSeconds(10));
+    service.drain(Deadline.after(Duration.ofSeconds(1)));
+    log.clear();
+    alarms.advance(Duration.ofSeconds(60));
+    assertThat(log).isEmpty();
+    assertThat(service.isReady()).isFalse();
+  }
+
+  @Test
+  void aFailedProbeCanBeLeftToHealthAlone() {
+    status = status(true, false);
+    var service = service();
+    service.start();
+    log.clear();
+    alarms.advance(Duration.ofSeconds(13));
+    assertThat(service.isReady()).isFalse();
+    assertThat(log).isEmpty();
+  }
+
+  @Test
+  void aServingWorkerIsReady() {
+    var service = service();
+    service.start();
+    assertThat(service.isReady()).isTrue();
+    assertThat(status.health().report().ready()).isTrue();
+    assertThat(status.health().report().endpoints()).containsEntry("e", true);
+  }
+
+  private SystemStatus status(boolean canaries, boolean withdraw) {
+    var settings =
+        new StatusSettings(
+            "127.0.0.1",
+            -1,
+            "/health",
+            "/live",
+            StatusSettings.Starting.NOTREADY,
+            List.of(),
+            true,
+            false,
+            canaries,
+            Duration.ofSeconds(10),
+            Duration.ofSeconds(3),
+            withdraw);
+    return new SystemStatus(new SystemHealth(settings, alarms, Runnable::run, alarms::nanos));
   }
 
   @Test
@@ -275,7 +432,6 @@ class WorkerServiceTest {
     assertThatThrownBy(() -> generate(Requests.of(new int[1], 1).routedTo(new RoutingHints(2))))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("dp_rank 2 is out of bounds for dp_size 2");
-    assertThat(metrics.level(WorkerMetrics.INFLIGHT, labels()).value()).isZero();
   }
 
   private Collected generate(GenerateRequest request) {
@@ -284,14 +440,5 @@ class WorkerServiceTest {
       throw new AssertionError("nothing is served");
     }
     return Collected.all(handler.handle(request, Requests.context()));
-  }
-
-  private static Label[] labels() {
-    return new Label[] {
-      new Label("dynamo_namespace", "n"),
-      new Label("dynamo_component", "c"),
-      new Label("dynamo_endpoint", "e"),
-      new Label("model", "m")
-    };
   }
 }

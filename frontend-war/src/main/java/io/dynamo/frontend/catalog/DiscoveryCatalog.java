@@ -58,10 +58,17 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     final Map<String, ModelRecord> records = new LinkedHashMap<>(); // by key, in order of arrival
     final long createdAtSeconds;
     boolean loading;
+    private int attempts;
     @Nullable ServedModel served;
 
     Group(long createdAtSeconds) {
       this.createdAtSeconds = createdAtSeconds;
+    }
+
+    /** The worker whose files the next load reads: each in turn, in case one is out of reach. */
+    ModelRecord next() {
+      var turn = List.copyOf(records.values());
+      return turn.get(attempts++ % turn.size());
     }
   }
 
@@ -191,7 +198,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     if (closed || group == null || group.served != null || group.loading) {
       return;
     }
-    var record = group.records.values().iterator().next();
+    var record = group.next();
     var known = texts.get(identity);
     if (known != null) {
       group.served =
@@ -210,7 +217,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private void loadNow(String name, Identity identity, ModelRecord record, Duration retryAfter) {
     try {
       loaded(name, identity, record.card(), loader.load(record.card()));
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       LOG.log(
           System.Logger.Level.WARNING,
           "model %s cannot be served yet, tried again in %d s: %s"

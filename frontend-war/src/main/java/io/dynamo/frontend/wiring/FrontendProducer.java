@@ -82,6 +82,11 @@ public class FrontendProducer {
       ChatCompletions completions,
       ModelCatalog catalog) {
     return new FrontendRole(
-        runtime.settings().server(), admission, completions, catalog, runtime.timer());
+        runtime.settings().server(),
+        runtime.status(),
+        admission,
+        completions,
+        catalog,
+        runtime.timer());
   }
 }

@@ -8,6 +8,7 @@ import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.openai.ChatCompletions;
 import io.dynamo.runtime.RoleLifecycle;
+import io.dynamo.runtime.status.SystemStatus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
@@ -19,6 +20,7 @@ public final class FrontendRole implements RoleLifecycle {
   private static final Duration LAST_FRAMES = Duration.ofSeconds(2);
 
   private final ServerSettings server;
+  private final SystemStatus status;
   private final Admission admission;
   private final ChatCompletions completions;
   private final ModelCatalog catalog;
@@ -27,6 +29,7 @@ public final class FrontendRole implements RoleLifecycle {
 
   FrontendRole(
       ServerSettings server,
+      SystemStatus status,
       Admission admission,
       ChatCompletions completions,
       ModelCatalog catalog,
@@ -34,6 +37,7 @@ public final class FrontendRole implements RoleLifecycle {
     this.catalog = catalog;
     this.timer = timer;
     this.server = server;
+    this.status = status;
     this.admission = admission;
     this.completions = completions;
   }
@@ -51,7 +55,7 @@ public final class FrontendRole implements RoleLifecycle {
             + (server.httpHost().contains(":") ? "[" + server.httpHost() + "]" : server.httpHost())
             + ":"
             + server.httpPort();
-    welcome = new Welcome(address, catalog, timer, System.out);
+    welcome = new Welcome(address, status.address(), catalog, timer, System.out);
     LOG.log(Level.INFO, "frontend started at {0}", address);
   }
 

@@ -2,9 +2,11 @@ package io.dynamo.frontend.wiring;
 
 import io.dynamo.frontend.catalog.ModelCatalog;
 import java.io.PrintStream;
+import java.net.InetSocketAddress;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Tells the person at the console, once, where to send a first request: as soon as a model can be
@@ -16,13 +18,22 @@ final class Welcome {
   private static final long LOOK_MILLIS = 250;
 
   private final String address;
+  private final @Nullable InetSocketAddress status;
   private final ModelCatalog catalog;
   private final PrintStream console;
   private final Future<?> looking;
 
+  /**
+   * @param status where the status server listens; null when there is none
+   */
   Welcome(
-      String address, ModelCatalog catalog, ScheduledExecutorService timer, PrintStream console) {
+      String address,
+      @Nullable InetSocketAddress status,
+      ModelCatalog catalog,
+      ScheduledExecutorService timer,
+      PrintStream console) {
     this.address = address;
+    this.status = status;
     this.catalog = catalog;
     this.console = console;
     this.looking =
@@ -33,13 +44,14 @@ final class Welcome {
   private void look() {
     var models = catalog.models();
     if (!models.isEmpty()) {
-      console.println(text(address, models.getFirst().name()));
+      console.println(text(address, status, models.getFirst().name()));
       looking.cancel(false);
     }
   }
 
-  static String text(String address, String model) {
-    return """
+  static String text(String address, @Nullable InetSocketAddress status, String model) {
+    var text =
+        """
 
         Dynamo serves "%2$s" at %1$s. Ask it:
 
@@ -48,7 +60,17 @@ final class Welcome {
 
         Models %1$s/v1/models, health %1$s/health, metrics %1$s/metrics, API %1$s/openapi/ui
         """
-        .formatted(address, model);
+            .formatted(address, model);
+    return status == null
+        ? text
+        : text
+            + "Status server http://%s:%d: /health, /live, /metrics with Dynamo's names%n"
+                .formatted(host(status), status.getPort());
+  }
+
+  private static String host(InetSocketAddress at) {
+    var host = at.getAddress().getHostAddress();
+    return host.contains(":") ? "[" + host + "]" : host;
   }
 
   /** Stops looking. */

@@ -36,6 +36,7 @@ class DiscoveryCatalogTest {
   private final PlayedDiscovery discovery = new PlayedDiscovery();
   private final Set<InstanceId> live = new HashSet<>();
   private final List<Text> loaded = new ArrayList<>();
+  private final Set<String> unreachable = new HashSet<>();
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private @Nullable IOException broken;
   private Instant now = Instant.ofEpochSecond(1_700_000_000);
@@ -119,6 +120,17 @@ class DiscoveryCatalogTest {
   }
 
   @Test
+  void whereOneWorkersFilesAreOutOfReachAnothersAreRead() throws Exception {
+    unreachable.add("/first/tokenizer.json");
+    live.add(new InstanceId(1));
+    live.add(new InstanceId(2));
+    discovery.add(card(1, "tiny", "a", "/first/tokenizer.json"));
+    discovery.add(card(2, "tiny", "a", "/second/tokenizer.json"));
+    timer.schedule(() -> {}, 1500, TimeUnit.MILLISECONDS).get(10, TimeUnit.SECONDS);
+    assertThat(catalog.find("tiny")).isPresent();
+  }
+
+  @Test
   void namesThatLoadOneTextAtATimeAreAllServedByIt() {
     loads.waiting = new ArrayList<>();
     discovery.add(card(1, "tiny", "a"));
@@ -154,6 +166,10 @@ class DiscoveryCatalogTest {
   }
 
   private ModelText load(ModelCard card) throws IOException {
+    var file = card.tokenizer();
+    if (file != null && unreachable.contains(file.path())) {
+      throw new IOException(file.path() + " cannot be fetched");
+    }
     if (broken != null) {
       throw broken;
     }
@@ -163,7 +179,11 @@ class DiscoveryCatalogTest {
   }
 
   private static ModelRecord card(long id, String name, String tokenizer) {
-    var file = new ModelFile("/models/tokenizer.json", "blake3:" + tokenizer, 1L);
+    return card(id, name, tokenizer, "/models/tokenizer.json");
+  }
+
+  private static ModelRecord card(long id, String name, String tokenizer, String path) {
+    var file = new ModelFile(path, "blake3:" + tokenizer, 1L);
     var card =
         new ModelCard(
             name,

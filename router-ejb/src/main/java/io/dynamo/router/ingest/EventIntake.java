@@ -2,52 +2,162 @@ package io.dynamo.router.ingest;
 
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventEnvelope;
-import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.router.index.KvIndexer;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Executor;
 import java.util.function.Function;
+import java.util.function.LongSupplier;
 
 /**
- * Applies the KV events of one endpoint's workers to an index, each rank's in the order of their
- * ids. Called by the event plane's thread and by discovery's; a lock of its own keeps an event from
- * slipping in behind the farewell of its worker. Matching on the index does not take that lock.
+ * Brings the KV events of one endpoint's workers into an index, each rank's from the one source
+ * that discovery names for it. Any thread tells it what there is, and none waits: it works through
+ * a mailbox, which is the index's only writer.
  *
- * <p>The first id seen of a rank is where its account begins. An id that was passed is a duplicate.
- * A gap means that events are lost: what the rank holds is not known any more, so its blocks are
- * forgotten and its account begins anew.
+ * <p>A rank is followed while its worker lives and a source of it is in discovery; of two sources
+ * the one told later counts. When either is gone, what the rank holds is forgotten. Events of a
+ * publisher that no source names are held for a while, should the source be on its way.
  */
-public final class EventIntake {
-  /** The event plane's topic, in the scope of the workers' endpoint. */
-  public static final String TOPIC = "kv-events";
+public final class EventIntake implements AutoCloseable {
+  /** Messages that wait to be taken in; what comes in excess is lost and leaves a gap. */
+  static final int WAITING_MESSAGES = 16_384;
 
-  private static final System.Logger log = System.getLogger(EventIntake.class.getName());
+  private static final System.Logger LOG = System.getLogger(EventIntake.class.getName());
 
   private final KvIndexer index;
   private final Function<byte[], List<RankEvent>> decoder;
+  private final Recoveries recoveries;
+  private final Alarm alarm;
   private final IntakeMeters meters;
-  private final Object lock = new Object();
-  private final Map<WorkerRank, Long> cursors = new HashMap<>(); // last id applied; by lock
-  private Set<InstanceId> live = Set.of(); // guarded by lock
-  private boolean decodes = true; // guarded by lock; logged when it changes
+  private final Mailbox mailbox;
+  private volatile boolean closed;
+  // touched in the mailbox only
+  private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, as told
+  private final Map<WorkerRank, SourceFollower> followers = new HashMap<>();
+  private final JoinBuffer unknown;
+  private Set<InstanceId> live = Set.of();
+  private boolean decodes = true; // logged when it changes
 
   /**
    * @param decoder throws an unchecked exception for bytes that are no KV events
+   * @param executor runs the mailbox
+   * @param nanoClock as {@link System#nanoTime()}
    */
-  public EventIntake(KvIndexer index, Function<byte[], List<RankEvent>> decoder, Metrics metrics) {
+  public EventIntake(
+      KvIndexer index,
+      Function<byte[], List<RankEvent>> decoder,
+      Recoveries recoveries,
+      Alarm alarm,
+      Executor executor,
+      LongSupplier nanoClock,
+      Metrics metrics) {
     this.index = index;
     this.decoder = decoder;
+    this.recoveries = recoveries;
+    this.alarm = alarm;
     this.meters = new IntakeMeters(metrics);
+    this.mailbox = new Mailbox(executor, WAITING_MESSAGES);
+    this.unknown = new JoinBuffer(nanoClock);
   }
 
   /** Takes the events of one message. A message that cannot be read is counted and dropped. */
   public void accept(EventEnvelope envelope) {
+    if (!closed && !mailbox.offer(() -> take(envelope))) {
+      meters.backlog.increment();
+    }
+  }
+
+  /** Tells that discovery names this source, new or changed. */
+  public void sourceFound(KvEventSource source) {
+    mailbox.add(
+        () -> {
+          if (closed || source.equals(sources.get(source.publisherId()))) {
+            return;
+          }
+          drop(source.publisherId());
+          sources.put(source.publisherId(), source);
+          follow(source);
+        });
+  }
+
+  /** Tells that discovery does not name the source of {@code publisherId} any more. */
+  public void sourceLost(long publisherId) {
+    mailbox.add(() -> drop(publisherId));
+  }
+
+  private void drop(long publisherId) {
+    var gone = sources.remove(publisherId);
+    if (gone == null || !isFollowed(gone)) {
+      return;
+    }
+    forget(gone.rank());
+    follow(gone.rank());
+  }
+
+  /**
+   * Tells which workers there are from now on. Those that are gone are forgotten, whatever
+   * discovery still says of their sources.
+   */
+  public void workers(Set<InstanceId> now) {
+    var all = Set.copyOf(now);
+    mailbox.add(
+        () -> {
+          var before = live;
+          live = all;
+          List.copyOf(followers.keySet()).stream()
+              .filter(rank -> !all.contains(rank.worker()))
+              .forEach(this::forget);
+          List.copyOf(sources.values()).stream()
+              .filter(source -> !before.contains(source.rank().worker()))
+              .forEach(this::follow);
+        });
+  }
+
+  /** Follows the last source told for {@code rank}, if there is one. */
+  private void follow(WorkerRank rank) {
+    sources.values().stream()
+        .filter(source -> source.rank().equals(rank))
+        .reduce((_, later) -> later)
+        .ifPresent(this::follow);
+  }
+
+  /** Follows {@code source} in place of any other of its rank. */
+  private void follow(KvEventSource source) {
+    if (closed || !live.contains(source.rank().worker())) {
+      return;
+    }
+    forget(source.rank());
+    var follower = new SourceFollower(source, index, recoveries, alarm, mailbox, meters);
+    followers.put(source.rank(), follower);
+    follower.begin();
+    meters.unknownPublisher.add(unknown.expire());
+    unknown.take(source.publisherId()).forEach(follower::hear);
+  }
+
+  private boolean isFollowed(KvEventSource source) {
+    var follower = followers.get(source.rank());
+    return follower != null && follower.source().equals(source);
+  }
+
+  private void forget(WorkerRank rank) {
+    var follower = followers.remove(rank);
+    if (follower != null) {
+      follower.end();
+    }
+  }
+
+  private void take(EventEnvelope envelope) {
+    if (closed) {
+      return;
+    }
     List<RankEvent> events;
     try {
       events = decoder.apply(envelope.payload());
@@ -56,21 +166,26 @@ public final class EventIntake {
       undecodable(envelope, e);
       return;
     }
-    synchronized (lock) {
-      decodes = true;
-      for (var event : events) {
-        take(event.rank(), event.event());
-      }
+    decodes = true;
+    var source = sources.get(envelope.publisherId());
+    if (source == null) {
+      meters.unknownPublisher.add(unknown.add(envelope.publisherId(), events));
+      return;
+    }
+    var follower = followers.get(source.rank());
+    if (follower == null) {
+      meters.unknownWorker.add(events.size());
+    } else if (follower.source().equals(source)) {
+      follower.hear(events);
+    } else {
+      meters.replaced.add(events.size());
     }
   }
 
   private void undecodable(EventEnvelope envelope, RuntimeException cause) {
-    boolean first;
-    synchronized (lock) {
-      first = decodes;
-      decodes = false;
-    }
-    log.log(
+    boolean first = decodes;
+    decodes = false;
+    LOG.log(
         first ? Level.WARNING : Level.DEBUG,
         () ->
             "dropped %d bytes from publisher %x on %s that are no KV events"
@@ -78,44 +193,15 @@ public final class EventIntake {
         cause);
   }
 
-  /**
-   * Tells which workers there are from now on. Those that are gone are forgotten; events of others
-   * than these are dropped.
-   */
-  public void workers(Set<InstanceId> now) {
-    synchronized (lock) {
-      for (var worker : live) {
-        if (!now.contains(worker)) {
-          cursors.keySet().removeIf(rank -> rank.worker().equals(worker));
-          index.forget(worker);
-        }
-      }
-      live = Set.copyOf(now);
-    }
-  }
-
-  private void take(WorkerRank rank, KvEvent event) {
-    if (!live.contains(rank.worker())) {
-      meters.unknownWorker.increment();
-      return;
-    }
-    var cursor = cursors.get(rank);
-    if (cursor != null) {
-      if (Long.compareUnsigned(event.id(), cursor) <= 0) {
-        meters.duplicates.increment();
-        return;
-      }
-      if (event.id() != cursor + 1) {
-        meters.gaps.increment();
-        log.log(
-            Level.DEBUG,
-            () ->
-                "events after %d of rank %s are lost, up to %d"
-                    .formatted(cursor, rank, event.id()));
-        index.apply(rank, new KvEvent.Cleared(event.id() - 1));
-      }
-    }
-    cursors.put(rank, event.id());
-    meters.applied(event, index.apply(rank, event));
+  /** Takes nothing in from now on and gives up what it asks. Idempotent. */
+  @Override
+  public void close() {
+    closed = true;
+    mailbox.add(
+        () -> {
+          followers.values().forEach(SourceFollower::end);
+          followers.clear();
+          sources.clear();
+        });
   }
 }

@@ -12,39 +12,74 @@ import java.util.Objects;
 
 /** The counters of event intake, looked up once. */
 final class IntakeMeters {
-  final Counter gaps;
-  final Counter duplicates;
   final Counter unknownWorker;
+  final Counter unknownPublisher;
+  final Counter replaced;
+  final Counter foreign;
+  final Counter backlog;
   final Counter undecodable;
-  private final Map<Outcome, Counter> stored;
-  private final Map<Outcome, Counter> removed;
-  private final Map<Outcome, Counter> cleared;
+  final Counter lowerTier;
+  private final Map<RankCursor.Happening, Counter> happenings =
+      new EnumMap<>(RankCursor.Happening.class);
+  private final Kind stored;
+  private final Kind removed;
+  private final Kind cleared;
+
+  /** The counters of one kind of event. */
+  private record Kind(Map<Outcome, Counter> applied, Counter unsupported) {}
 
   IntakeMeters(Metrics metrics) {
-    gaps = metrics.counter(RouterMetrics.EVENT_GAPS);
-    duplicates = dropped(metrics, "duplicate");
     unknownWorker = dropped(metrics, "unknown_worker");
+    unknownPublisher = dropped(metrics, "unknown_publisher");
+    replaced = dropped(metrics, "replaced_publisher");
+    foreign = dropped(metrics, "foreign_rank");
+    backlog = dropped(metrics, "backlog");
     undecodable = dropped(metrics, "undecodable");
-    stored = applied(metrics, "stored");
-    removed = applied(metrics, "removed");
-    cleared = applied(metrics, "cleared");
+    lowerTier = dropped(metrics, "lower_tier");
+    for (var what : RankCursor.Happening.values()) {
+      happenings.put(what, counter(metrics, what));
+    }
+    stored = kind(metrics, "stored");
+    removed = kind(metrics, "removed");
+    cleared = kind(metrics, "cleared");
+  }
+
+  private static Counter counter(Metrics metrics, RankCursor.Happening what) {
+    return switch (what) {
+      case DUPLICATE -> dropped(metrics, "duplicate");
+      case NOT_KEPT -> dropped(metrics, "recovery_backlog");
+      case FENCED_OFF -> dropped(metrics, "corrupt_source");
+      case GAP -> metrics.counter(RouterMetrics.EVENT_GAPS);
+      case KEPT -> metrics.counter(RouterMetrics.EVENTS_BUFFERED);
+      case GOT_EVENTS -> recovered(metrics, "events");
+      case GOT_DUMP -> recovered(metrics, "tree_dump");
+      case SUPERSEDED -> recovered(metrics, "superseded");
+      case EXHAUSTED -> recovered(metrics, "exhausted");
+      case CORRUPT -> recovered(metrics, "corrupt");
+    };
   }
 
   private static Counter dropped(Metrics metrics, String reason) {
     return metrics.counter(RouterMetrics.EVENTS_DROPPED, new Label("reason", reason));
   }
 
-  private static Map<Outcome, Counter> applied(Metrics metrics, String eventType) {
+  private static Counter recovered(Metrics metrics, String result) {
+    return metrics.counter(RouterMetrics.RECOVERIES, new Label("result", result));
+  }
+
+  private static Kind kind(Metrics metrics, String eventType) {
     var counters = new EnumMap<Outcome, Counter>(Outcome.class);
     for (var outcome : Outcome.values()) {
-      counters.put(
-          outcome,
-          metrics.counter(
-              RouterMetrics.EVENTS_APPLIED,
-              new Label("event_type", eventType),
-              new Label("status", status(outcome))));
+      counters.put(outcome, applied(metrics, eventType, status(outcome)));
     }
-    return counters;
+    return new Kind(counters, applied(metrics, eventType, "unsupported_residency_domain"));
+  }
+
+  private static Counter applied(Metrics metrics, String eventType, String status) {
+    return metrics.counter(
+        RouterMetrics.EVENTS_APPLIED,
+        new Label("event_type", eventType),
+        new Label("status", status));
   }
 
   /** Dynamo's words. */
@@ -57,13 +92,23 @@ final class IntakeMeters {
     };
   }
 
+  private Kind of(KvEvent event) {
+    return switch (event) {
+      case KvEvent.Stored _ -> stored;
+      case KvEvent.Removed _ -> removed;
+      case KvEvent.Cleared _ -> cleared;
+    };
+  }
+
   void applied(KvEvent event, Outcome outcome) {
-    var counters =
-        switch (event) {
-          case KvEvent.Stored _ -> stored;
-          case KvEvent.Removed _ -> removed;
-          case KvEvent.Cleared _ -> cleared;
-        };
-    Objects.requireNonNull(counters.get(outcome)).increment();
+    Objects.requireNonNull(of(event).applied.get(outcome)).increment();
+  }
+
+  void unsupported(KvEvent event) {
+    of(event).unsupported.increment();
+  }
+
+  void count(RankCursor.Happening what) {
+    Objects.requireNonNull(happenings.get(what)).increment();
   }
 }

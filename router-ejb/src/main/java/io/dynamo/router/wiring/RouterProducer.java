@@ -1,6 +1,7 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
@@ -16,7 +17,7 @@ public class RouterProducer {
   @Produces
   @Singleton
   RunningRouter router(DynamoRuntime runtime) {
-    return new RunningRouter(runtime, KvEventCodec::decode);
+    return new RunningRouter(runtime, KvEventCodec::decode, new KvQueryCodec());
   }
 
   void close(@Disposes RunningRouter router) {

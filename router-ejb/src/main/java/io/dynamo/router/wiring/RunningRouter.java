@@ -1,18 +1,26 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.discovery.Discovery;
+import io.dynamo.kv.KvQuery;
+import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.request.MessageCodec;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.ModelRanks;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
+import io.dynamo.router.ingest.Alarm;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.PlaneKvQueries;
+import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
@@ -22,17 +30,30 @@ final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
   private final EndpointRouters routers;
   private final Discovery.Handle models;
 
-  RunningRouter(DynamoRuntime runtime, Function<byte[], List<RankEvent>> decoder) {
+  RunningRouter(
+      DynamoRuntime runtime,
+      Function<byte[], List<RankEvent>> decoder,
+      MessageCodec<KvQuery, KvReply> queries) {
     var ranks = new ModelRanks();
+    var alarm = Alarm.of(runtime.timer());
+    DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
+    var recoveries =
+        new Recoveries(
+            new PlaneKvQueries(runtime.client(), queries), alarm, runtime.blocking(), random);
     routers =
         new EndpointRouters(
             runtime.settings().router(),
             runtime::instances,
             ranks,
-            runtime.events(),
-            decoder,
+            new EventFeed(
+                runtime.events(),
+                runtime.discovery(),
+                decoder,
+                recoveries,
+                alarm,
+                runtime.blocking()),
             runtime.metrics(),
-            () -> ThreadLocalRandom.current().nextDouble(),
+            random,
             System::nanoTime);
     models =
         ranks.follow(

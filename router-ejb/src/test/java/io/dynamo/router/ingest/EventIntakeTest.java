@@ -2,23 +2,35 @@ package io.dynamo.router.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
+import io.dynamo.kv.KvQuery;
+import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.Residency;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.index.PrefixTableIndexer;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
+import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -29,7 +41,22 @@ class EventIntakeTest {
   private final Map<Byte, List<RankEvent>> messages = new HashMap<>();
   private final Metrics metrics = new Metrics();
   private final PrefixTableIndexer index = new PrefixTableIndexer();
-  private final EventIntake intake = new EventIntake(index, this::decode, metrics);
+  private long nowNanos;
+  private final ManualAlarm alarm = new ManualAlarm();
+  private final List<KvQuery> asked = new ArrayList<>();
+  private KvReply answer = new KvReply.Refused("not yet");
+  private final Recoveries recoveries =
+      new Recoveries(
+          (_, query) -> {
+            asked.add(query);
+            return CompletableFuture.completedFuture(answer);
+          },
+          alarm,
+          Runnable::run,
+          () -> 0);
+  private final EventIntake intake =
+      new EventIntake(
+          index, this::decode, recoveries, alarm, Runnable::run, () -> nowNanos, metrics);
 
   private List<RankEvent> decode(byte[] payload) {
     var events = messages.get(payload[0]);
@@ -42,16 +69,37 @@ class EventIntakeTest {
   @BeforeEach
   void workerIsLive() {
     intake.workers(Set.of(RANK.worker()));
+    intake.sourceFound(source(RANK, 9, false));
+    intake.sourceFound(source(SIBLING, 10, false));
   }
 
   private void hear(RankEvent... events) {
     byte number = (byte) messages.size();
     messages.put(number, List.of(events));
-    hear(number);
+    hear(events[0].rank().equals(SIBLING) ? 10 : 9, number);
   }
 
-  private void hear(byte number) {
-    intake.accept(new EventEnvelope(9, 0, 0, EventIntake.TOPIC, new byte[] {number}));
+  private void hearFrom(long publisher, RankEvent... events) {
+    byte number = (byte) messages.size();
+    messages.put(number, List.of(events));
+    hear(publisher, number);
+  }
+
+  private void hear(long publisher, byte number) {
+    intake.accept(new EventEnvelope(publisher, 0, 0, KvEventSource.TOPIC, new byte[] {number}));
+  }
+
+  private static KvEventSource source(WorkerRank rank, long publisher, boolean recoverable) {
+    var name = KvEventSource.queryEndpoint(publisher);
+    var target =
+        new Instance(
+            new EndpointId("n", "c", name),
+            rank.worker(),
+            new TransportAddress.Tcp("127.0.0.1:1", name),
+            "cpu",
+            PayloadFormat.MSGPACK);
+    return new KvEventSource(
+        new EndpointId("n", "c", "e"), rank, publisher, recoverable ? target : null);
   }
 
   private static RankEvent stored(WorkerRank rank, long id, long parent, long content) {
@@ -138,7 +186,8 @@ class EventIntakeTest {
 
   @Test
   void aWorkerThatIsGoneIsForgotten() {
-    hear(stored(RANK, 1, 0, 1), stored(SIBLING, 1, 0, 1));
+    hear(stored(RANK, 1, 0, 1));
+    hear(stored(SIBLING, 1, 0, 1));
     intake.workers(Set.of());
     assertThat(held(RANK)).isZero();
     assertThat(held(SIBLING)).isZero();
@@ -149,9 +198,102 @@ class EventIntakeTest {
 
   @Test
   void anUnreadableMessageIsDroppedAlone() {
-    hear((byte) 77);
+    hear(9, (byte) 77);
     hear(stored(RANK, 1, 0, 1));
     assertThat(dropped("undecodable")).isEqualTo(1);
     assertThat(held(RANK)).isEqualTo(1);
+  }
+
+  @Test
+  void aMessageWithAnotherRanksEventIsDroppedWhole() {
+    hearFrom(9, stored(RANK, 1, 0, 1), stored(SIBLING, 1, 0, 1));
+    assertThat(index.size()).isZero();
+    assertThat(dropped("foreign_rank")).isEqualTo(2);
+  }
+
+  @Test
+  void eventsThatCameBeforeTheirSourceAreTakenWithIt() {
+    intake.sourceLost(9);
+    hearFrom(9, stored(RANK, 1, 0, 1));
+    assertThat(held(RANK)).isZero();
+    nowNanos += Duration.ofSeconds(29).toNanos();
+    intake.sourceFound(source(RANK, 9, false));
+    assertThat(held(RANK)).isEqualTo(1);
+  }
+
+  @Test
+  void eventsWhoseSourceNeverCameAreDropped() {
+    hearFrom(77, stored(RANK, 1, 0, 1));
+    nowNanos += Duration.ofSeconds(30).toNanos();
+    intake.sourceFound(source(RANK, 77, false));
+    assertThat(held(RANK)).isZero();
+    assertThat(dropped("unknown_publisher")).isEqualTo(1);
+  }
+
+  @Test
+  void unknownPublishersHoldAtMostSoManyMessages() {
+    for (int i = 0; i < JoinBuffer.MESSAGES + 2; i++) {
+      hearFrom(77, stored(RANK, 1, 0, 1));
+    }
+    assertThat(dropped("unknown_publisher")).isEqualTo(2);
+  }
+
+  @Test
+  void aPublisherThatRestartsReplacesItsPredecessor() {
+    hear(stored(RANK, 1, 0, 1), stored(RANK, 2, 1, 2));
+    intake.sourceFound(source(RANK, 11, false));
+    assertThat(held(RANK)).isZero();
+    hearFrom(11, stored(RANK, 1, 0, 1));
+    hearFrom(9, stored(RANK, 3, 2, 3));
+    assertThat(held(RANK)).isEqualTo(1);
+    assertThat(dropped("replaced_publisher")).isEqualTo(1);
+    intake.sourceLost(9);
+    assertThat(held(RANK)).isEqualTo(1);
+    intake.sourceLost(11);
+    assertThat(held(RANK)).isZero();
+  }
+
+  @Test
+  void aSourceWithATargetIsAskedAtOnceAndEventsWait() {
+    intake.sourceFound(source(RANK, 12, true));
+    hearFrom(12, stored(RANK, 3, 2, 3));
+    assertThat(held(RANK)).isZero();
+    answer = new KvReply.TreeDump(List.of(stored(RANK, 0, 0, 1), stored(RANK, 1, 1, 2)), 2);
+    alarm.ringAll();
+    assertThat(asked).containsExactly(KvQuery.ofAll(RANK));
+    assertThat(held(RANK)).isEqualTo(3);
+  }
+
+  @Test
+  void aWorkerThatIsGoneIsAskedNoMore() {
+    intake.sourceFound(source(RANK, 12, true));
+    intake.workers(Set.of());
+    alarm.ringAll();
+    assertThat(asked).isEmpty();
+    intake.workers(Set.of(RANK.worker()));
+    alarm.ringAll();
+    assertThat(asked).isNotEmpty();
+  }
+
+  @Test
+  void aClosedIntakeAsksNoMore() {
+    intake.sourceFound(source(RANK, 12, true));
+    intake.close();
+    alarm.ringAll();
+    assertThat(asked).isEmpty();
+  }
+
+  @Test
+  void lowerTiersAndUnsupportedDomainsKeepTheirIdsAndChangeNothing() {
+    var event = stored(RANK, 1, 0, 1).event();
+    hear(new RankEvent(RANK, StorageTier.DISK, Residency.WORKER, event, null));
+    hear(
+        new RankEvent(
+            RANK, StorageTier.DEVICE, Residency.UNSUPPORTED, new KvEvent.Cleared(2), null));
+    hear(stored(RANK, 3, 0, 1));
+    assertThat(held(RANK)).isEqualTo(1);
+    assertThat(dropped("lower_tier")).isEqualTo(1);
+    assertThat(applied("cleared", "unsupported_residency_domain")).isEqualTo(1);
+    assertThat(gaps()).isZero();
   }
 }

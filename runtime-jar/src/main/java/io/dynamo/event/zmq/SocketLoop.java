@@ -221,7 +221,7 @@ final class SocketLoop {
   private void safely(Runnable work) {
     try {
       work.run();
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.log(Level.ERROR, thread.getName() + " goes on after a failure", e);
     }
   }

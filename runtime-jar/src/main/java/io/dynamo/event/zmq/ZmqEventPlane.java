@@ -19,7 +19,6 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
-import org.zeromq.ZMQ;
 
 /**
  * Events over ZeroMQ without a broker: a publisher binds and is found through discovery, a
@@ -91,7 +90,7 @@ public final class ZmqEventPlane implements EventPlane {
     } catch (RuntimeException e) {
       sending.execute(
           () -> {
-            sending.disown(socket);
+            sending.disown(socket, socket.signal());
             socket.close();
           });
       throw e;
@@ -115,9 +114,9 @@ public final class ZmqEventPlane implements EventPlane {
     return publisher;
   }
 
-  private ZMQ.Socket bound() {
+  private BoundSocket bound() {
     var socket = sockets.publisher();
-    sending.own(socket);
+    sending.own(socket, socket.signal());
     return socket;
   }
 

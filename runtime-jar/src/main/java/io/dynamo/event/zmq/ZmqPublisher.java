@@ -12,12 +12,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.ZMQ;
 import org.zeromq.ZMQException;
 
 /**
- * A bound PUB socket behind a bounded queue. One thread at a time publishes; the loop's thread
- * sends.
+ * A bound socket behind a bounded queue. One thread at a time publishes; the loop's thread sends.
  */
 final class ZmqPublisher implements EventPlane.Publisher {
   private static final int BATCH = 256; // events sent before another publisher has its turn
@@ -28,7 +26,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final EventSubject subject;
   private final long id;
   private final SocketLoop loop;
-  private final ZMQ.Socket socket; // by the loop only
+  private final BoundSocket socket; // by the loop only
   private final Discovery.Handle record;
   private final int capacity;
   private final Metrics.Counter dropped;
@@ -50,7 +48,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
       EventSubject subject,
       long id,
       SocketLoop loop,
-      ZMQ.Socket socket,
+      BoundSocket socket,
       Discovery.Handle record,
       int capacity,
       Metrics.Counter dropped,
@@ -96,10 +94,10 @@ final class ZmqPublisher implements EventPlane.Publisher {
     for (var event = next(sent); event != null; event = next(sent)) {
       sent++;
       try {
-        socket.send(topicFrame, ZMQ.DONTWAIT | ZMQ.SNDMORE);
-        socket.send(idFrame, ZMQ.DONTWAIT | ZMQ.SNDMORE);
-        socket.send(event.sequence, ZMQ.DONTWAIT | ZMQ.SNDMORE);
-        socket.send(event.envelope, ZMQ.DONTWAIT);
+        socket.send(topicFrame, true);
+        socket.send(idFrame, true);
+        socket.send(event.sequence, true);
+        socket.send(event.envelope, false);
       } catch (ZMQException e) {
         dropped.increment(); // the socket is closing
       }
@@ -122,7 +120,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     record.close(); // nobody comes any more; then those who are there are left
     loop.execute(
         () -> {
-          loop.disown(socket);
+          loop.disown(socket, socket.signal());
           socket.close();
         });
   }

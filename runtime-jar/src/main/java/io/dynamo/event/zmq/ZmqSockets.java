@@ -47,9 +47,9 @@ final class ZmqSockets {
     LOG.log(Level.ERROR, "thread " + thread.getName() + " has died; no more events here", cause);
   }
 
-  /** A PUB socket, bound to a port that the system chose. */
-  ZMQ.Socket publisher() {
-    var socket = context.socket(SocketType.PUB);
+  /** A publisher's socket, bound to a port that the system chose. */
+  BoundSocket publisher() {
+    var socket = context.socket(BoundSocket.TYPE);
     try {
       socket.setLinger(0);
       socket.setSndHWM(settings.zmqHighWaterMark());
@@ -63,7 +63,7 @@ final class ZmqSockets {
       if (!socket.bind(address)) {
         throw new IllegalStateException("cannot bind an event publisher to " + address);
       }
-      return socket;
+      return new BoundSocket(socket);
     } catch (RuntimeException e) {
       socket.close();
       throw e;
@@ -71,8 +71,8 @@ final class ZmqSockets {
   }
 
   /** The address of {@code bound} that others are told. */
-  PeerAddress advertised(ZMQ.Socket bound) {
-    var endpoint = bound.getLastEndpoint();
+  PeerAddress advertised(BoundSocket bound) {
+    var endpoint = bound.socket().getLastEndpoint();
     int port = PeerAddress.parse(endpoint).port();
     var host = settings.zmqHost();
     return new PeerAddress(host == null ? settings.zmqBind() : host, port);

@@ -34,6 +34,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
     long next = PublisherConnection.UNKNOWN; // sequence expected of the next connection
     int attempt; // of connecting; tells the words of one socket from those of another
     boolean linked;
+    boolean complained;
 
     Heard(String endpoint) {
       this.endpoint = endpoint;
@@ -115,11 +116,19 @@ final class ZmqSubscription implements EventPlane.Subscription {
     var heard = new Heard(endpoint);
     publishers.put(id, heard);
     delivery.publisherFound(id);
+    reach(id, heard);
+  }
+
+  /** Looks the publisher's host up and connects; again and again until it works or it has gone. */
+  private void reach(long id, Heard heard) {
+    if (closed.get() || publishers.get(id) != heard) {
+      return;
+    }
     PeerAddress address;
     try {
-      address = PeerAddress.parse(endpoint);
+      address = PeerAddress.parse(heard.endpoint);
     } catch (IllegalArgumentException e) {
-      unreachable(id, endpoint, e);
+      complain(id, heard, e); // nothing mends it but another record
       return;
     }
     if (address.isLiteral()) {
@@ -132,7 +141,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
               var resolved = address.resolved();
               loop.execute(() -> connect(id, heard, resolved));
             } catch (IllegalArgumentException e) {
-              unreachable(id, endpoint, e);
+              loop.execute(() -> unreachable(id, heard, e));
             }
           });
     }
@@ -147,16 +156,14 @@ final class ZmqSubscription implements EventPlane.Subscription {
       heard.linked = false;
       var socket =
           sockets.subscriber(
-              subject.topic(),
-              address,
-              up -> loop.execute(() -> linked(id, heard, address, attempt, up)));
+              subject.topic(), address, up -> loop.execute(() -> linked(id, heard, attempt, up)));
       var connection =
           new PublisherConnection(
               subject, id, heard.endpoint, loop, socket, delivery, malformed, missed, heard.next);
       heard.connection = connection;
       connection.open();
     } catch (RuntimeException e) {
-      unreachable(id, heard.endpoint, e);
+      unreachable(id, heard, e);
     }
   }
 
@@ -165,7 +172,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
    * event that is too large would silence its publisher for ever. What is not back soon is
    * connected anew.
    */
-  private void linked(long id, Heard heard, PeerAddress address, int attempt, boolean up) {
+  private void linked(long id, Heard heard, int attempt, boolean up) {
     if (heard.attempt != attempt) {
       return; // a word of the socket before
     }
@@ -182,17 +189,27 @@ final class ZmqSubscription implements EventPlane.Subscription {
               connection.finish();
               heard.next = connection.expected();
               heard.connection = null;
-              connect(id, heard, address);
+              reach(id, heard);
             }
           });
     }
   }
 
-  private void unreachable(long id, String endpoint, RuntimeException why) {
-    LOG.log(
-        Level.WARNING,
-        "publisher %x of %s is not heard: cannot connect to %s".formatted(id, subject, endpoint),
-        why);
+  private void unreachable(long id, Heard heard, RuntimeException why) {
+    complain(id, heard, why);
+    loop.executeAfter(RECONNECT_DELAY, () -> reach(id, heard));
+  }
+
+  /** Logs once per publisher. */
+  private void complain(long id, Heard heard, RuntimeException why) {
+    if (!heard.complained) {
+      heard.complained = true;
+      LOG.log(
+          Level.WARNING,
+          "publisher %x of %s is not heard: cannot connect to %s"
+              .formatted(id, subject, heard.endpoint),
+          why);
+    }
   }
 
   private void lost(long id) {

@@ -3,6 +3,7 @@ package io.dynamo.request.codec;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import java.nio.ByteBuffer;
 
@@ -11,6 +12,11 @@ import java.nio.ByteBuffer;
  * field for field in the order of 1.6.1. Stateless.
  */
 public final class GenerateCodec implements MessageCodec<GenerateRequest, EngineOutput> {
+  @Override
+  public ItemForm itemForm() {
+    return ItemForm.ANNOTATED;
+  }
+
   @Override
   public byte[] encodeRequest(GenerateRequest request, PayloadFormat format) {
     return WireWriter.write(request, format, GenerateRequestShape::write);

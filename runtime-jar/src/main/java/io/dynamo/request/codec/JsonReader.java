@@ -55,6 +55,16 @@ final class JsonReader implements WireReader {
   }
 
   @Override
+  public void beginArray() throws IOException {
+    need(JsonToken.START_ARRAY);
+  }
+
+  @Override
+  public boolean nextElement() throws IOException {
+    return json.nextToken() != JsonToken.END_ARRAY;
+  }
+
+  @Override
   public int[] ints() throws IOException {
     need(JsonToken.START_ARRAY);
     var values = new int[16];
@@ -93,6 +103,16 @@ final class JsonReader implements WireReader {
   public long integer() throws IOException {
     need(JsonToken.VALUE_NUMBER_INT);
     return json.getLongValue();
+  }
+
+  @Override
+  public long unsigned() throws IOException {
+    need(JsonToken.VALUE_NUMBER_INT);
+    var value = json.getBigIntegerValue();
+    if (value.signum() < 0 || value.bitLength() > Long.SIZE) {
+      throw new IOException("the number " + value + " is no unsigned integer of 64 bits");
+    }
+    return value.longValue();
   }
 
   @Override

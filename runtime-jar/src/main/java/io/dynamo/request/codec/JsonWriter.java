@@ -55,6 +55,15 @@ final class JsonWriter implements WireWriter {
   }
 
   @Override
+  public void unsigned(long value) throws IOException {
+    if (value >= 0) {
+      json.writeNumber(value);
+    } else {
+      json.writeNumber(new BigInteger(Long.toUnsignedString(value)));
+    }
+  }
+
+  @Override
   public void float32(float value) throws IOException {
     if (Float.isFinite(value)) {
       json.writeNumber(value);

@@ -4,14 +4,17 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /** The field names of one map, told apart without a string per field. */
-final class Keys {
-  static final int END = -1;
-  static final int UNKNOWN = -2;
+public final class Keys {
+  /** No key is left. */
+  public static final int END = -1;
+
+  /** A key that is none of these. */
+  public static final int UNKNOWN = -2;
 
   private final String[] names;
   private final byte[][] utf8;
 
-  Keys(String... names) {
+  public Keys(String... names) {
     this.names = names;
     utf8 = new byte[names.length][];
     for (int i = 0; i < names.length; i++) {

@@ -24,7 +24,7 @@ final class MsgpackReader implements WireReader {
   private final int start;
   private final int limit;
   private int at;
-  private int[] entriesLeft = new int[2]; // of each open map
+  private int[] entriesLeft = new int[2]; // of each open map or array
   private int depth;
   private int expectedKey;
 
@@ -95,7 +95,26 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public void beginMap() throws IOException {
-    int size = mapHeader();
+    open(mapHeader());
+    expectedKey = 0;
+  }
+
+  @Override
+  public void beginArray() throws IOException {
+    open(arrayHeader());
+  }
+
+  @Override
+  public boolean nextElement() {
+    if (entriesLeft[depth - 1] == 0) {
+      depth--;
+      return false;
+    }
+    entriesLeft[depth - 1]--;
+    return true;
+  }
+
+  private void open(int size) throws IOException {
     if (depth == MAX_DEPTH) {
       throw new IOException("nested deeper than " + MAX_DEPTH);
     }
@@ -103,7 +122,6 @@ final class MsgpackReader implements WireReader {
       entriesLeft = Arrays.copyOf(entriesLeft, depth * 2);
     }
     entriesLeft[depth++] = size;
-    expectedKey = 0;
   }
 
   private int mapHeader() throws IOException {
@@ -256,6 +274,19 @@ final class MsgpackReader implements WireReader {
         yield (byte) type;
       }
     };
+  }
+
+  @Override
+  public long unsigned() throws IOException {
+    if (peek() == 0xcf) {
+      at++;
+      return unsigned(8);
+    }
+    long value = integer();
+    if (value < 0) {
+      throw new IOException("the negative number " + value + " where none can be");
+    }
+    return value;
   }
 
   private static boolean isFixedInteger(int type) {

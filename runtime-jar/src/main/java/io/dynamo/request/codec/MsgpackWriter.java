@@ -117,6 +117,15 @@ final class MsgpackWriter implements WireWriter {
   }
 
   @Override
+  public void unsigned(long value) {
+    if (value >= 0) {
+      integer(value);
+    } else {
+      put(0xcf, value, 8);
+    }
+  }
+
+  @Override
   public void float32(float value) {
     put(0xca, Float.floatToIntBits(value), 4);
   }

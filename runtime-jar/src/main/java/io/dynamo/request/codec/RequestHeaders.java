@@ -5,14 +5,22 @@ import io.dynamo.net.PayloadFormat;
 import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** The headers of a request frame: one JSON object of strings, all of them optional. */
-public final class RequestHeaders {
+/**
+ * The headers of a request frame: one JSON object of strings, all of them optional.
+ *
+ * @param more what a frame carries beyond the plane's own
+ * @param sentUnixNanos the requester's wall clock at send; 0 when not told
+ */
+public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
   private static final String REQUEST_ID = "request-id";
   private static final String PATH = "x-endpoint-path";
   private static final String SENT = "x-frontend-send-ts-ns";
 
-  private RequestHeaders() {}
+  public RequestHeaders {
+    more = Map.copyOf(more);
+  }
 
   /**
    * @param sentUnixNanos wall clock at send
@@ -28,20 +36,26 @@ public final class RequestHeaders {
     return WireWriter.write(all, PayloadFormat.JSON, WireWriter::any);
   }
 
-  /**
-   * What a frame carries beyond the plane's own; nothing when it is no JSON, as Dynamo reads it.
-   */
-  public static Map<String, String> ofJson(byte[] json) {
+  /** Reads what a frame carries; nothing when it is no JSON, as Dynamo reads it. */
+  public static RequestHeaders ofJson(byte[] json) {
     try {
       var all =
           WireReader.read(
               "headers", ByteBuffer.wrap(json), PayloadFormat.JSON, ControlMessage::pairs);
       all.remove(REQUEST_ID);
       all.remove(PATH);
-      all.remove(SENT);
-      return all;
+      long sent = unixNanos(all.remove(SENT));
+      return new RequestHeaders(all, sent);
     } catch (InvalidRequestException e) {
-      return Map.of();
+      return new RequestHeaders(Map.of(), 0);
+    }
+  }
+
+  private static long unixNanos(@Nullable String text) {
+    try {
+      return text == null ? 0 : Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      return 0;
     }
   }
 }

@@ -2,6 +2,7 @@ package io.dynamo.request.codec;
 
 import io.dynamo.error.ErrorCode;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.ItemForm;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One frame of an answer: {@code {"data":{"data":item,…},"complete_final":false}}, or the end mark
- * {@code {"complete_final":true}}. The inner map is Dynamo's annotated item.
+ * {@code {"complete_final":true}}. The inner map is Dynamo's annotated item; in {@linkplain
+ * ItemForm#PLAIN plain} form the item stands in its place.
  *
  * @param item the bytes of the item, null when there is none; a view of what was read
  * @param error what went wrong instead of an item
@@ -24,8 +26,11 @@ public record ResponseEnvelope(
 
   private static final byte[] JSON_HEAD = ascii("{\"data\":{\"data\":");
   private static final byte[] JSON_TAIL = ascii("},\"complete_final\":false}");
+  private static final byte[] JSON_PLAIN_HEAD = ascii("{\"data\":");
+  private static final byte[] JSON_PLAIN_TAIL = ascii(",\"complete_final\":false}");
   private static final byte[] JSON_END = ascii("{\"complete_final\":true}");
   private static final byte[] MSGPACK_HEAD = ascii("\u0082\u00a4data\u0081\u00a4data");
+  private static final byte[] MSGPACK_PLAIN_HEAD = ascii("\u0082\u00a4data");
   private static final byte[] MSGPACK_TAIL = ascii("\u00aecomplete_final\u00c2");
   private static final byte[] MSGPACK_END = ascii("\u0081\u00aecomplete_final\u00c3");
 
@@ -34,13 +39,29 @@ public record ResponseEnvelope(
   }
 
   /** What stands before an item in its frame. */
+  public static byte[] head(ItemForm form, PayloadFormat format) {
+    return switch (form) {
+      case ANNOTATED -> format == PayloadFormat.JSON ? JSON_HEAD : MSGPACK_HEAD;
+      case PLAIN -> format == PayloadFormat.JSON ? JSON_PLAIN_HEAD : MSGPACK_PLAIN_HEAD;
+    };
+  }
+
+  /** {@link #head(ItemForm, PayloadFormat)} of an annotated item. */
   public static byte[] head(PayloadFormat format) {
-    return format == PayloadFormat.JSON ? JSON_HEAD : MSGPACK_HEAD;
+    return head(ItemForm.ANNOTATED, format);
   }
 
   /** What stands after an item in its frame. */
+  public static byte[] tail(ItemForm form, PayloadFormat format) {
+    if (format == PayloadFormat.MSGPACK) {
+      return MSGPACK_TAIL;
+    }
+    return form == ItemForm.ANNOTATED ? JSON_TAIL : JSON_PLAIN_TAIL;
+  }
+
+  /** {@link #tail(ItemForm, PayloadFormat)} of an annotated item. */
   public static byte[] tail(PayloadFormat format) {
-    return format == PayloadFormat.JSON ? JSON_TAIL : MSGPACK_TAIL;
+    return tail(ItemForm.ANNOTATED, format);
   }
 
   /** The end mark. */
@@ -74,20 +95,26 @@ public record ResponseEnvelope(
    * @param body a heap buffer; the item is a view of it
    * @throws io.dynamo.error.InvalidRequestException when it is no envelope
    */
+  public static ResponseEnvelope read(ByteBuffer body, ItemForm form, PayloadFormat format) {
+    var found = itemInPlace(body, form, format);
+    return found != null
+        ? new ResponseEnvelope(found, null, false, true)
+        : WireReader.read("response frame", body, format, in -> read(in, form, body));
+  }
+
+  /** Reads one frame with an annotated item, if any. */
   public static ResponseEnvelope read(ByteBuffer body, PayloadFormat format) {
-    var plain = plainItem(body, format);
-    return plain != null
-        ? new ResponseEnvelope(plain, null, false, true)
-        : WireReader.read("response frame", body, format, in -> read(in, body));
+    return read(body, ItemForm.ANNOTATED, format);
   }
 
   /**
    * The item of a frame in Dynamo's own layout, found by its fixed bytes. An item that does not
    * fill what is between them is found out by whoever reads it.
    */
-  private static @Nullable ByteBuffer plainItem(ByteBuffer body, PayloadFormat format) {
-    byte[] head = head(format);
-    byte[] tail = tail(format);
+  private static @Nullable ByteBuffer itemInPlace(
+      ByteBuffer body, ItemForm form, PayloadFormat format) {
+    byte[] head = head(form, format);
+    byte[] tail = tail(form, format);
     int from = body.position();
     int to = body.limit() - tail.length;
     if (to - from <= head.length || !matches(body, from, head) || !matches(body, to, tail)) {
@@ -108,14 +135,15 @@ public record ResponseEnvelope(
     return true;
   }
 
-  private static ResponseEnvelope read(WireReader in, ByteBuffer body) throws IOException {
+  private static ResponseEnvelope read(WireReader in, ItemForm form, ByteBuffer body)
+      throws IOException {
     var item = new ItemRead();
     boolean complete = false;
     boolean hasComplete = false;
     in.beginMap();
     for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
       switch (key) {
-        case 0 -> item.read(in, body);
+        case 0 -> item.read(in, form, body);
         case 1 -> {
           complete = in.bool();
           hasComplete = true;
@@ -129,7 +157,7 @@ public record ResponseEnvelope(
     return new ResponseEnvelope(item.bytes, item.failure(), complete, item.present);
   }
 
-  /** The annotated item as it is being read. */
+  /** The value of {@code data} as it is being read. */
   private static final class ItemRead {
     boolean present;
     @Nullable ByteBuffer bytes;
@@ -137,7 +165,12 @@ public record ResponseEnvelope(
     @Nullable DynamoError error;
     List<String> comments = List.of();
 
-    void read(WireReader in, ByteBuffer body) throws IOException {
+    void read(WireReader in, ItemForm form, ByteBuffer body) throws IOException {
+      if (form == ItemForm.PLAIN) {
+        bytes = extent(in, body);
+        present = bytes != null;
+        return;
+      }
       if (in.isNil()) {
         return;
       }

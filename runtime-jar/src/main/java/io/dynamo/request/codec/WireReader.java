@@ -3,7 +3,6 @@ package io.dynamo.request.codec;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
-import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.UUID;
@@ -14,7 +13,8 @@ import org.jspecify.annotations.Nullable;
  * at hand; wrong types and truncation end {@link #read}. Nothing is allocated beyond what the bytes
  * can hold.
  */
-interface WireReader {
+public interface WireReader {
+  /** The length of a UUID as text. */
   int UUID_CHARS = 36;
 
   /** Reads a value of one type. */
@@ -57,6 +57,12 @@ interface WireReader {
   /** Reads a key of the innermost map: its index, {@link Keys#UNKNOWN} or {@link Keys#END}. */
   int nextKey(Keys keys) throws IOException;
 
+  /** Opens the array at hand, to be read with {@link #nextElement} until there is none. */
+  void beginArray() throws IOException;
+
+  /** Goes to the next element of the innermost array; false at its end. */
+  boolean nextElement() throws IOException;
+
   int[] ints() throws IOException;
 
   List<String> strings() throws IOException;
@@ -67,6 +73,9 @@ interface WireReader {
   int word(Keys words) throws IOException;
 
   long integer() throws IOException;
+
+  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  long unsigned() throws IOException;
 
   double number() throws IOException;
 
@@ -88,17 +97,6 @@ interface WireReader {
 
   /** Checks that nothing follows. */
   void end() throws IOException;
-
-  /** The bits of an unsigned integer. */
-  default long unsigned() throws IOException {
-    return switch (any()) {
-      case Integer value when value >= 0 -> value;
-      case Long value when value >= 0 -> value;
-      case BigInteger value when value.signum() >= 0 && value.bitLength() <= Long.SIZE ->
-          value.longValue();
-      case null, default -> throw new IOException("no unsigned integer of 64 bits");
-    };
-  }
 
   /** A UUID: text in JSON, its 16 bytes in MessagePack. */
   default UUID uuid() throws IOException {

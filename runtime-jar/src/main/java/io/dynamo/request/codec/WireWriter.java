@@ -10,7 +10,7 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /** Writes one value in either payload format. For one thread, one value. */
-interface WireWriter {
+public interface WireWriter {
   /** Writes a value of one type. */
   interface Shape<T> {
     void write(WireWriter out, T value) throws IOException;
@@ -50,6 +50,9 @@ interface WireWriter {
   void integer(long value) throws IOException;
 
   void integer(BigInteger value) throws IOException;
+
+  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  void unsigned(long value) throws IOException;
 
   void float32(float value) throws IOException;
 
@@ -104,15 +107,6 @@ interface WireWriter {
       nil();
     } else {
       bool(value);
-    }
-  }
-
-  /** The bits of an unsigned integer. */
-  default void unsigned(long bits) throws IOException {
-    if (bits >= 0) {
-      integer(bits);
-    } else {
-      integer(new BigInteger(Long.toUnsignedString(bits)));
     }
   }
 

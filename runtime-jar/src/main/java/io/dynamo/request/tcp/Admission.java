@@ -7,7 +7,7 @@ import java.util.LinkedHashSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many requests a worker runs and how many wait, first come first served; more are refused.
+ * How many requests an engine runs and how many wait, first come first served; more are refused.
  * Safe for concurrent use. Turns are told outside the lock, on the thread that made room.
  */
 final class Admission {
@@ -59,13 +59,23 @@ final class Admission {
   private final LinkedHashSet<Ticket> waiting = new LinkedHashSet<>(); // guarded by this
   private int running; // guarded by this
 
+  /** Of the engine: its levels and its limits are published. */
   Admission(AdmissionSettings limits, Metrics metrics) {
-    this.limits = limits;
-    active = metrics.level(TransportMetrics.POOL_ACTIVE);
-    depth = metrics.level(TransportMetrics.QUEUE_DEPTH);
-    rejected = metrics.counter(TransportMetrics.REJECTED);
+    this(limits, metrics, metrics);
     metrics.gauge(TransportMetrics.POOL_CAPACITY, limits::running);
     metrics.gauge(TransportMetrics.QUEUE_CAPACITY, limits::waiting);
+  }
+
+  private Admission(AdmissionSettings limits, Metrics levels, Metrics refusals) {
+    this.limits = limits;
+    active = levels.level(TransportMetrics.POOL_ACTIVE);
+    depth = levels.level(TransportMetrics.QUEUE_DEPTH);
+    rejected = refusals.counter(TransportMetrics.REJECTED);
+  }
+
+  /** Beside the engine's, whose levels it leaves alone; refusals are counted all the same. */
+  static Admission unpublished(AdmissionSettings limits, Metrics metrics) {
+    return new Admission(limits, new Metrics(), metrics);
   }
 
   /** A place among those that run, else in the queue, else null. */

@@ -16,6 +16,7 @@ final class OneItem<Q, R> implements Serving<R> {
   private final MessageCodec<Q, R> codec;
   private final ControlMessage control;
   private byte @Nullable [] body; // until the handler has it
+  private EndpointMeters.Failure step = EndpointMeters.Failure.INVALID_MESSAGE; // as the body
 
   OneItem(
       EndpointHandler<Q, R> handler,
@@ -41,7 +42,15 @@ final class OneItem<Q, R> implements Serving<R> {
       throw new InvalidRequestException(
           "request type " + control.requestType() + " is not served here");
     }
-    return handler.handle(codec.decodeRequest(ByteBuffer.wrap(bytes), control.format()), context);
+    step = EndpointMeters.Failure.DESERIALIZATION;
+    var request = codec.decodeRequest(ByteBuffer.wrap(bytes), control.format());
+    step = EndpointMeters.Failure.GENERATE;
+    return handler.handle(request, context);
+  }
+
+  @Override
+  public EndpointMeters.Failure step() {
+    return step;
   }
 
   @Override

@@ -9,6 +9,7 @@ record PlaneMeters(
     Metrics.Counter bytesReceived,
     Metrics.Counter errors,
     Metrics.Level inFlight,
+    Metrics.Timer queue,
     Metrics.Timer send,
     Metrics.Timer firstItem) {
   static PlaneMeters of(Metrics metrics) {
@@ -17,6 +18,7 @@ record PlaneMeters(
         metrics.counter(TransportMetrics.TCP_BYTES_RECEIVED),
         metrics.counter(TransportMetrics.TCP_ERRORS),
         metrics.level(TransportMetrics.INFLIGHT_REQUESTS),
+        metrics.timer(TransportMetrics.QUEUE_SECONDS),
         metrics.timer(TransportMetrics.SEND_SECONDS),
         metrics.timer(TransportMetrics.ROUNDTRIP_TTFT_SECONDS));
   }

@@ -40,6 +40,7 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
   private boolean over; // guarded by lock: nothing more is read
   private @Nullable ServedRequest<?, R> request; // written once, before the socket is dialled
   private Runnable ready = () -> {}; // likewise
+  private volatile EndpointMeters.Failure step = EndpointMeters.Failure.INVALID_MESSAGE;
 
   ReceivedInput(
       BidirectionalHandler<Q, R> handler,
@@ -89,7 +90,13 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
 
   @Override
   public Flow.Publisher<R> begin(RequestContext context) {
+    step = EndpointMeters.Failure.GENERATE;
     return handler.handle(items, context);
+  }
+
+  @Override
+  public EndpointMeters.Failure step() {
+    return step;
   }
 
   // the input, on its event loop
@@ -109,6 +116,7 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
 
   @Override
   public void failed(Throwable cause) {
+    step = EndpointMeters.Failure.RESPONSE_STREAM; // a call home that fails, as the answer's does
     lose(
         new WorkerLostException(
             ErrorCode.CANNOT_CONNECT,
@@ -141,7 +149,7 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
   public void signalled(StreamSignal signal) {
     if (signal == StreamSignal.STOP) {
       if (request != null) {
-        request.stop();
+        request.stopFromInput();
       }
       items.complete();
     } else {

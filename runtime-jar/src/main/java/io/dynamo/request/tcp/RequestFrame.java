@@ -41,7 +41,8 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     return 8L + path.length + headers.length + payloadLength();
   }
 
-  private long payloadLength() {
+  /** Bytes of the two-part frame. */
+  long payloadLength() {
     return (long) TwoPartFrame.PREFIX_BYTES + control.length + body.length;
   }
 

@@ -58,7 +58,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
       return Acks.unknownEndpoint(path);
     }
     if (frame.control().length > ControlMessage.MAX_BYTES) {
-      endpoint.errors.invalidMessage().increment();
+      endpoint.meters.failed(EndpointMeters.Failure.INVALID_MESSAGE);
       return Acks.UNREADABLE;
     }
     ControlMessage control;
@@ -67,7 +67,8 @@ final class RequestReceiver extends ByteToMessageDecoder {
     } catch (InvalidRequestException e) {
       return endpoint.refuse(ByteBuffer.wrap(frame.control()), e);
     }
-    return endpoint.accept(control, RequestHeaders.ofJson(frame.headers()), frame.body());
+    return endpoint.accept(
+        control, RequestHeaders.ofJson(frame.headers()), frame.body(), frame.payloadLength());
   }
 
   private static @Nullable String path(byte[] utf8) {

@@ -11,6 +11,7 @@ import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
+import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ControlMessage;
@@ -45,6 +46,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
   private final AtomicBoolean ended = new AtomicBoolean();
+  private final AtomicBoolean givenUp = new AtomicBoolean(); // the requester has
+  private final AtomicBoolean unpublished = new AtomicBoolean(); // an item found nobody
+  private final long begunNanos = System.nanoTime();
   private int window;
   private int maxItemBytes;
   private boolean begun; // touched by the event loop only: the handler was asked, or never will be
@@ -92,6 +96,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
+  long ageNanos() {
+    return System.nanoTime() - begunNanos;
+  }
+
   // the stream, on its event loop
 
   @Override
@@ -122,6 +130,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       if (!(e instanceof DynamoException)) {
         LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", e);
       }
+      endpoint.meters.failed(serving.step());
       refuse(connected, e);
       return;
     }
@@ -147,6 +156,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       }
       announced = true;
       to.send(TwoPartFrame.ofHeader(to.allocator(), Prologue.accepted()), () -> {});
+      endpoint.meters.prologueSent(ageNanos());
     }
   }
 
@@ -170,19 +180,20 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void failed(Throwable cause) {
-    endpoint.errors.responseStream().increment();
     LOG.log(
         System.Logger.Level.WARNING,
         "cannot deliver the answer of request {0} to {1}: {2}",
         control.id(),
         control.connection().address(),
         cause);
+    endpoint.meters.failed(EndpointMeters.Failure.RESPONSE_STREAM);
     ended.set(true);
     endpoint.ended(this);
   }
 
   @Override
   public void stop() {
+    givenUp();
     cancellation.stop();
     var to = stream;
     if (!begun && to != null) { // there is nothing yet that could still count
@@ -191,9 +202,18 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
+  /** A stop that came with the input, on any thread. */
+  void stopFromInput() {
+    cancellation.stop();
+    var to = stream;
+    if (to != null) {
+      to.execute(this::stop);
+    }
+  }
+
   @Override
   public void stalled() {
-    endpoint.errors.publishResponse().increment();
+    endpoint.meters.failed(EndpointMeters.Failure.PUBLISH_RESPONSE);
     LOG.log(
         System.Logger.Level.WARNING,
         "requester {0} takes nothing of the answer to request {1}: given up",
@@ -203,9 +223,16 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void kill() {
+    givenUp();
     cancellation.kill();
     if (ended.compareAndSet(false, true)) {
       cancelSubscription();
+    }
+  }
+
+  private void givenUp() {
+    if (!ended.get() && givenUp.compareAndSet(false, true)) {
+      endpoint.meters.cancelled();
     }
   }
 
@@ -243,6 +270,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   public void onNext(R item) {
     var to = stream;
     if (to == null || ended.get()) {
+      if (givenUp.get() && unpublished.compareAndSet(false, true)) {
+        endpoint.meters.failed(EndpointMeters.Failure.PUBLISH_RESPONSE);
+      }
       return;
     }
     byte[] bytes;
@@ -250,26 +280,23 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       bytes = codec.encodeItem(item, control.format());
       checkSize(bytes.length);
     } catch (RuntimeException e) {
+      endpoint.meters.failed(EndpointMeters.Failure.SERIALIZATION);
       cancelSubscription();
-      onError(e);
+      finish(e);
       return;
     }
-    to.send(
-        TwoPartFrame.ofBody(
-            to.allocator(),
-            ResponseEnvelope.head(control.format()),
-            bytes,
-            ResponseEnvelope.tail(control.format())),
-        this::itemWritten);
+    var head = ResponseEnvelope.head(codec.itemForm(), control.format());
+    var tail = ResponseEnvelope.tail(codec.itemForm(), control.format());
+    endpoint.meters.sent((long) head.length + bytes.length + tail.length);
+    to.send(TwoPartFrame.ofBody(to.allocator(), head, bytes, tail), this::itemWritten);
   }
 
   private void checkSize(int itemBytes) {
     int bytes =
         itemBytes
-            + ResponseEnvelope.head(control.format()).length
-            + ResponseEnvelope.tail(control.format()).length;
+            + ResponseEnvelope.head(codec.itemForm(), control.format()).length
+            + ResponseEnvelope.tail(codec.itemForm(), control.format()).length;
     if (bytes > maxItemBytes) {
-      endpoint.errors.publishResponse().increment();
       throw new EngineFailedException(
           ErrorCode.BACKEND_UNKNOWN,
           "item of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on both sides"
@@ -296,6 +323,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   @Override
   public void onError(Throwable cause) {
+    if (!ended.get() && !givenUp.get()) {
+      endpoint.meters.failed(EndpointMeters.Failure.GENERATE);
+    }
     finish(cause);
   }
 
@@ -332,7 +362,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     if (to == null || !ended.compareAndSet(false, true)) {
       return;
     }
-    if (cause != null && cancellation.level() == Cancellation.Level.KILL) {
+    boolean unheard = cancellation.level() == Cancellation.Level.KILL;
+    if (cause != null && (unheard || codec.itemForm() == ItemForm.PLAIN)) {
+      if (!unheard) {
+        LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
+      }
       to.abort();
       return;
     }
@@ -341,16 +375,18 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   private ByteBuf lastFrames(SentStream to, @Nullable Throwable cause) {
     var format = control.format();
-    var end = TwoPartFrame.ofBody(to.allocator(), ResponseEnvelope.end(format));
+    var mark = ResponseEnvelope.end(format);
+    endpoint.meters.sent(mark.length);
+    var end = TwoPartFrame.ofBody(to.allocator(), mark);
     if (cause == null) {
       return end;
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
       LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
     }
-    var error =
-        TwoPartFrame.ofBody(
-            to.allocator(), ResponseEnvelope.ofError(DynamoError.of(cause), format));
+    var item = ResponseEnvelope.ofError(DynamoError.of(cause), format);
+    endpoint.meters.sent(item.length);
+    var error = TwoPartFrame.ofBody(to.allocator(), item);
     try {
       return to.allocator()
           .buffer(error.readableBytes() + end.readableBytes())

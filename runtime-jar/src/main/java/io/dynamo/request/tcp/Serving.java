@@ -20,6 +20,9 @@ interface Serving<R> {
    */
   Flow.Publisher<R> begin(RequestContext context);
 
+  /** What it is called when the step under way fails, until the handler has answered. */
+  EndpointMeters.Failure step();
+
   /** The request is over: lets go of the input. */
   void end();
 }

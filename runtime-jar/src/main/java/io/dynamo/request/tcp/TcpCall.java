@@ -51,6 +51,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private boolean ended; // guarded by lock
   private volatile boolean calledHome;
   private volatile boolean accepted; // the prologue has come
+  private long begunNanos;
   private long sentNanos;
   private boolean firstItem = true; // touched by the stream's event loop only
   private boolean endMarked; // touched by the stream's event loop only
@@ -82,6 +83,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   private void start() {
+    begunNanos = System.nanoTime();
     client.opened(this);
     try {
       follow(context.cancellation());
@@ -124,6 +126,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     CallHomeServer.Registration expected = client.callHome.expect(subject, this);
     release(expected::close);
     sentNanos = System.nanoTime();
+    client.meters.queue().record(sentNanos - begunNanos);
     if (!hasEnded()) {
       client.pool.send(outgoing.worker(), outgoing.frame(), this);
     }
@@ -218,7 +221,8 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     var bytes = new byte[body.readableBytes()];
     body.readBytes(bytes);
     try {
-      return deliver(ResponseEnvelope.read(ByteBuffer.wrap(bytes), instance.format()));
+      return deliver(
+          ResponseEnvelope.read(ByteBuffer.wrap(bytes), codec.itemForm(), instance.format()));
     } catch (RuntimeException e) {
       failTelling(nonsense(e));
       return true;

@@ -9,10 +9,10 @@ import io.dynamo.pipeline.Handshake;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.RequestHeaders;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -29,9 +29,10 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
 
   private final TcpEndpointServer server;
   private final TransportAddress.Tcp address;
+  private final Admission admission;
   private final Service<R> service;
   private final MessageCodec<Q, R> codec;
-  final EndpointErrors errors;
+  final EndpointMeters meters;
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition emptied = lock.newCondition();
   private final Set<ServedRequest<Q, R>> running = new HashSet<>(); // guarded by lock
@@ -40,12 +41,14 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   TcpEndpoint(
       TcpEndpointServer server,
       TransportAddress.Tcp address,
+      Admission admission,
       Service<R> service,
       MessageCodec<Q, R> codec,
-      EndpointErrors errors) {
-    this.errors = errors;
+      EndpointMeters meters) {
+    this.meters = meters;
     this.server = server;
     this.address = address;
+    this.admission = admission;
     this.service = service;
     this.codec = codec;
   }
@@ -53,27 +56,32 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   /**
    * Takes a request, or refuses it.
    *
+   * @param payloadBytes of control message and body, as framed
    * @return the text of the acknowledgement, empty when taken
    */
-  String accept(ControlMessage control, Map<String, String> headers, byte[] body) {
-    var ticket = server.admission.enter();
+  String accept(ControlMessage control, RequestHeaders headers, byte[] body, long payloadBytes) {
+    var ticket = admission.enter();
     if (ticket == null) {
       return Acks.OVERLOADED;
     }
-    var request =
-        new ServedRequest<>(this, service.serving(control, body), codec, control, headers, ticket);
+    var serving = service.serving(control, body);
+    var request = new ServedRequest<>(this, serving, codec, control, headers.more(), ticket);
+    if (!begin(request)) {
+      ticket.leave(); // not under the lock: it runs the turn of another request
+      return Acks.unknownEndpoint(address.path());
+    }
+    meters.begun(payloadBytes, headers.sentUnixNanos());
+    request.start(server.callHome, server.settings.streamBuffer(), server.settings.maxFrameBytes());
+    return "";
+  }
+
+  private boolean begin(ServedRequest<Q, R> request) {
     lock.lock();
     try {
-      if (refusing) {
-        ticket.leave();
-        return Acks.unknownEndpoint(address.path());
-      }
-      running.add(request);
+      return !refusing && running.add(request);
     } finally {
       lock.unlock();
     }
-    request.start(server.callHome, server.settings.streamBuffer(), server.settings.maxFrameBytes());
-    return "";
   }
 
   /**
@@ -83,7 +91,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
    * @return the text of the acknowledgement
    */
   String refuse(ByteBuffer control, InvalidRequestException cause) {
-    errors.invalidMessage().increment();
+    meters.failed(EndpointMeters.Failure.INVALID_MESSAGE);
     LOG.log(
         System.Logger.Level.DEBUG,
         "endpoint {0} cannot read a request: {1}",
@@ -117,6 +125,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     } finally {
       lock.unlock();
     }
+    meters.ended(request.ageNanos());
     request.leave();
   }
 

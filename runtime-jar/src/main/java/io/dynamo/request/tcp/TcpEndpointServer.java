@@ -1,6 +1,7 @@
 package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.AdmissionSettings;
 import io.dynamo.config.TcpSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
@@ -39,14 +40,17 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   /** Requests told at a time that they cannot be read; more get a plain refusal. */
   private static final int MAX_REFUSALS = 64;
 
+  /** Each endpoint with room of its own. Its handler answers at once or refuses long before. */
+  private static final AdmissionSettings OWN_ROOM = new AdmissionSettings(256, 0);
+
   final TcpSettings settings;
   final CallHomeClient callHome;
-  final Admission admission;
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
-  private final Metrics metrics;
   final PlaneTls tls;
+  private final Admission engine;
   private final ConnectionLimit limit;
   private final EventLoops loops;
+  private final Metrics metrics;
   private final ConcurrentHashMap<String, TcpEndpoint<?, ?>> endpoints = new ConcurrentHashMap<>();
   private final ChannelGroup connections =
       new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
@@ -70,7 +74,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
             settings.timeouts().connect(),
             FIN_TIMEOUT,
             settings.timeouts().writeStall());
-    admission = new Admission(settings.admission(), metrics);
+    engine = new Admission(settings.admission(), metrics);
     limit =
         new ConnectionLimit(
             settings.maxConnections(),
@@ -83,9 +87,22 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
    */
   @Override
   public <Q, R> Served serve(
-      EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
+      EndpointId endpoint,
+      InstanceId id,
+      EndpointHandler<Q, R> handler,
+      MessageCodec<Q, R> codec,
+      Room room) {
+    var admission =
+        switch (room) {
+          case ENGINE -> engine;
+          case OWN -> Admission.unpublished(OWN_ROOM, metrics);
+        };
     return serve(
-        endpoint, id, codec, (control, body) -> new OneItem<>(handler, codec, control, body));
+        endpoint,
+        id,
+        codec,
+        admission,
+        (control, body) -> new OneItem<>(handler, codec, control, body));
   }
 
   /**
@@ -101,6 +118,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
         endpoint,
         id,
         codec,
+        engine,
         (control, body) -> new ReceivedInput<>(handler, codec, control, body, settings));
   }
 
@@ -108,11 +126,13 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       EndpointId endpoint,
       InstanceId id,
       MessageCodec<Q, R> codec,
+      Admission admission,
       TcpEndpoint.Service<R> service) {
     var path = id.hex() + "/" + endpoint;
     var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
     var served =
-        new TcpEndpoint<>(this, address, service, codec, EndpointErrors.of(metrics, endpoint));
+        new TcpEndpoint<>(
+            this, address, admission, service, codec, new EndpointMeters(metrics, endpoint, id));
     if (endpoints.putIfAbsent(path, served) != null) {
       throw new IllegalStateException("endpoint " + path + " is served already");
     }

@@ -18,6 +18,9 @@ import org.eclipse.microprofile.metrics.Tag;
  * Publishes at {@code /metrics}. Gauges are read at each scrape and durations handed on as they
  * come; counters, for which MicroProfile has no function to read, are carried over by {@link
  * #refresh}, so that counting costs the request path nothing. Safe for concurrent use.
+ *
+ * <p>Names with a colon, an engine's own, are left to the status server: MicroProfile does not say
+ * what becomes of them.
  */
 final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   private static final class Carried {
@@ -47,6 +50,9 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
 
   @Override
   public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {
+    if (isForeign(name)) {
+      return;
+    }
     var tags = tags(name, labels);
     var carried = new Carried(counter, registry.counter(metadata(name), tags));
     carried.refresh();
@@ -55,11 +61,17 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
 
   @Override
   public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {
+    if (isForeign(name)) {
+      return;
+    }
     registry.gauge(metadata(name), value, DoubleSupplier::getAsDouble, tags(name, labels));
   }
 
   @Override
   public Metrics.Timer timer(MetricName name, List<Label> labels) {
+    if (isForeign(name)) {
+      return _ -> {};
+    }
     var timer = registry.timer(metadata(name), tags(name, labels));
     return nanos -> timer.update(Duration.ofNanos(nanos));
   }
@@ -67,6 +79,10 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   /** Carries over what the counters have counted. To be called every second or so. */
   void refresh() {
     counters.forEach(Carried::refresh);
+  }
+
+  private static boolean isForeign(MetricName name) {
+    return name.name().indexOf(':') >= 0;
   }
 
   private static Metadata metadata(MetricName name) {

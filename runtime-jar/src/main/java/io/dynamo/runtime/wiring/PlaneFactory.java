@@ -2,9 +2,11 @@ package io.dynamo.runtime.wiring;
 
 import io.dynamo.config.Settings;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.PrometheusText;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.ClosingStack;
+import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.transfer.HostMemory;
 
 /** Opens what has sockets or native code behind it. */
@@ -13,6 +15,13 @@ interface PlaneFactory {
   /** Both sides of the request plane, and the memory that blocks live in. */
   record Planes(EndpointClient client, EndpointServer server, HostMemory memory) {}
 
+  /**
+   * What the parts tell of themselves.
+   *
+   * @param text the metrics under their exact names
+   */
+  record Outlets(Metrics metrics, PrometheusText text, SystemStatus status) {}
+
   /** Each part goes on {@code opened} as soon as it exists. */
-  Planes open(Settings settings, Metrics metrics, ClosingStack opened);
+  Planes open(Settings settings, Outlets outlets, ClosingStack opened);
 }

@@ -11,9 +11,15 @@ import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.local.LocalEventPlane;
 import io.dynamo.event.zmq.ZmqEventPlane;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.PrometheusText;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.health.Alarms;
+import io.dynamo.runtime.health.SystemHealth;
+import io.dynamo.runtime.status.SystemStatus;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -32,6 +38,7 @@ import org.eclipse.microprofile.metrics.MetricRegistry;
 final class PlaneOpener implements RuntimeOpener {
   // sockets and their threads end within this, or are left behind with a warning
   private static final Duration EVENTS_PATIENCE = Duration.ofSeconds(8);
+  private static final double NANOS_PER_SECOND = 1e9;
   private static final long METRICS_REFRESH_MILLIS = 1000;
 
   private final MetricRegistry registry;
@@ -49,9 +56,17 @@ final class PlaneOpener implements RuntimeOpener {
     var timer = timer(opened);
     var metrics = metrics(timer, opened);
     var blocking = blocking(opened);
-    var parts = planes.open(settings, metrics, opened);
+    var text = new PrometheusText();
+    metrics.attach(text);
+    var health = new SystemHealth(settings.status(), Alarms.on(timer), blocking, System::nanoTime);
+    var status = new SystemStatus(health);
+    var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
     var id = new InstanceId(random.nextLong());
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
+    metrics.gauge(
+        EndpointMetrics.UPTIME,
+        () -> health.uptime().toNanos() / NANOS_PER_SECOND,
+        new Label("worker_id", id.hex()));
     var events =
         opened.push(
             "events", EVENTS_PATIENCE, events(settings.event(), discovery, metrics, random, clock));
@@ -63,6 +78,7 @@ final class PlaneOpener implements RuntimeOpener {
         parts.server(),
         events,
         parts.memory(),
+        status,
         blocking,
         timer);
   }

@@ -3,17 +3,19 @@ package io.dynamo.runtime.wiring;
 import io.dynamo.config.Settings;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.GenerateCodec;
 import io.dynamo.request.tcp.TcpEndpointClient;
 import io.dynamo.request.tcp.TcpEndpointServer;
 import io.dynamo.runtime.ClosingStack;
+import io.dynamo.runtime.status.StatusServer;
+import io.dynamo.runtime.wiring.PlaneFactory.Outlets;
 import io.dynamo.transfer.jni.HostMemorySelection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import java.net.InetAddress;
 import java.time.Duration;
 
 /** Gives the planes their implementations: TCP for requests, native memory where there is some. */
@@ -37,7 +39,8 @@ public class PlaneProducer {
     return new GenerateCodec();
   }
 
-  private static PlaneFactory.Planes open(Settings settings, Metrics metrics, ClosingStack opened) {
+  private static PlaneFactory.Planes open(Settings settings, Outlets outlets, ClosingStack opened) {
+    var metrics = outlets.metrics();
     var memory =
         opened.push(
             "memory", HostMemorySelection.open(settings.server().nativeExtractDirs()).memory());
@@ -53,6 +56,17 @@ public class PlaneProducer {
             "request server",
             SERVER_PATIENCE,
             new TcpEndpointServer(settings.tcp(), loops, metrics));
+    if (settings.status().isOn()) {
+      opened.push(
+          "status server",
+          SERVER_PATIENCE,
+          new StatusServer(
+              settings.status(),
+              loops,
+              InetAddress.ofLiteral(settings.tcp().host()),
+              outlets.status(),
+              outlets.text()::write));
+    }
     return new PlaneFactory.Planes(client, server, memory);
   }
 }

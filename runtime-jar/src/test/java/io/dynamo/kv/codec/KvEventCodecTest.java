@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.Residency;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
@@ -17,6 +19,7 @@ import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.msgpack.core.MessagePack;
 
@@ -156,7 +159,7 @@ class KvEventCodecTest {
       out.packArrayHeader(1).packMapHeader(1).packString("worker_id").packInt(-7);
 
       assertThatThrownBy(() -> KvEventCodec.decode(out.toByteArray()))
-          .hasMessageContaining("negative number -7");
+          .hasMessageContaining("the negative number -7");
     }
   }
 
@@ -168,6 +171,71 @@ class KvEventCodecTest {
 
     assertThat(KvEventCodec.decode(other))
         .containsExactly(new RankEvent(RANK, new KvEvent.Removed(1, List.of())));
+  }
+
+  @ParameterizedTest
+  @EnumSource(StorageTier.class)
+  void tiersDomainsAndSessionsSurvive(StorageTier tier) {
+    var event =
+        new RankEvent(
+            RANK, tier, Residency.CACHE_OWNER, new KvEvent.Removed(3, List.of()), "session");
+
+    assertThat(KvEventCodec.decode(KvEventCodec.encode(List.of(event)))).containsExactly(event);
+  }
+
+  @Test
+  void aDomainThatIsNullOrUnknownIsSaidToBeUnsupported() throws IOException {
+    try (var out = MessagePack.newDefaultBufferPacker()) {
+      out.packArrayHeader(2);
+      for (int id = 1; id <= 2; id++) {
+        out.packMapHeader(3).packString("worker_id").packInt(7);
+        out.packString("residency_domain");
+        if (id == 1) {
+          out.packNil();
+        } else {
+          out.packString("elsewhere");
+        }
+        out.packString("event").packMapHeader(2).packString("event_id").packInt(id);
+        out.packString("data").packString("cleared");
+      }
+
+      assertThat(KvEventCodec.decode(out.toByteArray()))
+          .extracting(RankEvent::residency)
+          .containsOnly(Residency.UNSUPPORTED);
+    }
+  }
+
+  @Test
+  void whatOurRecordsDoNotHoldIsPassedOver() throws IOException {
+    try (var out = MessagePack.newDefaultBufferPacker()) {
+      out.packArrayHeader(1).packMapHeader(4);
+      out.packString("session_id").packString("s");
+      out.packString("state_source").packMapHeader(1).packString("generation").packInt(4);
+      out.packString("event").packMapHeader(3).packString("event_id").packInt(1);
+      out.packString("dp_rank").packInt(2);
+      out.packString("data").packMapHeader(1).packString("stored").packMapHeader(3);
+      out.packString("blocks").packArrayHeader(1).packMapHeader(3);
+      out.packString("mm_extra_info").packMapHeader(1).packString("mm_objects").packArrayHeader(1);
+      out.packMapHeader(2).packString("mm_hash").packLong(9);
+      out.packString("offsets").packArrayHeader(1).packArrayHeader(2).packInt(0).packInt(4);
+      out.packString("tokens_hash").packInt(11);
+      out.packString("block_hash").packInt(12);
+      out.packString("start_position").packInt(3);
+      out.packString("parent_hash").packInt(8);
+      out.packString("worker_id").packInt(7);
+
+      assertThat(KvEventCodec.decode(out.toByteArray()))
+          .containsExactly(
+              new RankEvent(
+                  new WorkerRank(new InstanceId(7), 2),
+                  StorageTier.DEVICE,
+                  Residency.WORKER,
+                  new KvEvent.Stored(
+                      1,
+                      new SequenceHash(8),
+                      List.of(new StoredBlock(new SequenceHash(12), new BlockHash(11)))),
+                  "s"));
+    }
   }
 
   @ParameterizedTest

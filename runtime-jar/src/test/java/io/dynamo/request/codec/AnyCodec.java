@@ -1,6 +1,7 @@
 package io.dynamo.request.codec;
 
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -8,6 +9,11 @@ import java.util.Map;
 
 /** Endpoints whose requests and items are maps of anything, as captures of other endpoints hold. */
 public final class AnyCodec implements MessageCodec<Map<?, ?>, Map<?, ?>> {
+  @Override
+  public ItemForm itemForm() {
+    return ItemForm.ANNOTATED;
+  }
+
   @Override
   public byte[] encodeRequest(Map<?, ?> request, PayloadFormat format) {
     return WireWriter.write(request, format, WireWriter::any);

@@ -9,6 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -112,7 +113,8 @@ class WireFormsCutTest {
   void headersCutAnywhereAreNoHeaders(String name) {
     var whole = Golden.request(name).headers();
     for (int cut = 0; cut < whole.length; cut++) {
-      assertThat(RequestHeaders.ofJson(Arrays.copyOf(whole, cut))).isEmpty();
+      assertThat(RequestHeaders.ofJson(Arrays.copyOf(whole, cut)))
+          .isEqualTo(new RequestHeaders(Map.of(), 0));
     }
   }
 

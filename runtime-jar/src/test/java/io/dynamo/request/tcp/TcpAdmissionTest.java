@@ -1,10 +1,16 @@
 package io.dynamo.request.tcp;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
+import io.dynamo.config.AdmissionSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.ErrorCode;
@@ -15,17 +21,26 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
+import io.dynamo.request.codec.ControlMessage;
+import io.dynamo.request.codec.Golden;
+import io.dynamo.request.codec.RequestHeaders;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** Strict admission: one request runs, two wait, more are refused. */
 class TcpAdmissionTest {
+  private static final EndpointId QUERIES = new EndpointId("dynamo", "backend", "queries");
+
   private record Running(String id, ItemStream<EngineOutput> answer) {}
 
   private final TestPlane plane = new TestPlane(TestPlane.admitting(1, 2));
@@ -151,6 +166,105 @@ class TcpAdmissionTest {
     assertShutDown(second);
     awaitWaiting(0);
     assertThat(running).isEmpty();
+  }
+
+  private Collector<EngineOutput> ask(EndpointServer.Served queries) {
+    return Collector.all(
+        plane.call(
+            new Instance(QUERIES, TestPlane.ID, queries.address(), "cpu", plane.settings.format()),
+            TestPlane.context()));
+  }
+
+  @Test
+  void anEndpointWithRoomOfItsOwnAnswersBesideALoadedEngine() throws Exception {
+    var queries =
+        plane.server.serve(
+            QUERIES,
+            TestPlane.ID,
+            (_, _) -> {
+              var answer = new ItemStream<EngineOutput>(8, () -> {}, () -> {});
+              answer.offer(EngineOutput.ofTokens(7));
+              answer.complete();
+              return answer;
+            },
+            TestPlane.CODEC,
+            EndpointServer.Room.OWN);
+    var first = call("first");
+    var head = next();
+    var second = call("second");
+    awaitWaiting(1);
+    var third = call("third");
+    awaitWaiting(2);
+
+    assertThat(ask(queries).awaitCompletion()).hasSize(1);
+    assertThat(plane.metrics.level(TransportMetrics.POOL_ACTIVE).value()).isEqualTo(1);
+    assertThat(plane.metrics.counter(TransportMetrics.REJECTED).value()).isZero();
+
+    head.answer().complete();
+    first.awaitCompletion();
+    next().answer().complete();
+    second.awaitCompletion();
+    next().answer().complete();
+    third.awaitCompletion();
+  }
+
+  @Test
+  void roomOfItsOwnIsBoundedToo() throws Exception {
+    var asked = new CountDownLatch(256);
+    var queries =
+        plane.server.serve(
+            QUERIES,
+            TestPlane.ID,
+            (_, _) -> {
+              var answer = new ItemStream<EngineOutput>(8, () -> {}, () -> {});
+              asked.countDown();
+              return answer;
+            },
+            TestPlane.CODEC,
+            EndpointServer.Room.OWN);
+    for (int i = 0; i < 256; i++) {
+      var _ = ask(queries);
+    }
+    assertThat(asked.await(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS)).isTrue();
+    assertThat(ask(queries).awaitFailure()).isInstanceOf(WorkerBusyException.class);
+    assertThat(plane.metrics.counter(TransportMetrics.REJECTED).value()).isEqualTo(1);
+  }
+
+  @Test
+  void anEndpointThatRefusesGivesThePlaceUpOutsideItsLock() {
+    var limits = new Admission(new AdmissionSettings(1, 1), new Metrics());
+    var turns = new ArrayBlockingQueue<Integer>(1);
+    var itself = new AtomicReference<TcpEndpoint<?, ?>>();
+    var endpoint =
+        new TcpEndpoint<>(
+            plane.server,
+            (TransportAddress.Tcp) served.address(),
+            limits,
+            (control, body) -> {
+              requireNonNull(limits.enter()).whenTurn(() -> turns.add(inFlight(itself.get())));
+              return new OneItem<>(
+                  (_, _) -> new ItemStream<EngineOutput>(1, () -> {}, () -> {}),
+                  TestPlane.CODEC,
+                  control,
+                  body);
+            },
+            TestPlane.CODEC,
+            new EndpointMeters(new Metrics(), TestPlane.ENDPOINT, TestPlane.ID));
+    itself.set(endpoint);
+    endpoint.close();
+
+    var captured = Golden.request("bidirectional").payload().header();
+    var control = ControlMessage.ofJson(ByteBuffer.wrap(captured));
+    var headers = RequestHeaders.ofJson("{}".getBytes(UTF_8));
+    assertThat(endpoint.accept(control, headers, new byte[0], 0)).isNotEmpty();
+    assertThat(turns).containsExactly(0);
+  }
+
+  /** As another thread sees it, which waits for the endpoint's lock. */
+  private static int inFlight(TcpEndpoint<?, ?> endpoint) {
+    return CompletableFuture.supplyAsync(endpoint::inFlight)
+        .orTimeout(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS)
+        .join();
   }
 
   private static void assertShutDown(Collector<?> caller) throws InterruptedException {

@@ -150,8 +150,8 @@ class TcpBidirectionalTest {
     var served = serve();
     try (var home = RawPeer.listen();
         var called = ask(served, home)) {
-      called.input().write(RawPeer.frame("\"stop\"", new byte[0]));
       var handled = next();
+      called.input().write(RawPeer.frame("\"stop\"", new byte[0]));
       assertThat(Collector.all(handled.requests()).awaitCompletion()).isEmpty();
       assertThat(handled.context().cancellation().level()).isEqualTo(Cancellation.Level.STOP);
       answer.complete();

@@ -51,8 +51,7 @@ class TcpBoundsTest {
         .hasMessageContaining("exceeds dynamo.request.tcp.max-frame of 65536 bytes");
     assertThat(caller.items()).hasSize(1);
     assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
-    assertThat(EndpointErrors.of(plane.metrics, TestPlane.ENDPOINT).publishResponse().value())
-        .isEqualTo(1);
+    assertThat(TestPlane.errors(plane.metrics, "serialization").value()).isEqualTo(1);
   }
 
   @Test

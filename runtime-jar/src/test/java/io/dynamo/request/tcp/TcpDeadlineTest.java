@@ -60,12 +60,7 @@ class TcpDeadlineTest {
   }
 
   private Metrics.Counter errors(String step) {
-    var meters = EndpointErrors.of(plane.metrics, TestPlane.ENDPOINT);
-    return switch (step) {
-      case "invalid_message" -> meters.invalidMessage();
-      case "response_stream" -> meters.responseStream();
-      default -> meters.publishResponse();
-    };
+    return TestPlane.errors(plane.metrics, step);
   }
 
   private static RawPeer dial(EndpointServer.Served served) throws IOException {

@@ -298,8 +298,7 @@ class TcpTlsTest {
     var served = start(listensInTheClear, tls("plane", ours));
     assertThat(call(served).awaitFailure()).isInstanceOf(Migratable.class);
     assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
-    assertThat(EndpointErrors.of(metrics, TestPlane.ENDPOINT).responseStream().value())
-        .isEqualTo(1);
+    assertThat(TestPlane.errors(metrics, "response_stream").value()).isEqualTo(1);
   }
 
   @Test

@@ -15,6 +15,8 @@ import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.EventLoops;
@@ -42,6 +44,17 @@ final class TestPlane implements AutoCloseable {
   final TcpSettings settings;
   final TcpEndpointClient client;
   final TcpEndpointServer server;
+
+  /** What went wrong at {@link #ENDPOINT} in a step, by Dynamo's names of the steps. */
+  static Metrics.Counter errors(Metrics metrics, String step) {
+    return metrics.counter(
+        EndpointMetrics.ERRORS,
+        new Label("dynamo_namespace", ENDPOINT.namespace()),
+        new Label("dynamo_component", ENDPOINT.component()),
+        new Label("dynamo_endpoint", ENDPOINT.name()),
+        new Label("worker_id", ID.hex()),
+        new Label("error_type", step));
+  }
 
   TestPlane() {
     this(settings(PayloadFormat.MSGPACK, 1 << 20, 8));

@@ -16,6 +16,7 @@ import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.testing.TestSettings;
+import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -51,6 +52,7 @@ class RuntimeLifecycleTest {
         uncalled(EndpointServer.class),
         uncalled(EventPlane.class),
         uncalled(HostMemory.class),
+        TestStatus.idle(),
         uncalled(ExecutorService.class),
         uncalled(ScheduledExecutorService.class));
   }

@@ -1,7 +1,6 @@
 package io.dynamo.worker.health;
 
 import io.dynamo.runtime.RouterStatus;
-import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.wiring.WorkerHolder;
 import jakarta.enterprise.context.Dependent;
 import jakarta.enterprise.inject.Instance;
@@ -10,7 +9,9 @@ import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
-/** Ready while the worker is started, registered and not draining. Up where no worker is played. */
+/**
+ * Ready while the worker is started, in good health and not draining. Up where no worker is played.
+ */
 @Readiness
 @Dependent
 public class WorkerReadiness implements HealthCheck {
@@ -31,7 +32,7 @@ public class WorkerReadiness implements HealthCheck {
       return answer.up().withData("role", "not played").build();
     }
     answer
-        .status(status.state() == WorkerService.State.SERVING)
+        .status(status.ready())
         .withData("state", status.state().name())
         .withData("ranks", status.load().ranks().size())
         .withData("memory", status.memoryKind());

@@ -5,6 +5,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
@@ -19,18 +20,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Gives KV events their ids and publishes them, one publisher per rank, in batches of what has
- * gathered. Never blocks the engine: when too many wait, the newest is dropped and counted, and the
- * gap in ids tells subscribers. Each rank is told by one thread at a time.
+ * gathered. Events that cannot be sent in time leave a gap in the ids of the plane; the log of the
+ * rank misses none, and {@link KvSources} answers from it. Each rank is told by one thread at a
+ * time.
  */
 public final class KvEventPublisher implements KvEventSink, AutoCloseable {
-  public static final String TOPIC = "kv-events";
-
   private final List<RankPublisher> ranks;
 
   /**
    * @param encoder turns a batch into the payload of one message
    * @param executor encodes and sends; may run tasks of several ranks at once
    * @param dropped counts events that were not published
+   * @param maxReplyBlocks blocks of which one answer about lost events may tell
    */
   public KvEventPublisher(
       EventPlane plane,
@@ -39,34 +40,42 @@ public final class KvEventPublisher implements KvEventSink, AutoCloseable {
       int ranks,
       Function<List<RankEvent>, byte[]> encoder,
       Executor executor,
-      Counter dropped) {
-    var subject = new EventSubject(endpoint, TOPIC);
+      Counter dropped,
+      int maxReplyBlocks) {
+    var subject = new EventSubject(endpoint, KvEventSource.TOPIC);
     this.ranks =
         IntStream.range(0, ranks)
-            .mapToObj(
+            .mapToObj(rank -> new WorkerRank(worker, rank))
+            .map(
                 rank ->
                     new RankPublisher(
-                        new WorkerRank(worker, rank),
+                        rank,
                         plane.publisher(subject),
                         encoder,
                         executor,
-                        dropped))
+                        dropped,
+                        new RankLog(rank, maxReplyBlocks)))
             .toList();
   }
 
   @Override
   public void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
-    ranks.get(rank).add(id -> new KvEvent.Stored(id, parent, blocks));
+    ranks.get(rank).add(new KvEvent.Stored(0, parent, blocks));
   }
 
   @Override
   public void removed(int rank, List<SequenceHash> blocks) {
-    ranks.get(rank).add(id -> new KvEvent.Removed(id, blocks));
+    ranks.get(rank).add(new KvEvent.Removed(0, blocks));
   }
 
   @Override
   public void cleared(int rank) {
-    ranks.get(rank).add(KvEvent.Cleared::new);
+    ranks.get(rank).add(new KvEvent.Cleared(0));
+  }
+
+  /** One per rank, in the order of their numbers. */
+  List<RankPublisher> ranks() {
+    return ranks;
   }
 
   /** Sends nothing from now on. Idempotent. */

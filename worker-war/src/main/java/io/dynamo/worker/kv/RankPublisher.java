@@ -6,24 +6,20 @@ import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics.Counter;
 import java.lang.System.Logger.Level;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
-import java.util.function.LongFunction;
 
 /**
- * One rank's events: told by the rank's thread, sent by one task of the executor at a time. Ids
- * rise by one from 1, also over events that are dropped.
+ * One rank's events on their way out: told by the rank's thread, sent by one task of the executor
+ * at a time. Events that could not be sent are gone from the plane and counted; the {@linkplain
+ * #log() log} has them, and the gap in ids sends whoever cares there.
  */
 final class RankPublisher {
   static final int BATCH_EVENTS = 128;
   static final int BATCH_BLOCKS = 8192;
-  static final int QUEUE_EVENTS = 4096;
   private static final System.Logger LOG = System.getLogger(RankPublisher.class.getName());
 
   private final WorkerRank rank;
@@ -31,9 +27,9 @@ final class RankPublisher {
   private final Function<List<RankEvent>, byte[]> encoder;
   private final Executor executor;
   private final Counter dropped;
-  private final Queue<KvEvent> queue = new ArrayBlockingQueue<>(QUEUE_EVENTS);
+  private final RankLog log;
   private final AtomicInteger work = new AtomicInteger(); // sending passes owed
-  private long lastId; // the rank's thread
+  private long sentId; // the sending task
   private boolean failing; // guarded by this
   private boolean closed; // guarded by this
 
@@ -42,23 +38,35 @@ final class RankPublisher {
       EventPlane.Publisher publisher,
       Function<List<RankEvent>, byte[]> encoder,
       Executor executor,
-      Counter dropped) {
+      Counter dropped,
+      RankLog log) {
     this.rank = rank;
     this.publisher = publisher;
     this.encoder = encoder;
     this.executor = executor;
     this.dropped = dropped;
+    this.log = log;
   }
 
-  void add(LongFunction<KvEvent> event) {
-    if (!queue.offer(event.apply(++lastId))) {
-      dropped.increment();
-    }
+  WorkerRank rank() {
+    return rank;
+  }
+
+  long publisherId() {
+    return publisher.id();
+  }
+
+  RankLog log() {
+    return log;
+  }
+
+  void add(KvEvent change) {
+    log.add(change);
     if (work.getAndIncrement() == 0) {
       try {
         executor.execute(this::send);
       } catch (RejectedExecutionException stopped) {
-        work.set(0); // events wait for the next attempt, within the bound of the queue
+        work.set(0); // events wait for the next attempt, as long as the log keeps them
       }
     }
   }
@@ -66,34 +74,17 @@ final class RankPublisher {
   private void send() {
     int passes = 1;
     do {
-      for (var batch = nextBatch(); !batch.isEmpty(); batch = nextBatch()) {
-        publish(batch);
+      for (var batch = next(); !batch.events().isEmpty(); batch = next()) {
+        dropped.add(batch.skipped());
+        sentId = batch.lastId();
+        publish(batch.events());
       }
       passes = work.addAndGet(-passes);
     } while (passes != 0);
   }
 
-  private List<RankEvent> nextBatch() {
-    var batch = new ArrayList<RankEvent>();
-    int blocks = 0;
-    while (batch.size() < BATCH_EVENTS) {
-      var next = queue.peek();
-      if (next == null || (!batch.isEmpty() && blocks + blocksOf(next) > BATCH_BLOCKS)) {
-        break;
-      }
-      blocks += blocksOf(next);
-      queue.remove();
-      batch.add(new RankEvent(rank, next));
-    }
-    return batch;
-  }
-
-  private static int blocksOf(KvEvent event) {
-    return switch (event) {
-      case KvEvent.Stored stored -> stored.blocks().size();
-      case KvEvent.Removed removed -> removed.blocks().size();
-      case KvEvent.Cleared _ -> 0;
-    };
+  private RankLog.Batch next() {
+    return log.after(sentId, BATCH_EVENTS, BATCH_BLOCKS);
   }
 
   private synchronized void publish(List<RankEvent> batch) {

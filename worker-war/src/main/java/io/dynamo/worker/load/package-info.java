@@ -1,4 +1,7 @@
-/** What a worker tells of its load. Start at {@link io.dynamo.worker.load.LoadGauges}. */
+/**
+ * What a worker tells of its load: scrapers by {@link io.dynamo.worker.load.LoadGauges}, routers by
+ * {@link io.dynamo.worker.load.LoadPublisher} and {@link io.dynamo.worker.load.PrefillMarks}.
+ */
 @NullMarked
 package io.dynamo.worker.load;
 

@@ -22,9 +22,11 @@ public class WorkerHolder {
   /**
    * What the worker is at this moment.
    *
+   * @param ready whether it serves and its endpoint is in good health
    * @param memoryKind {@code native} or {@code java}
    */
-  public record Status(WorkerService.State state, LoadReport load, String memoryKind) {}
+  public record Status(
+      WorkerService.State state, boolean ready, LoadReport load, String memoryKind) {}
 
   private final @Nullable RuntimeLifecycle lifecycle; // null in the client proxy only
   private final @Nullable MessageCodec<GenerateRequest, EngineOutput> codec;
@@ -69,7 +71,7 @@ public class WorkerHolder {
   /** Null when this server plays no worker. */
   public @Nullable Status status() {
     var at = role;
-    return at == null ? null : new Status(at.state(), at.load(), at.memoryKind());
+    return at == null ? null : new Status(at.state(), at.isReady(), at.load(), at.memoryKind());
   }
 
   /** Whether this server also routes. */

@@ -5,6 +5,9 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.kv.codec.KvQueryCodec;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
@@ -12,6 +15,7 @@ import io.dynamo.model.ModelDirectory;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
+import io.dynamo.runtime.health.Alarms;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
@@ -19,8 +23,12 @@ import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
 import io.dynamo.worker.engine.mock.ThreadPacer;
+import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -37,6 +45,9 @@ final class WorkerRole implements RoleLifecycle {
   private static final int DEFAULT_MAX_TOKENS = 64;
   private static final long DEFAULT_SEED = 42;
   private static final int STREAM_BUFFER = 32;
+
+  /** What a block takes in a dump at most: told in an event of its own. */
+  private static final int BLOCK_BYTES = 320;
 
   private final WorkerService service;
   private final LoadReport load;
@@ -62,6 +73,8 @@ final class WorkerRole implements RoleLifecycle {
     var endpoint =
         new EndpointId(
             runtime.settings().server().namespace(), settings.component(), settings.endpoint());
+    var name = settings.modelName();
+    var shownName = name == null ? model.name() : name;
     var engine =
         new MockEngine(
             new MockEngineConfig(
@@ -80,24 +93,47 @@ final class WorkerRole implements RoleLifecycle {
             oracle(Path.of(model.tokenizer().path())),
             new Xxh3BlockHashing(),
             runtime.memory(),
-            new ThreadPacer());
+            new ThreadPacer(),
+            new VllmSeries(runtime.metrics(), shownName));
     Metrics metrics = runtime.metrics();
+    var tcp = runtime.settings().tcp();
+    var id = runtime.discovery().instanceId();
+    var labels =
+        new Label[] {
+          new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
+          new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
+          new Label("worker_id", id.hex())
+        };
     var events =
         new KvEventPublisher(
             runtime.events(),
             endpoint,
-            runtime.discovery().instanceId(),
+            id,
             settings.ranks(),
             KvEventCodec::encode,
             runtime.blocking(),
-            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED));
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED, labels),
+            tcp.maxFrameBytes() / BLOCK_BYTES);
+    var sources =
+        new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
+    var loads =
+        new LoadPublisher(runtime.events(), endpoint, id, engine, Alarms.on(runtime.timer()));
+    var marks =
+        new PrefillMarks(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED, labels));
     var service =
         new WorkerService(
             endpoint,
-            runtime.settings().tcp().format(),
-            new WorkerService.Planes(runtime.discovery(), runtime.server(), metrics),
+            tcp.format(),
+            new WorkerService.Planes(
+                runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            events,
+            new WorkerService.Outlets(events, sources, loads, marks),
             codec,
             told -> card(model, settings.modelName(), told));
     service.start();
@@ -120,13 +156,17 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("max_num_seqs", engine.maxRunning());
     limits.put("data_parallel_start_rank", 0);
     limits.put("data_parallel_size", engine.ranks());
-    limits.put("enable_local_indexer", false);
+    limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
     return model.card(name, engine.blockTokens(), limits);
   }
 
   WorkerService.State state() {
     return service.state();
+  }
+
+  boolean isReady() {
+    return service.isReady();
   }
 
   LoadReport load() {

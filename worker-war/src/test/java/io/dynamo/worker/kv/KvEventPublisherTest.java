@@ -69,7 +69,7 @@ class KvEventPublisherTest {
   private final Metrics.Counter dropped = new Metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED);
   private final KvEventPublisher publisher =
       new KvEventPublisher(
-          plane, new EndpointId("n", "c", "e"), WORKER, 2, this::encode, tasks::add, dropped);
+          plane, new EndpointId("n", "c", "e"), WORKER, 2, this::encode, tasks::add, dropped, 1000);
 
   private byte[] encode(List<RankEvent> batch) {
     batches.add(batch);
@@ -112,15 +112,17 @@ class KvEventPublisherTest {
   }
 
   @Test
-  void fullQueueDropsTheNewestAndLeavesAGapInIds() {
-    for (int i = 0; i < RankPublisher.QUEUE_EVENTS + 3; i++) {
+  void whatASenderIsTooLateForIsCountedAndLeavesAGapInIds() {
+    for (int i = 0; i < RankLog.KEPT_EVENTS + 3; i++) {
       publisher.cleared(0);
     }
-    assertThat(dropped.value()).isEqualTo(3);
     runTasks();
+    assertThat(dropped.value()).isEqualTo(3);
+    assertThat(batches.getFirst().getFirst().event().id()).isEqualTo(4);
+    assertThat(batches.getLast().getLast().event().id()).isEqualTo(RankLog.KEPT_EVENTS + 3);
     publisher.cleared(0);
     runTasks();
-    assertThat(batches.getLast().getFirst().event().id()).isEqualTo(RankPublisher.QUEUE_EVENTS + 4);
+    assertThat(batches.getLast().getFirst().event().id()).isEqualTo(RankLog.KEPT_EVENTS + 4);
   }
 
   @Test
@@ -133,6 +135,7 @@ class KvEventPublisherTest {
     publisher.cleared(0);
     runTasks();
     assertThat(plane.messages).isEqualTo(1);
+    assertThat(batches.getLast().getFirst().event().id()).isEqualTo(2);
   }
 
   @Test

@@ -39,6 +39,7 @@ final class Generation {
       int budget,
       long seed,
       int streamBuffer,
+      RankSeries series,
       OracleTokens oracle,
       SequenceBlocks blocks,
       Runnable wake) {
@@ -57,7 +58,7 @@ final class Generation {
     for (int token : request.tokenIds()) {
       state = OracleTokens.after(state, token);
     }
-    this.stream = new GenerationStream(streamBuffer, wake, this::giveUp);
+    this.stream = new GenerationStream(streamBuffer, series, wake, this::giveUp);
   }
 
   /** Listens to the requester; before the rank sees this generation. */

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.mock;
 
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
 import java.util.concurrent.Flow;
 
 /**
@@ -12,12 +13,17 @@ import java.util.concurrent.Flow;
 final class GenerationStream implements Flow.Publisher<EngineOutput> {
   private final ItemStream<EngineOutput> items;
   private final int buffer;
+  private final RankSeries series;
   private final Runnable onRoom;
+  private final long begunNanos = System.nanoTime();
+  private long lastTokenNanos; // touched by the rank's thread only, like tokens
+  private boolean tokens; // there has been one
   private volatile long offered; // written by the rank's thread
   private volatile long delivered; // written by the draining thread
   private volatile boolean paused; // the rank waits for onRoom
 
-  GenerationStream(int buffer, Runnable onRoom, Runnable onAbandoned) {
+  GenerationStream(int buffer, RankSeries series, Runnable onRoom, Runnable onAbandoned) {
+    this.series = series;
     this.buffer = buffer;
     this.onRoom = onRoom;
     this.items = new ItemStream<>(buffer + 1, () -> {}, onAbandoned);
@@ -36,12 +42,29 @@ final class GenerationStream implements Flow.Publisher<EngineOutput> {
   }
 
   void offer(EngineOutput token) {
+    if (token.tokenIds().length > 0) {
+      measure();
+    }
     long count = offered + 1;
     offered = count;
     items.offer(token);
   }
 
+  private void measure() {
+    long now = System.nanoTime();
+    if (tokens) {
+      series.interToken().record(now - lastTokenNanos);
+    } else {
+      tokens = true;
+      series.firstToken().record(now - begunNanos);
+    }
+    lastTokenNanos = now;
+  }
+
   void finish(EngineOutput last) {
+    if (last.finishReason() != FinishReason.CANCELLED) {
+      series.whole().record(System.nanoTime() - begunNanos);
+    }
     offer(last);
     items.complete();
   }

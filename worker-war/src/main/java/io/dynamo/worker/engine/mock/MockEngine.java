@@ -26,13 +26,17 @@ public final class MockEngine implements Engine, LoadReport {
   private final BlockHashing hashing;
   private final HostMemory memory;
   private final Pacer pacer;
+  private final @Nullable VllmSeries series;
   private final CancelLog cancels = new CancelLog();
   private volatile @Nullable Ranks ranks; // set by start
   private volatile boolean closed; // written under this
 
   /** What a start makes. */
   private record Ranks(
-      List<RankScheduler> schedulers, List<PagedKvCache> caches, KvEventSink events) {}
+      List<RankScheduler> schedulers,
+      List<PagedKvCache> caches,
+      List<RankSeries> series,
+      KvEventSink events) {}
 
   /**
    * @param oracle makes the tokens that the engine answers with
@@ -44,6 +48,22 @@ public final class MockEngine implements Engine, LoadReport {
       BlockHashing hashing,
       HostMemory memory,
       Pacer pacer) {
+    this(config, oracle, hashing, memory, pacer, null);
+  }
+
+  /**
+   * @param oracle makes the tokens that the engine answers with
+   * @param memory where the blocks live, one region per rank
+   * @param series publishes the ranks; null for nobody
+   */
+  public MockEngine(
+      MockEngineConfig config,
+      OracleTokens oracle,
+      BlockHashing hashing,
+      HostMemory memory,
+      Pacer pacer,
+      @Nullable VllmSeries series) {
+    this.series = series;
     this.config = config;
     this.oracle = oracle;
     this.hashing = hashing;
@@ -69,7 +89,11 @@ public final class MockEngine implements Engine, LoadReport {
       caches.forEach(PagedKvCache::close);
       throw failure;
     }
-    ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), events);
+    var published = new ArrayList<RankSeries>();
+    for (int rank = 0; rank < config.ranks(); rank++) {
+      published.add(series == null ? RankSeries.SILENT : series.publish(this, rank));
+    }
+    ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), List.copyOf(published), events);
     schedulers.forEach(scheduler -> scheduler.start(pacer));
     return new EngineDescription(
         config.contextLength(),
@@ -103,6 +127,7 @@ public final class MockEngine implements Engine, LoadReport {
             budget,
             seed == null ? config.defaultSeed() : seed,
             config.streamBuffer(),
+            at.series.get(rank),
             oracle,
             blocks,
             scheduler::wake);

@@ -1,0 +1,47 @@
+package io.dynamo.pipeline.http;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is answered.
+ *
+ * @param contentType null when there is no body to speak of
+ * @param headers further ones, by lower-case name
+ */
+public record HttpAnswer(
+    int status, @Nullable String contentType, Map<String, String> headers, Body body) {
+  /** Where the bytes come from. */
+  public sealed interface Body {
+    /** Bytes in memory, owned by the answer and never changed. */
+    record Bytes(byte[] content) implements Body {}
+
+    /** A file, sent in pieces; what it gains while it is sent is left out. */
+    record File(Path path) implements Body {}
+  }
+
+  public HttpAnswer {
+    headers = Map.copyOf(headers);
+  }
+
+  public static HttpAnswer of(int status, String contentType, byte[] content) {
+    return new HttpAnswer(status, contentType, Map.of(), new Body.Bytes(content));
+  }
+
+  /** Plain text in UTF-8. */
+  public static HttpAnswer text(int status, String text) {
+    return of(status, "text/plain; charset=utf-8", text.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** A status line with {@code content-length: 0}. */
+  public static HttpAnswer empty(int status, Map<String, String> headers) {
+    return new HttpAnswer(status, null, headers, new Body.Bytes(new byte[0]));
+  }
+
+  /** The bytes of {@code path}, whatever they are. */
+  public static HttpAnswer file(Path path) {
+    return new HttpAnswer(200, "application/octet-stream", Map.of(), new Body.File(path));
+  }
+}

@@ -1,0 +1,162 @@
+package io.dynamo.pipeline.http;
+
+import io.dynamo.pipeline.Sockets;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.SimpleChannelInboundHandler;
+import io.netty.handler.codec.DecoderResult;
+import io.netty.handler.codec.http.FullHttpRequest;
+import io.netty.handler.codec.http.HttpUtil;
+import io.netty.handler.codec.http.TooLongHttpHeaderException;
+import io.netty.handler.codec.http.TooLongHttpLineException;
+import io.netty.util.concurrent.ScheduledFuture;
+import java.util.HashMap;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One client: reads a request, has it answered, reads the next. Its state belongs to the event
+ * loop; the handler's thread meets it only through {@link AnswerWriter} and {@link #answered}.
+ */
+final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
+  private static final System.Logger LOG = System.getLogger(HttpConnection.class.getName());
+
+  private final HttpLimits limits;
+  private final HttpHandler handler;
+  private final ExecutorService threads;
+  private @Nullable ScheduledFuture<?> clock; // of the receipt, then of the handling
+  private @Nullable Future<?> work;
+
+  HttpConnection(HttpLimits limits, HttpHandler handler, ExecutorService threads) {
+    this.limits = limits;
+    this.handler = handler;
+    this.threads = threads;
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext ctx) {
+    receive(ctx);
+  }
+
+  private void receive(ChannelHandlerContext ctx) {
+    startClock(ctx, limits.receive().toNanos());
+    ctx.read();
+  }
+
+  /** Closes the connection unless it is stopped in time; {@link #channelInactive} does the rest. */
+  private void startClock(ChannelHandlerContext ctx, long nanos) {
+    stopClock();
+    clock =
+        ctx.executor().schedule(() -> Sockets.close(ctx.channel()), nanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void stopClock() {
+    var running = clock;
+    if (running != null) {
+      running.cancel(false);
+      clock = null;
+    }
+  }
+
+  @Override
+  protected void channelRead0(ChannelHandlerContext ctx, FullHttpRequest request) {
+    var writer = new AnswerWriter(ctx.channel(), limits.stall(), HttpUtil.isKeepAlive(request));
+    var refusal = refusal(request.decoderResult());
+    if (refusal != 0) {
+      ctx.writeAndFlush(writer.whole(HttpAnswer.text(refusal, ""), false))
+          .addListener(ChannelFutureListener.CLOSE);
+      return;
+    }
+    startClock(ctx, limits.handle().toNanos());
+    var call = call(request);
+    try {
+      work = threads.submit(() -> work(ctx, call, writer));
+    } catch (RejectedExecutionException e) {
+      Sockets.close(ctx.channel()); // the server is closing
+    }
+  }
+
+  /** The status for what the decoder could not read, 0 when it could. */
+  private static int refusal(DecoderResult read) {
+    if (read.isSuccess()) {
+      return 0;
+    }
+    return switch (read.cause()) {
+      case TooLongHttpLineException _ -> 414;
+      case TooLongHttpHeaderException _ -> 431;
+      default -> 400;
+    };
+  }
+
+  private static HttpCall call(FullHttpRequest request) {
+    var uri = request.uri();
+    int query = uri.indexOf('?');
+    Map<String, String> headers = new HashMap<>();
+    for (var header : request.headers()) {
+      headers.putIfAbsent(header.getKey().toLowerCase(Locale.ROOT), header.getValue());
+    }
+    return new HttpCall(
+        request.method().name(),
+        query < 0 ? uri : uri.substring(0, query),
+        headers,
+        ByteBufUtil.getBytes(request.content()));
+  }
+
+  /** On a virtual thread. */
+  private void work(ChannelHandlerContext ctx, HttpCall call, AnswerWriter writer) {
+    boolean reusable = false;
+    try {
+      reusable = writer.write(answer(call));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      boolean again = reusable;
+      ctx.executor().execute(() -> answered(ctx, again));
+    }
+  }
+
+  private HttpAnswer answer(HttpCall call) throws InterruptedException {
+    try {
+      return handler.answer(call);
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      LOG.log(System.Logger.Level.WARNING, call.method() + " " + call.path() + " failed", e);
+      return HttpAnswer.text(500, "Internal server error");
+    }
+  }
+
+  private void answered(ChannelHandlerContext ctx, boolean reusable) {
+    stopClock();
+    work = null;
+    if (!ctx.channel().isActive()) {
+      return;
+    }
+    if (reusable) {
+      receive(ctx);
+    } else {
+      Sockets.close(ctx.channel());
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ctx) {
+    stopClock();
+    var running = work;
+    if (running != null) {
+      running.cancel(true);
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
+    LOG.log(System.Logger.Level.DEBUG, "an HTTP connection failed: {0}", cause.toString());
+    Sockets.close(ctx.channel());
+  }
+}

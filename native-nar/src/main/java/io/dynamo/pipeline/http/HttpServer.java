@@ -1,0 +1,108 @@
+package io.dynamo.pipeline.http;
+
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.Sockets;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.handler.codec.http.HttpDecoderConfig;
+import io.netty.handler.codec.http.HttpServerCodec;
+import io.netty.handler.flow.FlowControlHandler;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.net.InetSocketAddress;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * Answers HTTP/1.1 requests: bytes move on the event loops, handlers run on virtual threads. A
+ * connection is read only while it has no request under way, so a client that pipelines waits for
+ * itself. Safe for concurrent use.
+ */
+public final class HttpServer implements AutoCloseable {
+  private static final long CLOSE_MILLIS = 2_000;
+  private static final int CHUNK_BYTES = 8 * 1024;
+
+  private final HttpLimits limits;
+  private final HttpHandler handler;
+  private final ExecutorService threads =
+      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("http-", 0).factory());
+  private final AtomicInteger connections = new AtomicInteger();
+  final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+  private final Channel listener;
+
+  /**
+   * Binds, so it must not be called on an event loop.
+   *
+   * @param loops stay the caller's to close, after this
+   * @param address to listen on; port 0 lets the system choose
+   * @throws IllegalStateException when the address cannot be bound
+   */
+  public HttpServer(
+      EventLoops loops, InetSocketAddress address, HttpLimits limits, HttpHandler handler) {
+    this.limits = limits;
+    this.handler = handler;
+    listener =
+        loops.listen(
+            address,
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                accept(channel);
+              }
+            });
+  }
+
+  private void accept(Channel channel) {
+    if (connections.incrementAndGet() > limits.maxConnections()) {
+      connections.decrementAndGet();
+      Sockets.close(channel);
+      return;
+    }
+    channel.closeFuture().addListener(_ -> connections.decrementAndGet());
+    open.add(channel);
+    channel.config().setAutoRead(false);
+    channel
+        .pipeline()
+        .addLast(
+            new HttpServerCodec(
+                new HttpDecoderConfig()
+                    .setMaxInitialLineLength(limits.maxHeaderBytes())
+                    .setMaxHeaderSize(limits.maxHeaderBytes())
+                    .setMaxChunkSize(CHUNK_BYTES)),
+            new FlowControlHandler(),
+            new WholeRequests(limits.maxBodyBytes()),
+            new HttpConnection(limits, handler, threads));
+  }
+
+  /** Where this listens. */
+  public InetSocketAddress address() {
+    return (InetSocketAddress) listener.localAddress();
+  }
+
+  /** Connections that are open. */
+  public int connections() {
+    return connections.get();
+  }
+
+  /**
+   * Closes the listener and every connection and interrupts the handlers; waits for them a bounded
+   * time. Idempotent; must not be called on an event loop.
+   */
+  @Override
+  public void close() {
+    listener.close().awaitUninterruptibly(CLOSE_MILLIS);
+    open.close().awaitUninterruptibly(CLOSE_MILLIS);
+    threads.shutdownNow();
+    try {
+      if (!threads.awaitTermination(CLOSE_MILLIS, TimeUnit.MILLISECONDS)) {
+        System.getLogger(HttpServer.class.getName())
+            .log(System.Logger.Level.WARNING, "an HTTP handler ignores its interrupt");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

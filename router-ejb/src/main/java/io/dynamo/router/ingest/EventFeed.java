@@ -1,0 +1,24 @@
+package io.dynamo.router.ingest;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.event.EventPlane;
+import io.dynamo.kv.RankEvent;
+import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.function.Function;
+
+/**
+ * What KV events are taken from.
+ *
+ * @param discovery names the sources
+ * @param decoder reads the payload of a message; throws unchecked when it is none
+ * @param recoveries asks for what was lost, for all endpoints of a router
+ * @param executor does the work; a virtual thread per task
+ */
+public record EventFeed(
+    EventPlane plane,
+    Discovery discovery,
+    Function<byte[], List<RankEvent>> decoder,
+    Recoveries recoveries,
+    Alarm alarm,
+    Executor executor) {}

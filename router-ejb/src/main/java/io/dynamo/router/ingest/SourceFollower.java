@@ -1,0 +1,186 @@
+package io.dynamo.router.ingest;
+
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvEventSource;
+import io.dynamo.kv.KvQuery;
+import io.dynamo.kv.KvReply;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.Residency;
+import io.dynamo.kv.StorageTier;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.KvIndexer;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Brings one source's events into the index: the cursor decides, this does it. Runs in the intake's
+ * mailbox only.
+ */
+final class SourceFollower implements RankCursor.Effects {
+  /** After all attempts to ask a source failed, until the next one. */
+  static final Duration REST = Duration.ofSeconds(30);
+
+  private static final System.Logger LOG = System.getLogger(SourceFollower.class.getName());
+
+  private final KvEventSource source;
+  private final KvIndexer index;
+  private final Recoveries recoveries;
+  private final Alarm alarm;
+  private final Mailbox mailbox;
+  private final IntakeMeters meters;
+  private final RankCursor cursor;
+  private Recoveries.@Nullable Ticket question;
+  private Alarm.@Nullable Set rest;
+  private int asked; // tells answers to the last question from those to earlier ones
+  private boolean ended;
+
+  SourceFollower(
+      KvEventSource source,
+      KvIndexer index,
+      Recoveries recoveries,
+      Alarm alarm,
+      Mailbox mailbox,
+      IntakeMeters meters) {
+    this.source = source;
+    this.index = index;
+    this.recoveries = recoveries;
+    this.alarm = alarm;
+    this.mailbox = mailbox;
+    this.meters = meters;
+    this.cursor = new RankCursor(source.rank(), source.recoveryTarget() != null, this);
+  }
+
+  KvEventSource source() {
+    return source;
+  }
+
+  void begin() {
+    cursor.begin();
+  }
+
+  /** Takes a message whole, or none of it when an event in it is not the source's to tell. */
+  void hear(List<RankEvent> events) {
+    for (var event : events) {
+      if (!event.rank().equals(source.rank())) {
+        meters.foreign.add(events.size());
+        LOG.log(
+            Level.DEBUG,
+            "publisher {0} of rank {1} told of rank {2}; its message is dropped",
+            source.publisherId(),
+            source.rank(),
+            event.rank());
+        return;
+      }
+    }
+    events.forEach(cursor::live);
+  }
+
+  /** Forgets what the rank holds and hears nothing more. Idempotent. */
+  void end() {
+    if (!ended) {
+      ended = true;
+      stopAsking();
+      if (rest != null) {
+        rest.cancel();
+      }
+      reset();
+    }
+  }
+
+  @Override
+  public void apply(RankEvent event) {
+    if (event.residency() == Residency.UNSUPPORTED) {
+      meters.unsupported(event.event());
+    } else if (event.residency() == Residency.ALL
+        || (event.residency() == Residency.WORKER && event.tier() == StorageTier.DEVICE)) {
+      meters.applied(event.event(), index.apply(source.rank(), event.event()));
+    } else {
+      meters.lowerTier.increment();
+    }
+  }
+
+  @Override
+  public void reset() {
+    var _ = index.apply(source.rank(), new KvEvent.Cleared(0)); // always succeeds
+  }
+
+  @Override
+  public void ask(@Nullable Long startId) {
+    var target = source.recoveryTarget();
+    if (target == null) {
+      throw new IllegalStateException("source " + source.publisherId() + " cannot be asked");
+    }
+    stopAsking();
+    int mine = ++asked;
+    WorkerRank rank = source.rank();
+    question =
+        recoveries.ask(
+            target,
+            startId == null ? KvQuery.ofAll(rank) : KvQuery.from(rank, startId),
+            new Recoveries.Listener() {
+              @Override
+              public void replied(KvReply reply) {
+                tell(mine, () -> cursor.answered(reply));
+              }
+
+              @Override
+              public void exhausted() {
+                tell(mine, cursor::exhausted);
+              }
+            });
+  }
+
+  private void tell(int question, Runnable outcome) {
+    mailbox.add(
+        () -> {
+          if (!ended && question == asked) {
+            asked++;
+            outcome.run();
+          }
+        });
+  }
+
+  @Override
+  public void stopAsking() {
+    asked++;
+    if (question != null) {
+      question.cancel();
+      question = null;
+    }
+  }
+
+  @Override
+  public void retryLater() {
+    rest =
+        alarm.after(
+            REST,
+            () ->
+                mailbox.add(
+                    () -> {
+                      if (!ended) {
+                        cursor.retry();
+                      }
+                    }));
+  }
+
+  @Override
+  public void count(RankCursor.Happening what) {
+    switch (what) {
+      case GAP -> LOG.log(Level.DEBUG, "events of rank {0} are lost on their way", source.rank());
+      case EXHAUSTED ->
+          LOG.log(
+              Level.WARNING,
+              "rank {0} does not tell what it holds; only what it says from now on counts",
+              source.rank());
+      case CORRUPT ->
+          LOG.log(
+              Level.WARNING,
+              "rank {0} answered with events of another rank; it is ignored from now on",
+              source.rank());
+      case DUPLICATE, KEPT, NOT_KEPT, FENCED_OFF, GOT_EVENTS, GOT_DUMP, SUPERSEDED -> {}
+    }
+    meters.count(what);
+  }
+}

@@ -1,0 +1,24 @@
+package io.dynamo.kv;
+
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a worker tells of one rank's load; null is not told.
+ *
+ * @param activeDecodeBlocks KV blocks of generations that decode
+ * @param activePrefillTokens prompt tokens being prefilled
+ * @param kvUsedBlocks KV blocks that generations hold
+ */
+public record ActiveLoad(
+    WorkerRank rank,
+    @Nullable Long activeDecodeBlocks,
+    @Nullable Long activePrefillTokens,
+    @Nullable Long kvUsedBlocks) {
+  /** The topic of load reports. */
+  public static final String TOPIC = "kv_metrics";
+
+  /** What workers of 1.6.1 tell: blocks in use, and nothing else. */
+  public static ActiveLoad ofUsedBlocks(WorkerRank rank, long blocks) {
+    return new ActiveLoad(rank, null, null, blocks);
+  }
+}

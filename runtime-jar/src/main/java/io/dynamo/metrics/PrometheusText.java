@@ -1,0 +1,184 @@
+package io.dynamo.metrics;
+
+import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.DoubleSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Publishes meters as Prometheus text, version 0.0.4, under exactly the names that they have:
+ * counters without {@code _total} stay without, which libraries that follow OpenMetrics refuse.
+ * Families and series come in alphabetical order. Safe for concurrent use; recording takes no lock.
+ */
+public final class PrometheusText implements Metrics.Outlet {
+  private static final List<Double> STANDARD_BUCKETS =
+      List.of(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0);
+  private static final double NANOS_PER_SECOND = 1e9;
+
+  /** One set of labels of a family. */
+  @FunctionalInterface
+  private interface Series {
+    void write(String name, String labels, StringBuilder to);
+  }
+
+  private static final class Family {
+    final String help;
+    final String type;
+    final Map<String, Series> series = new TreeMap<>(); // by label text
+
+    Family(String help, String type) {
+      this.help = help;
+      this.type = type;
+    }
+  }
+
+  /** Counts per bucket, not cumulative: one adder per recording. */
+  private static final class Histogram implements Metrics.Timer, Series {
+    private final double[] bounds;
+    private final long[] boundsNanos;
+    private final LongAdder[] counts;
+    private final LongAdder sumNanos = new LongAdder();
+
+    Histogram(List<Double> bounds) {
+      this.bounds = bounds.stream().mapToDouble(Double::doubleValue).toArray();
+      boundsNanos = new long[this.bounds.length];
+      counts = new LongAdder[this.bounds.length + 1];
+      for (int i = 0; i < counts.length; i++) {
+        counts[i] = new LongAdder();
+        if (i < this.bounds.length) {
+          boundsNanos[i] = Math.round(this.bounds[i] * NANOS_PER_SECOND);
+        }
+      }
+    }
+
+    @Override
+    public void record(long nanos) {
+      int bucket = 0;
+      while (bucket < boundsNanos.length && nanos > boundsNanos[bucket]) {
+        bucket++;
+      }
+      counts[bucket].increment();
+      sumNanos.add(nanos);
+    }
+
+    @Override
+    public void write(String name, String labels, StringBuilder to) {
+      long cumulative = 0;
+      for (int i = 0; i < bounds.length; i++) {
+        cumulative += counts[i].sum();
+        bucket(name, labels, number(bounds[i]), cumulative, to);
+      }
+      cumulative += counts[bounds.length].sum();
+      bucket(name, labels, "+Inf", cumulative, to);
+      sample(name + "_sum", labels, number(sumNanos.sum() / NANOS_PER_SECOND), to);
+      sample(name + "_count", labels, Long.toString(cumulative), to);
+    }
+
+    private static void bucket(
+        String name, String labels, String bound, long count, StringBuilder to) {
+      var le = "le=\"" + bound + "\"";
+      sample(name + "_bucket", labels.isEmpty() ? le : labels + "," + le, Long.toString(count), to);
+    }
+  }
+
+  private final Map<String, Family> families = new TreeMap<>(); // guarded by itself
+
+  @Override
+  public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {
+    add(name, "counter", labels, one(() -> Long.toString(counter.value())));
+  }
+
+  @Override
+  public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {
+    add(name, "gauge", labels, one(() -> number(value.getAsDouble())));
+  }
+
+  @Override
+  public Metrics.Timer timer(MetricName name, List<Label> labels) {
+    var histogram = new Histogram(name.buckets().isEmpty() ? STANDARD_BUCKETS : name.buckets());
+    add(name, "histogram", labels, histogram);
+    return histogram;
+  }
+
+  private static Series one(Supplier<String> value) {
+    return (name, labels, to) -> sample(name, labels, value.get(), to);
+  }
+
+  private void add(MetricName name, String type, List<Label> labels, Series series) {
+    synchronized (families) {
+      var family = families.computeIfAbsent(name.name(), _ -> new Family(name.help(), type));
+      if (!family.type.equals(type)) {
+        throw new IllegalStateException(
+            "metric %s is a %s already, not a %s".formatted(name, family.type, type));
+      }
+      family.series.put(text(labels), series);
+    }
+  }
+
+  private static String text(List<Label> labels) {
+    var text = new StringBuilder();
+    labels.stream()
+        .sorted(Comparator.comparing(Label::key))
+        .forEach(
+            label ->
+                text.append(text.isEmpty() ? "" : ",")
+                    .append(label.key())
+                    .append("=\"")
+                    .append(escaped(label.value()))
+                    .append('"'));
+    return text.toString();
+  }
+
+  private static String escaped(String value) {
+    return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+  }
+
+  /** The text of all meters. A gauge is read on the calling thread. */
+  public String write() {
+    var names = new ArrayList<String>();
+    var copies = new ArrayList<Family>();
+    synchronized (families) {
+      families.forEach(
+          (name, family) -> {
+            var copy = new Family(family.help, family.type);
+            copy.series.putAll(family.series);
+            names.add(name);
+            copies.add(copy);
+          });
+    }
+    var text = new StringBuilder();
+    for (int i = 0; i < names.size(); i++) {
+      var name = names.get(i);
+      var family = copies.get(i);
+      text.append("# HELP ").append(name).append(' ');
+      text.append(family.help.replace("\\", "\\\\").replace("\n", "\\n")).append('\n');
+      text.append("# TYPE ").append(name).append(' ').append(family.type).append('\n');
+      family.series.forEach((labels, series) -> series.write(name, labels, text));
+    }
+    return text.toString();
+  }
+
+  private static void sample(String name, String labels, String value, StringBuilder to) {
+    to.append(name);
+    if (!labels.isEmpty()) {
+      to.append('{').append(labels).append('}');
+    }
+    to.append(' ').append(value).append('\n');
+  }
+
+  /** Without an exponent, and whole numbers without a fraction. */
+  private static String number(double value) {
+    if (Double.isNaN(value)) {
+      return "NaN";
+    }
+    if (Double.isInfinite(value)) {
+      return value > 0 ? "+Inf" : "-Inf";
+    }
+    return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
+  }
+}

@@ -1,0 +1,27 @@
+package io.dynamo.runtime.health;
+
+import java.time.Duration;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** Runs short tasks later. Safe for concurrent use. */
+@FunctionalInterface
+public interface Alarms {
+  /** One task that waits. */
+  @FunctionalInterface
+  interface Alarm {
+    /** Takes the task back; too late when it has begun. */
+    void cancel();
+  }
+
+  /** Runs {@code task}, which must not block, after {@code delay}. */
+  Alarm after(Duration delay, Runnable task);
+
+  /** Alarms on {@code timer}. */
+  static Alarms on(ScheduledExecutorService timer) {
+    return (delay, task) -> {
+      var future = timer.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);
+      return () -> future.cancel(false);
+    };
+  }
+}

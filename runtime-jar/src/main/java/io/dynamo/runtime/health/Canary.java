@@ -1,0 +1,209 @@
+package io.dynamo.runtime.health;
+
+import io.dynamo.config.StatusSettings;
+import io.dynamo.request.EndpointHandler;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps an endpoint's health: real items that are no errors prove it well; after a silence its
+ * handler is called in-process, and the first item decides. Without canaries in the settings it is
+ * well once started. Safe for concurrent use.
+ */
+public final class Canary<Q, R> implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(Canary.class.getName());
+
+  /**
+   * What is probed.
+   *
+   * @param isError whether an item says that the request failed
+   */
+  record Target<Q, R>(EndpointHandler<Q, R> handler, Q payload, Predicate<R> isError) {}
+
+  /** What a canary waits and runs on. */
+  record Means(Alarms alarms, Executor blocking, LongSupplier nanoTime) {}
+
+  private final EndpointHealth health;
+  private final Target<Q, R> target;
+  private final Means means;
+  private final Runnable onVerdict;
+  private final boolean probes;
+  private final boolean withdraws;
+  private final Duration wait;
+  private final Duration timeout;
+  private volatile long lastProofNanos;
+  private volatile boolean failing;
+  private final Object lock = new Object();
+  private Alarms.@Nullable Alarm alarm; // guarded by lock
+  private @Nullable Probe<R> probe; // guarded by lock
+  private boolean closed; // guarded by lock
+
+  Canary(
+      EndpointHealth health,
+      StatusSettings settings,
+      Target<Q, R> target,
+      Means means,
+      Runnable onVerdict) {
+    this.health = health;
+    this.target = target;
+    this.means = means;
+    this.onVerdict = onVerdict;
+    this.probes = settings.canaries();
+    this.withdraws = settings.withdraw();
+    this.wait = settings.canaryWait();
+    this.timeout = settings.canaryTimeout();
+  }
+
+  /** What the endpoint is to be served with: the handler, its items watched when there is need. */
+  public EndpointHandler<Q, R> handler() {
+    return probes
+        ? new WatchedHandler<>(target.handler(), target.isError(), this::prove)
+        : target.handler();
+  }
+
+  /** The endpoint can be reached from now on. */
+  public void start() {
+    if (!probes) {
+      health.set(true);
+      return;
+    }
+    lastProofNanos = means.nanoTime().getAsLong();
+    arm(wait);
+  }
+
+  /** Whether the endpoint is ready, as {@code /health} says it. */
+  public boolean isReady() {
+    return health.isReady();
+  }
+
+  /** Whether instances of the endpoint may be found: not while it is failing, if so configured. */
+  public boolean isFit() {
+    return !failing || !withdraws;
+  }
+
+  /** Whether the last word on the endpoint is a failed probe. */
+  public boolean isFailing() {
+    return failing;
+  }
+
+  /** Somebody has got an item that is no error. */
+  private void prove() {
+    lastProofNanos = means.nanoTime().getAsLong();
+    if (!health.isReady() || failing) {
+      judge(null);
+    }
+  }
+
+  private void arm(Duration delay) {
+    synchronized (lock) {
+      if (!closed) {
+        alarm = means.alarms().after(delay, this::rung);
+      }
+    }
+  }
+
+  private void rung() {
+    long silent = means.nanoTime().getAsLong() - lastProofNanos;
+    long left = wait.toNanos() - silent;
+    if (left > 0) {
+      arm(Duration.ofNanos(left));
+      return;
+    }
+    Probe<R> begun;
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      var earlier = probe;
+      if (earlier != null && !earlier.isOver()) {
+        alarm = means.alarms().after(wait, this::rung);
+        return; // its handler has not even returned: the endpoint stays failed
+      }
+      long begunNanos = means.nanoTime().getAsLong();
+      begun = new Probe<>(timeout, target.isError(), failure -> ended(failure, begunNanos));
+      probe = begun;
+      alarm = means.alarms().after(timeout, () -> begun.end("no item came within " + timeout));
+    }
+    try {
+      means.blocking().execute(() -> begun.run(target.handler(), target.payload()));
+    } catch (RejectedExecutionException e) {
+      close(); // the runtime is closing
+    }
+  }
+
+  /**
+   * @param failure null when the endpoint is well
+   */
+  private void ended(@Nullable String failure, long begunNanos) {
+    synchronized (lock) {
+      var timer = alarm;
+      if (timer != null) {
+        timer.cancel();
+      }
+      alarm = closed ? null : means.alarms().after(wait, this::rung);
+      if (closed) {
+        return;
+      }
+    }
+    if (failure == null) {
+      lastProofNanos = means.nanoTime().getAsLong();
+      judge(null);
+    } else if (lastProofNanos - begunNanos <= 0) { // real traffic knows better
+      judge(failure);
+    }
+  }
+
+  private void judge(@Nullable String failure) {
+    boolean changed;
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      changed = failing != (failure != null);
+      failing = failure != null;
+      health.set(failure == null);
+    }
+    if (changed) {
+      if (failure == null) {
+        LOG.log(Level.INFO, "endpoint {0} is well again", health.name());
+      } else {
+        LOG.log(Level.WARNING, "endpoint {0} failed its probe: {1}", health.name(), failure);
+      }
+    }
+    try {
+      means.blocking().execute(onVerdict);
+    } catch (RejectedExecutionException e) {
+      close(); // the runtime is closing
+    }
+  }
+
+  /** Probes no more: the endpoint is not ready from now on, and stays among the process's. */
+  public void retire() {
+    Probe<R> running;
+    synchronized (lock) {
+      closed = true;
+      var timer = alarm;
+      if (timer != null) {
+        timer.cancel();
+        alarm = null;
+      }
+      running = probe;
+      health.set(false);
+    }
+    if (running != null) {
+      running.end("the endpoint is closing");
+    }
+  }
+
+  /** Probes no more and takes the endpoint out of the process's health. Idempotent. */
+  @Override
+  public void close() {
+    retire();
+    health.close();
+  }
+}

@@ -1,0 +1,40 @@
+package io.dynamo.runtime.health;
+
+import java.util.function.Consumer;
+
+/** Whether one endpoint is ready. Safe for concurrent use. */
+public final class EndpointHealth implements AutoCloseable {
+  private final String name;
+  private final boolean target;
+  private final Consumer<EndpointHealth> onClosed;
+  private volatile boolean ready;
+
+  EndpointHealth(String name, boolean target, Consumer<EndpointHealth> onClosed) {
+    this.name = name;
+    this.target = target;
+    this.onClosed = onClosed;
+  }
+
+  public String name() {
+    return name;
+  }
+
+  /** Whether it can be probed, and so counts for the process. */
+  public boolean isTarget() {
+    return target;
+  }
+
+  public boolean isReady() {
+    return ready;
+  }
+
+  void set(boolean to) {
+    ready = to;
+  }
+
+  /** Takes the endpoint out of the process's health. Idempotent. */
+  @Override
+  public void close() {
+    onClosed.accept(this);
+  }
+}

@@ -1,0 +1,108 @@
+package io.dynamo.runtime.health;
+
+import io.dynamo.config.StatusSettings;
+import io.dynamo.request.EndpointHandler;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import java.util.function.Predicate;
+
+/**
+ * The health of one process, by Dynamo's rule: the listed endpoints decide; else those that can be
+ * probed; else, when nothing can be probed, the switch for canaries and the starting status. Safe
+ * for concurrent use.
+ */
+public final class SystemHealth {
+  /**
+   * What is said of the process at one moment.
+   *
+   * @param uptime since this was made
+   * @param endpoints whether each is ready, by name in alphabetical order; endpoints that share a
+   *     name are ready together
+   */
+  public record Report(boolean ready, Duration uptime, SequencedMap<String, Boolean> endpoints) {
+    public Report {
+      endpoints = Collections.unmodifiableSequencedMap(new TreeMap<>(endpoints));
+    }
+  }
+
+  private final StatusSettings settings;
+  private final Alarms alarms;
+  private final Executor blocking;
+  private final LongSupplier nanoTime;
+  private final long startedNanos;
+  private final List<EndpointHealth> endpoints = new CopyOnWriteArrayList<>();
+
+  /**
+   * @param alarms for the waits of canaries
+   * @param blocking runs their probes, and tells who asked of their verdicts
+   */
+  public SystemHealth(
+      StatusSettings settings, Alarms alarms, Executor blocking, LongSupplier nanoTime) {
+    this.settings = settings;
+    this.alarms = alarms;
+    this.blocking = blocking;
+    this.nanoTime = nanoTime;
+    this.startedNanos = nanoTime.getAsLong();
+  }
+
+  /** Adds an endpoint that cannot be probed: ready until it is closed. */
+  public EndpointHealth add(String endpoint) {
+    var health = new EndpointHealth(endpoint, false, endpoints::remove);
+    endpoints.add(health);
+    health.set(true);
+    return health;
+  }
+
+  /**
+   * Adds an endpoint that can be probed; not ready before its canary is {@linkplain Canary#start
+   * started}.
+   *
+   * @param payload what a probe asks; small, and harmless to ask often
+   * @param isError whether an item says that the request failed
+   * @param onVerdict called on the blocking executor after each verdict, also one that changes
+   *     nothing: who could not act on the one before gets another chance
+   */
+  public <Q, R> Canary<Q, R> add(
+      String endpoint,
+      EndpointHandler<Q, R> handler,
+      Q payload,
+      Predicate<R> isError,
+      Runnable onVerdict) {
+    var health = new EndpointHealth(endpoint, true, endpoints::remove);
+    endpoints.add(health);
+    return new Canary<>(
+        health,
+        settings,
+        new Canary.Target<>(handler, payload, isError),
+        new Canary.Means(alarms, blocking, nanoTime),
+        onVerdict);
+  }
+
+  public Report report() {
+    var known = new TreeMap<String, Boolean>();
+    endpoints.forEach(each -> known.merge(each.name(), each.isReady(), Boolean::logicalAnd));
+    return new Report(isReady(known), uptime(), known);
+  }
+
+  /** Since this was made. */
+  public Duration uptime() {
+    return Duration.ofNanos(nanoTime.getAsLong() - startedNanos);
+  }
+
+  private boolean isReady(SequencedMap<String, Boolean> known) {
+    if (!settings.endpoints().isEmpty()) {
+      return settings.endpoints().stream().allMatch(name -> known.getOrDefault(name, false));
+    }
+    var targets = endpoints.stream().filter(EndpointHealth::isTarget).toList();
+    if (!targets.isEmpty()) {
+      return targets.stream().allMatch(EndpointHealth::isReady);
+    }
+    return settings.canaries() || settings.starting() == StatusSettings.Starting.READY;
+  }
+}

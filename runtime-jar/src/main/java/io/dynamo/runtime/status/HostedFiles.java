@@ -1,0 +1,83 @@
+package io.dynamo.runtime.status;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.model.ModelCard;
+import io.dynamo.model.ModelFile;
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The files that are served to other processes: those that cards of this process name, and no
+ * other. What is asked for is looked up, never made into a path. Safe for concurrent use.
+ */
+public final class HostedFiles {
+  /** What stands for the model itself, where an adapter has its name. */
+  public static final String BASE = "_base";
+
+  static final String ROUTE = "/v1/metadata/";
+
+  /**
+   * A card whose files are served.
+   *
+   * @param card names each file where others get it; as it was given when nothing is served
+   * @param files are served until this is closed
+   */
+  public record Hosted(ModelCard card, Registered files) {}
+
+  private final Map<String, Path> files = new ConcurrentHashMap<>();
+  private volatile @Nullable URI server; // as others reach it
+
+  /** Where others find what is served here; null when they cannot. */
+  void announce(@Nullable URI at) {
+    server = at;
+  }
+
+  /**
+   * Serves the local files of {@code card} below {@code {ns}/{comp}/{ep}/{slug}/{suffix}}.
+   *
+   * @param suffix of an adapter's card; null for the model itself
+   */
+  public Hosted add(EndpointId endpoint, ModelCard card, @Nullable String suffix) {
+    var folder = "%s/%s/%s/".formatted(endpoint, card.slug(), suffix == null ? BASE : suffix);
+    Map<String, Path> own = new HashMap<>();
+    var announced = card.withFiles(file -> add(own, folder, file));
+    files.putAll(own);
+    return new Hosted(announced, () -> own.forEach(files::remove));
+  }
+
+  /** Takes a local file; gives what others are to know it by. */
+  private ModelFile add(Map<String, Path> own, String folder, ModelFile file) {
+    if (file.path().contains("://")) {
+      return file;
+    }
+    var name = folder + file.name();
+    own.put(name, Path.of(file.path()));
+    var at = server;
+    return at == null ? file : new ModelFile(url(at, name), file.checksum(), file.size());
+  }
+
+  private static String url(URI server, String name) {
+    try {
+      return new URI(
+              server.getScheme(),
+              null,
+              server.getHost(),
+              server.getPort(),
+              ROUTE + name,
+              null,
+              null)
+          .toASCIIString();
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException("no address for " + name, e);
+    }
+  }
+
+  @Nullable Path find(String name) {
+    return files.get(name);
+  }
+}

@@ -1,0 +1,173 @@
+package io.dynamo.runtime.status;
+
+import io.dynamo.config.StatusSettings;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.pipeline.http.HttpAnswer;
+import io.dynamo.pipeline.http.HttpCall;
+import io.dynamo.pipeline.http.HttpHandler;
+import java.lang.System.Logger.Level;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** Dynamo's routes of the system port, answers included. Safe for concurrent use. */
+final class StatusRoutes implements HttpHandler {
+  private static final System.Logger LOG = System.getLogger(StatusRoutes.class.getName());
+  private static final String ENGINE = "/engine/";
+  private static final String LORAS = "/v1/loras";
+  private static final String METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
+  private static final int METADATA_SEGMENTS = 6; // ns, comp, ep, slug, suffix, file
+
+  private final StatusSettings settings;
+  private final SystemStatus status;
+  private final Supplier<String> metrics;
+  private final LoraRoutes loras;
+
+  StatusRoutes(StatusSettings settings, SystemStatus status, Supplier<String> metrics) {
+    this.settings = settings;
+    this.status = status;
+    this.metrics = metrics;
+    this.loras = new LoraRoutes(status.engine());
+  }
+
+  @Override
+  public HttpAnswer answer(HttpCall call) throws InterruptedException {
+    String path;
+    try {
+      path = decoded(call.path());
+    } catch (IllegalArgumentException e) {
+      return HttpAnswer.text(400, "The path is not percent-encoded UTF-8");
+    }
+    if (path.equals(settings.healthPath()) || path.equals(settings.livePath())) {
+      return isRead(call) ? health() : notAllowed("GET,HEAD");
+    }
+    if (path.equals("/metrics")) {
+      return isRead(call) ? metrics() : notAllowed("GET,HEAD");
+    }
+    if (path.equals("/metadata")) {
+      return isRead(call)
+          ? HttpAnswer.text(404, "Discovery metadata not available")
+          : notAllowed("GET,HEAD");
+    }
+    if (path.startsWith(ENGINE) && path.length() > ENGINE.length()) {
+      return isFromAPage(call) ? refused() : engine(path, call);
+    }
+    if (settings.loraRoutes() && (path.equals(LORAS) || path.startsWith(LORAS + "/"))) {
+      return isFromAPage(call) ? refused() : loras(path, call);
+    }
+    if (settings.selfHost() && path.startsWith(HostedFiles.ROUTE)) {
+      var name = path.substring(HostedFiles.ROUTE.length());
+      if (name.split("/", METADATA_SEGMENTS).length == METADATA_SEGMENTS) {
+        return isRead(call) ? file(name) : notAllowed("GET,HEAD");
+      }
+    }
+    return HttpAnswer.text(404, "Route not found");
+  }
+
+  private static String decoded(String path) {
+    return URLDecoder.decode(path.replace("+", "%2B"), StandardCharsets.UTF_8);
+  }
+
+  private static boolean isRead(HttpCall call) {
+    return call.method().equals("GET") || call.method().equals("HEAD");
+  }
+
+  private static HttpAnswer notAllowed(String allowed) {
+    return HttpAnswer.empty(405, Map.of("allow", allowed));
+  }
+
+  /** Whether a browser sends this on behalf of a page: commands are for people and programs. */
+  private static boolean isFromAPage(HttpCall call) {
+    var site = call.header("sec-fetch-site");
+    return call.header("origin") != null || (site != null && !site.equals("none"));
+  }
+
+  private static HttpAnswer refused() {
+    return HttpAnswer.text(403, "Commands are not taken from web pages");
+  }
+
+  private HttpAnswer health() {
+    var report = status.health().report();
+    Map<String, @Nullable Object> uptime = new LinkedHashMap<>();
+    uptime.put("secs", report.uptime().toSeconds());
+    uptime.put("nanos", report.uptime().toNanosPart());
+    Map<String, @Nullable Object> endpoints = new LinkedHashMap<>();
+    report.endpoints().forEach((name, ready) -> endpoints.put(name, word(ready)));
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("status", word(report.ready()));
+    json.put("uptime", uptime);
+    json.put("endpoints", endpoints);
+    return jsonText(report.ready() ? 200 : 503, json);
+  }
+
+  private static String word(boolean ready) {
+    return ready ? "ready" : "notready";
+  }
+
+  private HttpAnswer metrics() {
+    try {
+      return HttpAnswer.of(200, METRICS_TYPE, metrics.get().getBytes(StandardCharsets.UTF_8));
+    } catch (RuntimeException e) {
+      LOG.log(Level.WARNING, "the metrics cannot be written", e);
+      return HttpAnswer.text(500, "Failed to get metrics");
+    }
+  }
+
+  private HttpAnswer engine(String path, HttpCall call) throws InterruptedException {
+    JsonObject body;
+    try {
+      body = call.body().length == 0 ? new JsonObject(Map.of()) : Json.readObject(call.body());
+    } catch (IllegalArgumentException e) {
+      return error(400, "Invalid JSON", "the body " + e.getMessage());
+    }
+    var handler = status.engine().find(path.substring(ENGINE.length()));
+    if (handler == null) {
+      return error(404, "Route not found", "Route " + path + " not found");
+    }
+    try {
+      return HttpAnswer.of(200, "application/json", Json.write(handler.run(body)));
+    } catch (InterruptedException e) {
+      throw e;
+    } catch (Exception e) {
+      LOG.log(Level.WARNING, "engine route " + path + " failed", e);
+      return error(500, "Handler error", String.valueOf(e.getMessage()));
+    }
+  }
+
+  private static HttpAnswer error(int code, String error, String message) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("error", error);
+    json.put("message", message);
+    return jsonText(code, json);
+  }
+
+  /** JSON that says it is text, as Dynamo's does. */
+  private static HttpAnswer jsonText(int code, Map<String, ? extends @Nullable Object> json) {
+    return HttpAnswer.of(code, "text/plain; charset=utf-8", Json.write(json));
+  }
+
+  private HttpAnswer loras(String path, HttpCall call) throws InterruptedException {
+    if (path.equals(LORAS)) {
+      return switch (call.method()) {
+        case "GET", "HEAD" -> loras.list();
+        case "POST" -> loras.load(call);
+        default -> notAllowed("GET,HEAD,POST");
+      };
+    }
+    return call.method().equals("DELETE")
+        ? loras.unload(path.substring(LORAS.length() + 1))
+        : notAllowed("DELETE");
+  }
+
+  private HttpAnswer file(String name) {
+    var file = status.files().find(name);
+    return file == null || !Files.isReadable(file)
+        ? HttpAnswer.text(404, "Not found")
+        : HttpAnswer.file(file);
+  }
+}

@@ -1,0 +1,58 @@
+package io.dynamo.worker.engine.mock;
+
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.SimulationMetrics;
+import io.dynamo.worker.engine.RankLoad;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * Publishes a simulation under vLLM's names, a rank as an engine, so that dashboards made for real
+ * engines show it. Safe for concurrent use.
+ */
+public final class VllmSeries {
+  private final Metrics metrics;
+  private final String model;
+
+  /**
+   * @param model the name that clients use
+   */
+  public VllmSeries(Metrics metrics, String model) {
+    this.metrics = metrics;
+    this.model = model;
+  }
+
+  /** Publishes {@code rank} of {@code engine}; the times are for its generations to record. */
+  RankSeries publish(MockEngine engine, int rank) {
+    var labels =
+        new Label[] {new Label("engine", Integer.toString(rank)), new Label("model_name", model)};
+    gauge(SimulationMetrics.RUNNING, engine, rank, RankLoad::running, labels);
+    gauge(SimulationMetrics.WAITING, engine, rank, RankLoad::waiting, labels);
+    gauge(SimulationMetrics.CACHE_USAGE, engine, rank, VllmSeries::usage, labels);
+    gauge(SimulationMetrics.GPU_CACHE_USAGE, engine, rank, VllmSeries::usage, labels);
+    return new RankSeries(
+        metrics.timer(SimulationMetrics.TIME_TO_FIRST_TOKEN, labels),
+        metrics.timer(SimulationMetrics.INTER_TOKEN_LATENCY, labels),
+        metrics.timer(SimulationMetrics.REQUEST_LATENCY, labels));
+  }
+
+  private static double usage(RankLoad load) {
+    return (double) load.heldBlocks() / load.totalBlocks();
+  }
+
+  private void gauge(
+      MetricName name,
+      MockEngine engine,
+      int rank,
+      ToDoubleFunction<RankLoad> value,
+      Label... labels) {
+    metrics.gauge(
+        name,
+        () -> {
+          var ranks = engine.ranks();
+          return rank < ranks.size() ? value.applyAsDouble(ranks.get(rank)) : Double.NaN;
+        },
+        labels);
+  }
+}

@@ -1,0 +1,226 @@
+package io.dynamo.worker.kv;
+
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.KvQuery;
+import io.dynamo.kv.KvReply;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.token.HashLongMap;
+import io.dynamo.token.SequenceHash;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank's account: its changes get their ids here, and what it holds after the last of them is
+ * known at any time. The engine's thread {@linkplain #add adds} changes; senders and queries take
+ * them in, under a lock.
+ *
+ * <p>No change is ever left out. The engine only puts it on a queue; should nobody have taken
+ * anything in while the queue filled, the engine does that work itself before it goes on.
+ */
+final class RankLog {
+  /** Changes that wait for their ids at most. */
+  static final int QUEUED_CHANGES = 4096;
+
+  /** Events kept for a sender that falls behind; what is older it has lost. */
+  static final int KEPT_EVENTS = 4096;
+
+  /** Events from which a query is answered; one that asks for older ones is told everything. */
+  static final int ANSWERED_EVENTS = 1024;
+
+  /**
+   * Events in a row.
+   *
+   * @param skipped how many before them were not kept long enough
+   * @param lastId of the last event in the batch
+   */
+  record Batch(List<RankEvent> events, long skipped, long lastId) {}
+
+  private final WorkerRank rank;
+  private final int maxReplyBlocks;
+  private final ArrayBlockingQueue<KvEvent> changes = new ArrayBlockingQueue<>(QUEUED_CHANGES);
+  private final ReentrantLock lock = new ReentrantLock();
+  // guarded by lock
+  private final StoreCounts stores = new StoreCounts();
+  private final HeldBlocks held = new HeldBlocks();
+  private final @Nullable RankEvent[] kept = new RankEvent[KEPT_EVENTS]; // at id % length
+  private long lastId;
+
+  /**
+   * @param maxReplyBlocks blocks that one reply may tell of
+   */
+  RankLog(WorkerRank rank, int maxReplyBlocks) {
+    this.rank = rank;
+    this.maxReplyBlocks = maxReplyBlocks;
+  }
+
+  /** How often each block was stored and not yet removed. */
+  private static final class StoreCounts {
+    private HashLongMap counts = new HashLongMap();
+
+    void stored(SequenceHash block) {
+      counts.put(block.value(), counts.getOrDefault(block.value(), 0) + 1);
+    }
+
+    /** Whether the block is gone with this removal; so it is when it was never stored. */
+    boolean removed(SequenceHash block) {
+      long count = counts.getOrDefault(block.value(), 1);
+      if (count > 1) {
+        counts.put(block.value(), count - 1);
+        return false;
+      }
+      counts.remove(block.value());
+      return true;
+    }
+
+    void clear() {
+      counts = new HashLongMap();
+    }
+  }
+
+  /**
+   * Takes a change, whose id means nothing. The engine's thread; waits for the lock only when the
+   * queue is full.
+   */
+  void add(KvEvent change) {
+    while (!changes.offer(change)) {
+      lock.lock();
+      try {
+        takeIn();
+      } finally {
+        lock.unlock();
+      }
+    }
+  }
+
+  private void takeIn() {
+    for (var change = changes.poll(); change != null; change = changes.poll()) {
+      var event = numbered(change);
+      if (event != null) {
+        lastId = event.id();
+        kept[slot(lastId)] = new RankEvent(rank, event);
+        held.apply(event);
+      }
+    }
+  }
+
+  private static int slot(long id) {
+    return (int) (id % KEPT_EVENTS);
+  }
+
+  /** The change under the next id; null when it changes nothing that anybody sees. */
+  private @Nullable KvEvent numbered(KvEvent change) {
+    long id = lastId + 1;
+    return switch (change) {
+      case KvEvent.Stored stored -> {
+        stored.blocks().forEach(block -> stores.stored(block.hash()));
+        yield new KvEvent.Stored(id, stored.parent(), stored.blocks());
+      }
+      case KvEvent.Removed removed -> {
+        var gone = new ArrayList<SequenceHash>(removed.blocks().size());
+        for (var block : removed.blocks()) {
+          if (stores.removed(block)) {
+            gone.add(block);
+          }
+        }
+        yield gone.isEmpty() ? null : new KvEvent.Removed(id, gone);
+      }
+      case KvEvent.Cleared _ -> {
+        stores.clear();
+        yield new KvEvent.Cleared(id);
+      }
+    };
+  }
+
+  private RankEvent kept(long id) {
+    var event = kept[slot(id)];
+    if (event == null || event.event().id() != id) {
+      throw new IllegalStateException("event " + id + " of rank " + rank + " is not kept");
+    }
+    return event;
+  }
+
+  /** The events after {@code sentId}, within the bounds but at least one if there is any. */
+  Batch after(long sentId, int maxEvents, int maxBlocks) {
+    lock.lock();
+    try {
+      takeIn();
+      long first = Math.max(sentId + 1, lastId - KEPT_EVENTS + 1);
+      var batch = new ArrayList<RankEvent>();
+      int blocks = 0;
+      for (long id = first; id <= lastId && batch.size() < maxEvents; id++) {
+        var event = kept(id);
+        blocks += blocksOf(event.event());
+        if (!batch.isEmpty() && blocks > maxBlocks) {
+          break;
+        }
+        batch.add(event);
+      }
+      return new Batch(batch, first - sentId - 1, first + batch.size() - 1);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static int blocksOf(KvEvent event) {
+    return switch (event) {
+      case KvEvent.Stored stored -> stored.blocks().size();
+      case KvEvent.Removed removed -> removed.blocks().size();
+      case KvEvent.Cleared _ -> 0;
+    };
+  }
+
+  /** Answers as of the last change added before this call, or a later one. */
+  KvReply answer(KvQuery query) {
+    if (!query.rank().equals(rank)) {
+      return new KvReply.Refused(
+          "rank %s was asked for; this source is rank %s".formatted(query.rank(), rank));
+    }
+    var start = query.startId();
+    var end = query.endId();
+    if (start != null && end != null && Long.compareUnsigned(end, start) < 0) {
+      return new KvReply.InvalidRange(start, end);
+    }
+    lock.lock();
+    try {
+      takeIn();
+      if (start == null) {
+        return dump(query);
+      }
+      if (Long.compareUnsigned(start, lastId) > 0) {
+        return new KvReply.TooNew(start, end == null ? lastId : end, lastId);
+      }
+      var events = start <= lastId - ANSWERED_EVENTS || start == 0 ? null : since(start);
+      return events == null ? dump(query) : new KvReply.Events(events, lastId);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** The events from {@code start} on; null when they tell of more blocks than a reply may. */
+  private @Nullable List<RankEvent> since(long start) {
+    var events = new ArrayList<RankEvent>();
+    long blocks = 0;
+    for (long id = start; id <= lastId; id++) {
+      var event = kept(id);
+      blocks += blocksOf(event.event());
+      events.add(event);
+    }
+    return blocks > maxReplyBlocks ? null : events;
+  }
+
+  private KvReply dump(KvQuery query) {
+    if (held.size() <= maxReplyBlocks) {
+      return new KvReply.TreeDump(held.dump(rank), lastId);
+    }
+    var message =
+        "rank %s holds %d blocks, more than the %d that fit one frame; raise the frame size"
+            .formatted(rank, held.size(), maxReplyBlocks);
+    return query.takesDumpFailed()
+        ? new KvReply.TreeDumpFailed(lastId, message)
+        : new KvReply.Refused(message);
+  }
+}

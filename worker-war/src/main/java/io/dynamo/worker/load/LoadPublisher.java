@@ -1,0 +1,104 @@
+package io.dynamo.worker.load;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.kv.ActiveLoad;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.kv.codec.ActiveLoadCodec;
+import io.dynamo.runtime.health.Alarms;
+import io.dynamo.worker.engine.LoadReport;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells routers how many KV blocks each rank uses: when that has changed, at most once per {@link
+ * #INTERVAL}, and every {@link #REPEAT} whatever happened, as reports may be lost. Looks by alarm,
+ * so the engine does nothing for it. Safe for concurrent use.
+ */
+public final class LoadPublisher implements AutoCloseable {
+  static final Duration INTERVAL = Duration.ofMillis(100);
+  static final Duration REPEAT = Duration.ofSeconds(5);
+
+  private static final System.Logger LOG = System.getLogger(LoadPublisher.class.getName());
+  private static final int LOOKS_PER_REPEAT = (int) REPEAT.dividedBy(INTERVAL);
+  private static final int UNTOLD = -1;
+
+  private final InstanceId worker;
+  private final LoadReport report;
+  private final Alarms alarms;
+  private final EventPlane.Publisher publisher; // guarded by this, like what follows
+  private int[] told = {}; // blocks, by rank
+  private int looks;
+  private Alarms.@Nullable Alarm next;
+  private boolean failing;
+  private boolean closed;
+
+  public LoadPublisher(
+      EventPlane plane, EndpointId endpoint, InstanceId worker, LoadReport report, Alarms alarms) {
+    this.worker = worker;
+    this.report = report;
+    this.alarms = alarms;
+    this.publisher = plane.publisher(new EventSubject(endpoint, ActiveLoad.TOPIC));
+  }
+
+  /** Begins to look; once the engine has started. Idempotent. */
+  public synchronized void start() {
+    if (next == null) {
+      look();
+    }
+  }
+
+  private synchronized void look() {
+    if (closed) {
+      return;
+    }
+    try {
+      tellChanges();
+      if (failing) {
+        failing = false;
+        LOG.log(Level.INFO, "load reports of worker {0} are published again", worker);
+      }
+    } catch (RuntimeException failure) {
+      if (!failing) {
+        failing = true;
+        LOG.log(
+            Level.WARNING, "load reports of worker " + worker + " cannot be published", failure);
+      }
+    }
+    next = alarms.after(INTERVAL, this::look);
+  }
+
+  private void tellChanges() {
+    var ranks = report.ranks();
+    boolean again = looks++ % LOOKS_PER_REPEAT == 0;
+    if (again || told.length != ranks.size()) {
+      told = new int[ranks.size()];
+      Arrays.fill(told, UNTOLD);
+    }
+    for (int rank = 0; rank < told.length; rank++) {
+      int blocks = ranks.get(rank).heldBlocks();
+      if (blocks != told[rank]) {
+        var load = ActiveLoad.ofUsedBlocks(new WorkerRank(worker, rank), blocks);
+        publisher.publish(ActiveLoadCodec.encode(load));
+        told[rank] = blocks;
+      }
+    }
+  }
+
+  /** Tells nothing from now on. Idempotent. */
+  @Override
+  public synchronized void close() {
+    if (closed) {
+      return;
+    }
+    closed = true;
+    if (next != null) {
+      next.cancel();
+    }
+    publisher.close();
+  }
+}

@@ -1,0 +1,62 @@
+package io.dynamo.worker.kv;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.KvIndexer;
+import io.dynamo.router.index.OverlapScores;
+import io.dynamo.router.index.PrefixTableIndexer;
+import io.dynamo.token.BlockHashes;
+import java.time.Duration;
+import java.util.function.BooleanSupplier;
+
+/** A router's index that a test can wait for. Safe for concurrent use. */
+final class WatchedIndex implements KvIndexer {
+  private static final Duration PATIENCE = Duration.ofSeconds(20);
+
+  private final PrefixTableIndexer index = new PrefixTableIndexer();
+
+  @Override
+  public OverlapScores match(BlockHashes request) {
+    return index.match(request);
+  }
+
+  @Override
+  public synchronized Outcome apply(WorkerRank rank, KvEvent event) {
+    var outcome = index.apply(rank, event);
+    notifyAll();
+    return outcome;
+  }
+
+  @Override
+  public synchronized void forget(InstanceId worker) {
+    index.forget(worker);
+    notifyAll();
+  }
+
+  /** Leading blocks of the sequence with these contents that the rank holds. */
+  int held(WorkerRank rank, long... contents) {
+    return match(BlockHashes.ofBlocks(contents)).blocks(rank);
+  }
+
+  /** Returns when {@code condition} holds; fails when it does not within 20 s. */
+  void await(BooleanSupplier condition) throws InterruptedException {
+    if (!await(condition, PATIENCE)) {
+      throw new AssertionError("it has not come true within " + PATIENCE);
+    }
+  }
+
+  /** Whether {@code condition} came true in that time; it is looked at after each event. */
+  synchronized boolean await(BooleanSupplier condition, Duration patience)
+      throws InterruptedException {
+    long end = System.nanoTime() + patience.toNanos();
+    while (!condition.getAsBoolean()) {
+      long left = end - System.nanoTime();
+      if (left <= 0) {
+        return false;
+      }
+      wait(left / 1_000_000 + 1);
+    }
+    return true;
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.load;
+
+import org.jspecify.annotations.NullMarked;
