@@ -68,6 +68,7 @@ public final class EnvironmentAliases implements ConfigSource {
               SettingKeys.EVENT_ZMQ_HOST.name(),
               "",
               EnvironmentAliases::withoutBrackets),
+          plain("DYN_ZMQ_BROKER_URL", SettingKeys.EVENT_ZMQ_BROKER),
           plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
           plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),

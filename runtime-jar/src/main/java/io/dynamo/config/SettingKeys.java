@@ -152,6 +152,13 @@ final class SettingKeys {
           "16MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
           "one event on the wire; a publisher that announces more is disconnected");
+  static final SettingKey<String> EVENT_ZMQ_BROKER =
+      key(
+          "dynamo.event.zmq.broker",
+          TEXT,
+          "",
+          none(),
+          "not supported yet: refused, so that nobody waits for events that never come");
 
   static final SettingKey<RouterSettings.Mode> ROUTER_MODE =
       key(

@@ -57,6 +57,7 @@ public final class SettingsReader {
     reader.refuseUncheckedAuthorities();
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
+    reader.refuseBroker();
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
     }
@@ -142,6 +143,15 @@ public final class SettingsReader {
   }
 
   /** Others must be able to connect to what they are told. */
+  private void refuseBroker() {
+    var broker = values.get(SettingKeys.EVENT_ZMQ_BROKER);
+    if (broker != null) {
+      problems.add(
+          "%s = \"%s\": events through a ZeroMQ broker are not supported; leave it out, publishers are then found through discovery"
+              .formatted(SettingKeys.EVENT_ZMQ_BROKER.name(), broker));
+    }
+  }
+
   private void requireReachableEventHost() {
     if (!(values.get(SettingKeys.EVENT_ZMQ_BIND) instanceof String bind)) {
       return;

@@ -53,6 +53,14 @@ class ConfigSourcesTest {
   }
 
   @Test
+  void aBrokerOfEventsIsRefusedByName() {
+    var environment = Map.of("DYN_ZMQ_BROKER_URL", "xsub=tcp://a:1 , xpub=tcp://a:2");
+
+    assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))
+        .hasMessageContaining("dynamo.event.zmq.broker = \"xsub=tcp://a:1 , xpub=tcp://a:2\"");
+  }
+
+  @Test
   void originalNamesOfAdmissionAndTlsAreTranslated() {
     var environment = new HashMap<String, String>();
     environment.put("DYN_TCP_WORKER_POOL_SIZE", "7");

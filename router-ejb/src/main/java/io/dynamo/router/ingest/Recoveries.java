@@ -140,7 +140,7 @@ public final class Recoveries {
       CompletableFuture<KvReply> asked;
       try {
         asked = queries.ask(target, query);
-      } catch (RuntimeException e) {
+      } catch (RuntimeException | Error e) {
         asked = CompletableFuture.failedFuture(e);
       }
       var mine = asked;

@@ -12,10 +12,10 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics.Counter;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.KvEventSink;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.function.Function;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -43,19 +43,24 @@ public final class KvEventPublisher implements KvEventSink, AutoCloseable {
       Counter dropped,
       int maxReplyBlocks) {
     var subject = new EventSubject(endpoint, KvEventSource.TOPIC);
-    this.ranks =
-        IntStream.range(0, ranks)
-            .mapToObj(rank -> new WorkerRank(worker, rank))
-            .map(
-                rank ->
-                    new RankPublisher(
-                        rank,
-                        plane.publisher(subject),
-                        encoder,
-                        executor,
-                        dropped,
-                        new RankLog(rank, maxReplyBlocks)))
-            .toList();
+    var made = new ArrayList<RankPublisher>();
+    try {
+      for (int i = 0; i < ranks; i++) {
+        var rank = new WorkerRank(worker, i);
+        made.add(
+            new RankPublisher(
+                rank,
+                plane.publisher(subject),
+                encoder,
+                executor,
+                dropped,
+                new RankLog(rank, maxReplyBlocks)));
+      }
+    } catch (RuntimeException failure) {
+      made.forEach(RankPublisher::close); // nobody else knows of them
+      throw failure;
+    }
+    this.ranks = List.copyOf(made);
   }
 
   @Override

@@ -70,7 +70,7 @@ final class KvQueryEndpoint implements EndpointHandler<KvQuery, KvReply> {
     try {
       var _ = to.offer(log.answer(question.query())); // there is room for the one reply
       to.complete();
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       to.fail(failure);
     }
   }

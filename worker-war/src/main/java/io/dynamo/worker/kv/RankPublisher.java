@@ -97,7 +97,7 @@ final class RankPublisher {
         failing = false;
         LOG.log(Level.INFO, "KV events of rank {0} are published again", rank);
       }
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       dropped.add(batch.size());
       if (!failing) {
         failing = true;

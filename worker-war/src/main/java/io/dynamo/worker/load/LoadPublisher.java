@@ -62,7 +62,7 @@ public final class LoadPublisher implements AutoCloseable {
         failing = false;
         LOG.log(Level.INFO, "load reports of worker {0} are published again", worker);
       }
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       if (!failing) {
         failing = true;
         LOG.log(

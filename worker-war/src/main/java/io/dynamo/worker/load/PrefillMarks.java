@@ -161,7 +161,7 @@ public final class PrefillMarks implements AutoCloseable {
         failing = false;
         LOG.log(Level.INFO, "first tokens of worker {0} are published again", worker);
       }
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       dropped.add(batch.size());
       if (!failing) {
         failing = true;

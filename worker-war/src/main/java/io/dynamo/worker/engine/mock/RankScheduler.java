@@ -34,7 +34,8 @@ final class RankScheduler implements Pacer.Paced {
   private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
   private final ArrayList<Generation> running = new ArrayList<>();
   private final AtomicInteger live = new AtomicInteger();
-  private long nextStep;
+  private long nextStep; // by the pacer's clock, from the first tick on
+  private boolean ticked;
   private int prefillTokens;
   private long promptTokens;
   private long cachedTokens;
@@ -50,7 +51,6 @@ final class RankScheduler implements Pacer.Paced {
     this.cancels = cancels;
     this.stepNanos = config.tokenInterval().toNanos();
     this.prefillNanos = config.prefillPerToken().toNanos();
-    this.nextStep = System.nanoTime();
     this.load = measure();
   }
 
@@ -117,6 +117,10 @@ final class RankScheduler implements Pacer.Paced {
 
   @Override
   public long tick(long now) {
+    if (!ticked) {
+      ticked = true;
+      nextStep = now;
+    }
     if (clearAsked) {
       clearAsked = false;
       cache.clear();
