@@ -270,6 +270,7 @@ class TcpBidirectionalTest {
           requests.offer(Map.of("i", 0));
           assertThat(input.readFrame().body()).isNotEmpty();
           response.write(Captured.handshake(Captured.subject(request)));
+          awaitCalledHome();
           cancellation.kill();
           assertThat(caller.awaitFailure()).isInstanceOf(CancelledException.class);
           assertThat(input.readFrame().header()).asString().isEqualTo("\"kill\"");
@@ -281,6 +282,15 @@ class TcpBidirectionalTest {
     }
     assertThat(given).hasValue(1);
     assertThat(plane.client.callHome.waiting()).isZero();
+  }
+
+  /** Both sockets are known to the client: who calls later is only reset. */
+  private void awaitCalledHome() {
+    long limit = System.nanoTime() + TestPlane.PATIENCE.toNanos();
+    while (plane.client.callHome.waiting() > 0) {
+      assertThat(System.nanoTime()).as("called home in time").isLessThan(limit);
+      Thread.onSpinWait();
+    }
   }
 
   // ours against ours
