@@ -44,7 +44,7 @@ class DrainIT {
           Duration.ofSeconds(30),
           () -> ServerFacts.worker(leaving).state().equals("closed"));
       assertThat(ServerFacts.worker(leaving).heldBlocks()).isZero();
-      ServerFacts.awaitMetric(leaving, WORKER_REQUESTS, "", asked);
+      ServerFacts.awaitMetric(leaving, WORKER_REQUESTS, ServerFacts.GENERATE, asked);
       ServerFacts.awaitMetric(leaving, "dynamo_component_inflight_requests", "", 0);
       assertThat(ServerFacts.metric(cluster.frontend(), RETRIES, "GenerationLegs.run"))
           .as("all ended where they were")

@@ -215,6 +215,6 @@ class DynamoFrontendIT {
   }
 
   private static long served(ServerProcess worker) throws IOException, InterruptedException {
-    return ServerFacts.metric(worker, "dynamo_component_requests_total", "");
+    return ServerFacts.metric(worker, "dynamo_component_requests_total", ServerFacts.GENERATE);
   }
 }

@@ -14,7 +14,6 @@ import org.junit.jupiter.api.io.TempDir;
 class DynamoMockerIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  private static final String GENERATE = "dynamo_endpoint=\"generate\"";
   private static final Map<String, String> PROBED =
       Map.of("DYN_HEALTH_CHECK_ENABLED", "true", "DYN_CANARY_WAIT_TIME", "1");
 
@@ -97,15 +96,15 @@ class DynamoMockerIT {
       Polling.until("it was asked for what it holds", LIMIT, () -> recovered(frontend) == 1);
       try (var late = PeerProcess.mocker("mocker-kv-late", store, block)) {
         Polling.until("the second was asked too", LIMIT, () -> recovered(frontend) == 2);
-        long before = early.metric("dynamo_component_requests_total", GENERATE);
+        long before = early.metric("dynamo_component_requests_total", ServerFacts.GENERATE);
         long overlap = ServerFacts.metric(frontend, "dynamo_router_overlap_blocks_total", "");
 
         LongPrompts.askAll(frontend.port());
 
-        assertThat(early.metric("dynamo_component_requests_total", GENERATE) - before)
+        assertThat(early.metric("dynamo_component_requests_total", ServerFacts.GENERATE) - before)
             .as("all go where their prefix is held")
             .isEqualTo(LongPrompts.COUNT);
-        assertThat(late.metric("dynamo_component_requests_total", GENERATE)).isZero();
+        assertThat(late.metric("dynamo_component_requests_total", ServerFacts.GENERATE)).isZero();
         Polling.until(
             "the overlap is counted",
             LIMIT,
@@ -140,7 +139,7 @@ class DynamoMockerIT {
             () ->
                 ServerFacts.metric(second, "dynamo_router_overlap_blocks_total", "")
                     >= 4L * LongPrompts.COUNT);
-        assertThat(mocker.metric("dynamo_component_requests_total", GENERATE))
+        assertThat(mocker.metric("dynamo_component_requests_total", ServerFacts.GENERATE))
             .isEqualTo(2L * LongPrompts.COUNT);
       }
     }
@@ -195,6 +194,7 @@ class DynamoMockerIT {
       crowd.outcomes();
     }
     var requests = "dynamo_component_requests_total";
-    return one.metric(requests, GENERATE) > 0 && other.metric(requests, GENERATE) > 0;
+    return one.metric(requests, ServerFacts.GENERATE) > 0
+        && other.metric(requests, ServerFacts.GENERATE) > 0;
   }
 }

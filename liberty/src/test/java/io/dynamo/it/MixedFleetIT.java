@@ -132,6 +132,6 @@ class MixedFleetIT {
   }
 
   private static long served(ServerProcess worker) throws IOException, InterruptedException {
-    return ServerFacts.metric(worker, "dynamo_component_requests_total", "");
+    return ServerFacts.metric(worker, "dynamo_component_requests_total", ServerFacts.GENERATE);
   }
 }

@@ -30,6 +30,9 @@ final class ServerFacts {
       long cancelled,
       long lastCancelAgeNanos) {}
 
+  /** The label of the endpoint that generates; a worker has others, for questions of routers. */
+  static final String GENERATE = "dynamo_endpoint=\"generate\"";
+
   private ServerFacts() {}
 
   static Worker worker(ServerProcess server) throws IOException, InterruptedException {
