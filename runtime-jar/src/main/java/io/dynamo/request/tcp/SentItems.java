@@ -178,8 +178,8 @@ final class SentItems<Q> implements Asked, InputSource, Flow.Subscriber<Q> {
     }
   }
 
+  /** The call ends first: what the worker answers to the kill must not pass for the reason. */
   private void fail(Throwable cause) {
-    finish(StreamSignal.KILL);
     var of = call;
     if (of != null) {
       of.failTelling(
@@ -187,6 +187,7 @@ final class SentItems<Q> implements Asked, InputSource, Flow.Subscriber<Q> {
               ? known
               : new InvalidRequestException("the input of request " + id + " failed: " + cause));
     }
+    finish(StreamSignal.KILL);
   }
 
   @Override

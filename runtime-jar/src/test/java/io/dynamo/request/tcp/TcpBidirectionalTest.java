@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -140,7 +141,10 @@ class TcpBidirectionalTest {
       assertThat(items.awaitFailure()).isInstanceOf(InvalidRequestException.class);
       assertThat(called.response().readFrame().body()).asString().contains("cut before");
       assertThat(called.response().readFrame().body()).isEqualTo(Captured.END_MARK);
-      assertThat(handled.context().cancellation().level()).isEqualTo(Cancellation.Level.KILL);
+      var level = new CompletableFuture<Cancellation.Level>(); // raised once the error is told
+      handled.context().cancellation().onCancel(level::complete);
+      assertThat(level.get(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS))
+          .isEqualTo(Cancellation.Level.KILL);
     }
     assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
   }
