@@ -45,6 +45,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final Map<String, String> headers;
   private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
+  private final AtomicBoolean left = new AtomicBoolean(); // its place
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean givenUp = new AtomicBoolean(); // the requester has
   private final AtomicBoolean unpublished = new AtomicBoolean(); // an item found nobody
@@ -241,10 +242,14 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     endpoint.ended(this);
   }
 
-  /** It is over: makes room for the next request. */
-  void leave() {
-    ticket.leave();
-    serving.end();
+  /** Makes room for the next request; whether it had not done so before. */
+  boolean leave() {
+    boolean first = left.compareAndSet(false, true);
+    if (first) {
+      ticket.leave();
+      serving.end();
+    }
+    return first;
   }
 
   private void cancelSubscription() {

@@ -114,19 +114,19 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   }
 
   void ended(ServedRequest<Q, R> request) {
+    if (!request.leave()) {
+      return;
+    }
+    meters.ended(request.ageNanos());
     lock.lock();
     try {
-      if (!running.remove(request)) {
-        return;
-      }
+      running.remove(request);
       if (running.isEmpty()) {
-        emptied.signalAll();
+        emptied.signalAll(); // last: who waits for this finds its place free and all of it counted
       }
     } finally {
       lock.unlock();
     }
-    meters.ended(request.ageNanos());
-    request.leave();
   }
 
   @Override
