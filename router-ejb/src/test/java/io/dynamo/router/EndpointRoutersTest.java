@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
@@ -28,7 +29,6 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.router.ingest.Alarm;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.runtime.EndpointInstances;
@@ -103,7 +103,7 @@ class EndpointRoutersTest {
     public void close() {}
   }
 
-  private static final Alarm NEVER = (_, _) -> () -> {};
+  private static final Alarms NEVER = (_, _) -> () -> {};
 
   /** Tells of event sources on the caller's thread. */
   private static final class Sources implements Discovery {

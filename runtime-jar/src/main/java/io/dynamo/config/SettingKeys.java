@@ -22,62 +22,61 @@ import static io.dynamo.config.SettingType.setOf;
 
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
 /** Every setting there is, in the order of the documentation. */
 final class SettingKeys {
-  private static final List<SettingKey<?>> ALL = new ArrayList<>();
+  private static final KeyList KEYS = new KeyList();
 
   static final SettingKey<Set<Role>> ROLES =
-      key(
+      KEYS.key(
           "dynamo.roles",
           setOf(Role.class),
           "frontend,router,worker",
           none(),
           "what this server plays");
   static final SettingKey<String> NAMESPACE =
-      key("dynamo.namespace", NAME, "dynamo", none(), "first part of every endpoint's name");
+      KEYS.key("dynamo.namespace", NAME, "dynamo", none(), "first part of every endpoint's name");
   static final SettingKey<String> HTTP_HOST =
-      key(
+      KEYS.key(
           "dynamo.http.host",
           TEXT,
           "127.0.0.1",
           none(),
           "where the HTTP port is bound; off loopback only with `dynamo.security.insecure`");
   static final SettingKey<Integer> HTTP_PORT =
-      key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port");
+      KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port");
   static final SettingKey<Boolean> INSECURE =
-      key(
+      KEYS.key(
           "dynamo.security.insecure",
           BOOLEAN,
           "false",
           none(),
           "allows addresses off loopback without authentication");
   static final SettingKey<Boolean> OPEN_PLANES =
-      key(
+      KEYS.key(
           "dynamo.security.open-planes",
           BOOLEAN,
           "false",
           none(),
           "allows planes off loopback that do not authenticate their peers, such as ZeroMQ");
   static final SettingKey<Duration> INHIBITED_DURATION =
-      key(
+      KEYS.key(
           "dynamo.runtime.inhibited-duration",
           DURATION,
           "5s",
           WAIT_OR_NEVER,
           "how long an instance is set aside after a failure; 0s never");
   static final SettingKey<Duration> DRAIN_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.runtime.drain-timeout",
           DURATION,
           "25s",
           WAIT_OR_NEVER,
           "how long running streams may take to end when the server stops; the server itself waits 30s");
   static final SettingKey<List<Path>> NATIVE_EXTRACT_DIR =
-      key(
+      KEYS.key(
           "dynamo.native.extract-dir",
           PATHS,
           "${java.io.tmpdir},${server.output.dir}",
@@ -85,21 +84,21 @@ final class SettingKeys {
           "where the native library may be unpacked, tried in order");
 
   static final SettingKey<DiscoverySettings.Backend> DISCOVERY_BACKEND =
-      key(
+      KEYS.key(
           "dynamo.discovery.backend",
           oneOf(DiscoverySettings.Backend.class),
           "memory",
           none(),
           "who keeps the records of instances and models");
   static final SettingKey<Path> DISCOVERY_FILE_ROOT =
-      key(
+      KEYS.key(
           "dynamo.discovery.file-root",
           PATH,
           "${TMPDIR:/tmp}/dynamo_store_kv",
           none(),
           "the store of the file backend, shared by all processes");
   static final SettingKey<Duration> DISCOVERY_LEASE_TTL =
-      key(
+      KEYS.key(
           "dynamo.discovery.lease-ttl",
           DURATION,
           "10s",
@@ -107,53 +106,53 @@ final class SettingKeys {
           "how long a record outlives the last sign of life of its owner; Dynamo's own processes assume 10s");
 
   static {
-    ALL.addAll(TcpKeys.all());
+    KEYS.addAll(TcpKeys.all());
   }
 
   static final SettingKey<EventSettings.Plane> EVENT_PLANE =
-      key(
+      KEYS.key(
           "dynamo.event.plane",
           oneOf(EventSettings.Plane.class),
           "zmq",
           none(),
           "how events travel; local stays within this server");
   static final SettingKey<Integer> EVENT_QUEUE_CAPACITY =
-      key(
+      KEYS.key(
           "dynamo.event.queue-capacity",
           INTEGER,
           "100000",
           between(1, 10_000_000),
           "events held per publisher and per subscription; more are dropped and counted");
   static final SettingKey<String> EVENT_ZMQ_BIND =
-      key(
+      KEYS.key(
           "dynamo.event.zmq.bind",
           IP_LITERAL,
           "127.0.0.1",
           none(),
           "where publishers are bound; off loopback only with `dynamo.security.open-planes`");
   static final SettingKey<String> EVENT_ZMQ_HOST =
-      key(
+      KEYS.key(
           "dynamo.event.zmq.host",
           TEXT,
           "",
           none(),
           "what others are told to connect to; absent takes the bound address");
   static final SettingKey<Integer> EVENT_ZMQ_HIGH_WATER_MARK =
-      key(
+      KEYS.key(
           "dynamo.event.zmq.high-water-mark",
           INTEGER,
           "100000",
           between(1, 10_000_000),
           "events held per connection on each side; more are dropped");
   static final SettingKey<Integer> EVENT_ZMQ_MAX_MESSAGE =
-      key(
+      KEYS.key(
           "dynamo.event.zmq.max-message",
           SIZE,
           "16MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
           "one event on the wire; a publisher that announces more is disconnected");
   static final SettingKey<String> EVENT_ZMQ_BROKER =
-      key(
+      KEYS.key(
           "dynamo.event.zmq.broker",
           TEXT,
           "",
@@ -161,21 +160,21 @@ final class SettingKeys {
           "not supported yet: refused, so that nobody waits for events that never come");
 
   static final SettingKey<RouterSettings.Mode> ROUTER_MODE =
-      key(
+      KEYS.key(
           "dynamo.router.mode",
           oneOf(RouterSettings.Mode.class),
           "kv",
           none(),
           "how a request finds its worker");
   static final SettingKey<Double> ROUTER_OVERLAP_SCORE_CREDIT =
-      key(
+      KEYS.key(
           "dynamo.router.overlap-score-credit",
           DECIMAL,
           "1.0",
           atLeast(0.0),
           "blocks of prefill that one cached block is worth");
   static final SettingKey<Double> ROUTER_TEMPERATURE =
-      key(
+      KEYS.key(
           "dynamo.router.temperature",
           DECIMAL,
           "0",
@@ -183,58 +182,58 @@ final class SettingKeys {
           "0 takes the cheapest rank; above, ranks are drawn by cost");
 
   static final SettingKey<Integer> MIGRATION_LIMIT =
-      key(
+      KEYS.key(
           "dynamo.frontend.migration-limit",
           INTEGER,
           "3",
           between(0, 1000),
           "how often one generation may move to another worker");
   static final SettingKey<Integer> FRONTEND_MAX_CONCURRENT_REQUESTS =
-      key(
+      KEYS.key(
           "dynamo.frontend.max-concurrent-requests",
           INTEGER,
           "4096",
           between(1, 1_000_000),
           "generations admitted at once; more are answered 503");
   static final SettingKey<Integer> BODY_LIMIT =
-      key(
+      KEYS.key(
           "dynamo.frontend.body-limit",
           SIZE,
           "45MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
           "a request body");
   static final SettingKey<Duration> REQUEST_TIMEOUT =
-      key("dynamo.frontend.request-timeout", DURATION, "10m", WAIT, "a generation's deadline");
+      KEYS.key("dynamo.frontend.request-timeout", DURATION, "10m", WAIT, "a generation's deadline");
   static final SettingKey<Duration> FIRST_ITEM_WAIT =
-      key(
+      KEYS.key(
           "dynamo.frontend.first-item-wait",
           DURATION,
           "500ms",
           WAIT_OR_NEVER,
           "how long the status line waits for the first item");
   static final SettingKey<Duration> HEARTBEAT =
-      key(
+      KEYS.key(
           "dynamo.frontend.heartbeat",
           DURATION,
           "500ms",
           WAIT,
           "between comments on a stream without its first token");
   static final SettingKey<Duration> WRITE_STALL =
-      key(
+      KEYS.key(
           "dynamo.frontend.write-stall",
           DURATION,
           "30s",
           WAIT,
           "how long a stream may go without progress of its reader");
   static final SettingKey<Duration> DISCONNECT_POLL =
-      key(
+      KEYS.key(
           "dynamo.frontend.disconnect-poll",
           DURATION,
           "10ms",
           WAIT,
           "between looks at connections whose client has hung up");
   static final SettingKey<Integer> PREPROCESS_THREADS =
-      key(
+      KEYS.key(
           "dynamo.frontend.preprocess-threads",
           INTEGER,
           "0",
@@ -242,72 +241,73 @@ final class SettingKeys {
           "templates and tokenizers at work at once; 0 is one per core");
 
   static final SettingKey<String> WORKER_COMPONENT =
-      key(
+      KEYS.key(
           "dynamo.worker.component",
           NAME,
           "backend",
           none(),
           "second part of the worker's endpoint");
   static final SettingKey<String> WORKER_ENDPOINT =
-      key(
+      KEYS.key(
           "dynamo.worker.endpoint",
           NAME,
           "generate",
           none(),
           "third part of the worker's endpoint");
   static final SettingKey<Path> MODEL_PATH =
-      key(
+      KEYS.key(
           "dynamo.worker.model-path",
           PATH,
           "${server.config.dir}/models/tiny",
           none(),
           "a Hugging Face model directory");
   static final SettingKey<String> MODEL_NAME =
-      key(
+      KEYS.key(
           "dynamo.worker.model-name",
           TEXT,
           "",
           none(),
           "the name that clients use; absent takes the directory's name");
   static final SettingKey<Integer> RANKS =
-      key(
+      KEYS.key(
           "dynamo.worker.ranks",
           INTEGER,
           "4",
           between(1, 1024),
           "data-parallel ranks, each with a KV cache of its own");
   static final SettingKey<Integer> BLOCK_TOKENS =
-      key("dynamo.worker.block-tokens", INTEGER, "16", between(1, 4096), "tokens per KV block");
+      KEYS.key(
+          "dynamo.worker.block-tokens", INTEGER, "16", between(1, 4096), "tokens per KV block");
   static final SettingKey<Integer> BLOCKS_PER_RANK =
-      key(
+      KEYS.key(
           "dynamo.worker.blocks-per-rank",
           INTEGER,
           "2048",
           between(1, 1 << 24),
           "KV blocks that a rank can hold");
   static final SettingKey<Integer> BLOCK_BYTES =
-      key(
+      KEYS.key(
           "dynamo.worker.block-bytes",
           SIZE,
           "4KiB",
           sizeBetween(1, "1B", 1 << 30, "1GiB"),
           "a KV block in host memory");
   static final SettingKey<Duration> TOKEN_INTERVAL =
-      key(
+      KEYS.key(
           "dynamo.worker.token-interval",
           DURATION,
           "5ms",
           WAIT_OR_NEVER,
           "the engine's inter-token latency");
   static final SettingKey<Duration> PREFILL_PER_TOKEN =
-      key(
+      KEYS.key(
           "dynamo.worker.prefill-per-token",
           DURATION,
           "50us",
           WAIT_OR_NEVER,
           "the engine's time per prompt token that is not cached");
   static final SettingKey<Integer> MAX_RUNNING =
-      key(
+      KEYS.key(
           "dynamo.worker.max-running",
           INTEGER,
           "256",
@@ -315,19 +315,12 @@ final class SettingKeys {
           "generations that a rank runs at once");
 
   static {
-    ALL.addAll(StatusKeys.all());
+    KEYS.addAll(StatusKeys.all());
   }
 
   private SettingKeys() {}
 
-  private static <T> SettingKey<T> key(
-      String name, SettingType<T> type, String standard, Bound<T> bound, String meaning) {
-    var key = new SettingKey<>(name, type, standard, bound, meaning);
-    ALL.add(key);
-    return key;
-  }
-
   static List<SettingKey<?>> all() {
-    return List.copyOf(ALL);
+    return KEYS.all();
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Bound.WAIT;
 import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
 import static io.dynamo.config.SettingType.BOOLEAN;
@@ -11,89 +12,86 @@ import static io.dynamo.config.SettingType.NAMES;
 import static io.dynamo.config.SettingType.oneOf;
 
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The settings of the status server and of health, in the order of the documentation. */
 final class StatusKeys {
-  private static final List<SettingKey<?>> ALL = new ArrayList<>();
-  private static final Bound<Duration> WAIT =
-      between(Duration.ofMillis(1), "1ms", Duration.ofHours(24), "24h");
+  private static final KeyList KEYS = new KeyList();
 
   static final SettingKey<String> HOST =
-      key(
+      KEYS.key(
           "dynamo.system.host",
           IP_LITERAL,
           "127.0.0.1",
           none(),
           "where the status server is bound; off loopback only with `dynamo.security.insecure`");
   static final SettingKey<Integer> PORT =
-      key(
+      KEYS.key(
           "dynamo.system.port",
           INTEGER,
           "-1",
           between(-1, 65535),
           "the status server's port; -1 starts none, 0 lets the system choose");
   static final SettingKey<String> HEALTH_PATH =
-      key(
+      KEYS.key(
           "dynamo.system.health-path",
           HTTP_PATH,
           "/health",
           none(),
           "where the status server is asked for health");
   static final SettingKey<String> LIVE_PATH =
-      key(
+      KEYS.key(
           "dynamo.system.live-path",
           HTTP_PATH,
           "/live",
           none(),
           "a second path with the same answer");
   static final SettingKey<StatusSettings.Starting> STARTING =
-      key(
+      KEYS.key(
           "dynamo.system.starting-health-status",
           oneOf(StatusSettings.Starting.class),
           "notready",
           none(),
           "what a process without health targets says");
   static final SettingKey<List<String>> ENDPOINTS =
-      key(
+      KEYS.key(
           "dynamo.system.endpoint-health",
           NAMES,
           "",
           none(),
           "endpoints that alone decide whether the process is ready");
   static final SettingKey<Boolean> SELF_HOST =
-      key(
+      KEYS.key(
           "dynamo.system.self-host-metadata",
           BOOLEAN,
           "true",
           none(),
           "whether the status server serves the files that our model cards name");
   static final SettingKey<Boolean> LORA_ROUTES =
-      key(
+      KEYS.key(
           "dynamo.system.lora-routes",
           BOOLEAN,
           "false",
           none(),
           "whether the status server has `/v1/loras`");
   static final SettingKey<Boolean> CANARIES =
-      key(
+      KEYS.key(
           "dynamo.health.canaries",
           BOOLEAN,
           "false",
           none(),
           "whether endpoints without traffic are probed");
   static final SettingKey<Duration> CANARY_WAIT =
-      key("dynamo.health.canary-wait", DURATION, "10s", WAIT, "silence before a probe");
+      KEYS.key("dynamo.health.canary-wait", DURATION, "10s", WAIT, "silence before a probe");
   static final SettingKey<Duration> CANARY_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.health.canary-timeout",
           DURATION,
           "3s",
           WAIT,
           "from a probe to the first item of its answer");
   static final SettingKey<Boolean> WITHDRAW =
-      key(
+      KEYS.key(
           "dynamo.health.withdraw",
           BOOLEAN,
           "true",
@@ -102,14 +100,7 @@ final class StatusKeys {
 
   private StatusKeys() {}
 
-  private static <T> SettingKey<T> key(
-      String name, SettingType<T> type, String standard, Bound<T> bound, String meaning) {
-    var key = new SettingKey<>(name, type, standard, bound, meaning);
-    ALL.add(key);
-    return key;
-  }
-
   static List<SettingKey<?>> all() {
-    return List.copyOf(ALL);
+    return KEYS.all();
   }
 }

@@ -18,57 +18,56 @@ import static io.dynamo.config.SettingType.oneOf;
 import io.dynamo.net.PayloadFormat;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The settings of the TCP request plane, in the order of the documentation. */
 final class TcpKeys {
-  private static final List<SettingKey<?>> ALL = new ArrayList<>();
+  private static final KeyList KEYS = new KeyList();
 
   static final SettingKey<String> HOST =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.host",
           IP_LITERAL,
           "127.0.0.1",
           none(),
           "bound and advertised; off loopback only with `dynamo.security.insecure`");
   static final SettingKey<Integer> REQUEST_PORT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.request-port",
           INTEGER,
           "0",
           PORT,
           "the worker's listener; 0 lets the system choose");
   static final SettingKey<Integer> RESPONSE_PORT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.response-port",
           INTEGER,
           "0",
           PORT,
           "the frontend's call-home listener; 0 lets the system choose");
   static final SettingKey<Integer> MAX_FRAME =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.max-frame",
           SIZE,
           "32MiB",
           sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
           "a whole request frame; the same on both sides");
   static final SettingKey<Duration> REQUEST_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.request-timeout",
           DURATION,
           "5s",
           WAIT,
           "from send to acknowledgement; a worker waits as long for the rest of a frame");
   static final SettingKey<Duration> CONNECT_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.connect-timeout",
           DURATION,
           "5s",
           WAIT,
           "for a connection to a worker");
   static final SettingKey<Duration> CALL_HOME_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.call-home-timeout",
           DURATION,
           "60s",
@@ -76,28 +75,28 @@ final class TcpKeys {
           "from acknowledgement to the call of the worker; one of Dynamo's calls when the turn of the"
               + " request comes");
   static final SettingKey<Integer> POOL_SIZE =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.pool-size",
           INTEGER,
           "8",
           between(1, 1024),
           "connections per worker address");
   static final SettingKey<Integer> STREAM_BUFFER =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.stream-buffer",
           INTEGER,
           "64",
           between(1, 65536),
           "items buffered per stream");
   static final SettingKey<Integer> MAX_CONCURRENT_REQUESTS =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.max-concurrent-requests",
           INTEGER,
           "10000",
           between(1, 1_000_000),
           "requests that a worker runs at once; more wait");
   static final SettingKey<PayloadFormat> REQUEST_CODEC =
-      key(
+      KEYS.key(
           "dynamo.request.codec",
           oneOf(PayloadFormat.class),
           "msgpack",
@@ -105,56 +104,56 @@ final class TcpKeys {
           "what our workers advertise");
 
   static final SettingKey<Duration> PROLOGUE_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.prologue-timeout",
           DURATION,
           "120s",
           WAIT,
           "from the call of the worker to the prologue of the answer; a worker of ours waits its turn in between");
   static final SettingKey<Duration> INACTIVITY_TIMEOUT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.inactivity-timeout",
           DURATION,
           "0s",
           WAIT_OR_NEVER,
           "how long an answer may stay silent after its prologue while items are asked for; 0s for ever");
   static final SettingKey<Duration> WRITE_STALL =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.write-stall",
           DURATION,
           "30s",
           WAIT,
           "how long a requester may take nothing of an answer that is there");
   static final SettingKey<Integer> MAX_UNSENT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.max-unsent",
           SIZE,
           "256MiB",
           sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
           "requests that wait to be written, to all workers together; more are refused");
   static final SettingKey<Integer> MAX_CONNECTIONS =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.max-connections",
           INTEGER,
           "65536",
           between(1, 1_000_000),
           "open connections per listener; more are closed at once");
   static final SettingKey<Integer> WORK_QUEUE =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.work-queue",
           INTEGER,
           "40000",
           between(0, 1_000_000),
           "requests that wait in a worker for their turn; more are refused");
   static final SettingKey<Integer> ENGINE_REQUEST_LIMIT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.engine-request-limit",
           INTEGER,
           "",
           between(1, 1_000_000),
           "strict admission: requests that a worker runs at once, in place of `max-concurrent-requests`");
   static final SettingKey<Integer> ENGINE_QUEUE_LIMIT =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.engine-queue-limit",
           INTEGER,
           "16",
@@ -170,21 +169,22 @@ final class TcpKeys {
           "authorities",
           "PEM certificates that listeners are checked against; switches TLS on for what connects");
   static final SettingKey<Boolean> TLS_INSECURE =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.tls.insecure",
           BOOLEAN,
           "false",
           none(),
           "switches TLS on for what connects and checks no listener's certificate");
   static final SettingKey<String> TLS_SERVER_NAME =
-      key(
+      KEYS.key(
           "dynamo.request.tcp.tls.server-name",
           TEXT,
           "",
           none(),
           "the name that every listener's certificate must have; absent takes the IP address connected to");
   static final SettingKey<Duration> TLS_HANDSHAKE_TIMEOUT =
-      key("dynamo.request.tcp.tls.handshake-timeout", DURATION, "3s", WAIT, "for a TLS handshake");
+      KEYS.key(
+          "dynamo.request.tcp.tls.handshake-timeout", DURATION, "3s", WAIT, "for a TLS handshake");
   static final SettingKey<Path> TLS_CLIENT_CERTIFICATE =
       tlsFile("client-certificate", "PEM chain that what connects presents");
   static final SettingKey<Path> TLS_CLIENT_KEY =
@@ -197,17 +197,10 @@ final class TcpKeys {
   private TcpKeys() {}
 
   private static SettingKey<Path> tlsFile(String name, String meaning) {
-    return key("dynamo.request.tcp.tls." + name, PATH, "", none(), meaning);
-  }
-
-  private static <T> SettingKey<T> key(
-      String name, SettingType<T> type, String standard, Bound<T> bound, String meaning) {
-    var key = new SettingKey<>(name, type, standard, bound, meaning);
-    ALL.add(key);
-    return key;
+    return KEYS.key("dynamo.request.tcp.tls." + name, PATH, "", none(), meaning);
   }
 
   static List<SettingKey<?>> all() {
-    return List.copyOf(ALL);
+    return KEYS.all();
   }
 }

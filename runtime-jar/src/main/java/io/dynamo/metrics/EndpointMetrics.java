@@ -49,15 +49,7 @@ public final class EndpointMetrics {
       MetricName.histogram(
           "dynamo_work_handler_network_transit_seconds",
           "Frontend-to-backend network transit time (cross-process wall-clock, seconds)",
-          0.0001,
-          0.0005,
-          0.001,
-          0.005,
-          0.01,
-          0.05,
-          0.1,
-          0.5,
-          1);
+          Buckets.TRANSIT);
   public static final MetricName TIME_TO_FIRST_RESPONSE =
       MetricName.histogram(
           "dynamo_work_handler_time_to_first_response_seconds",

@@ -21,28 +21,12 @@ public final class TransportMetrics {
       MetricName.histogram(
           "dynamo_request_plane_queue_seconds",
           "Time from generate() entry to send_request() (seconds)",
-          0.0001,
-          0.0005,
-          0.001,
-          0.005,
-          0.01,
-          0.05,
-          0.1,
-          0.5,
-          1);
+          Buckets.TRANSIT);
   public static final MetricName SEND_SECONDS =
       MetricName.histogram(
           "dynamo_request_plane_send_seconds",
           "Time for send_request() to complete (seconds)",
-          0.0001,
-          0.0005,
-          0.001,
-          0.005,
-          0.01,
-          0.05,
-          0.1,
-          0.5,
-          1);
+          Buckets.TRANSIT);
   public static final MetricName ROUNDTRIP_TTFT_SECONDS =
       MetricName.histogram(
           "dynamo_request_plane_roundtrip_ttft_seconds",

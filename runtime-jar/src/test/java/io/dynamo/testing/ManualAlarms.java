@@ -1,6 +1,6 @@
 package io.dynamo.testing;
 
-import io.dynamo.runtime.health.Alarms;
+import io.dynamo.concurrent.Alarms;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;

@@ -1,6 +1,6 @@
 package io.dynamo.worker;
 
-import io.dynamo.runtime.health.Alarms;
+import io.dynamo.concurrent.Alarms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;

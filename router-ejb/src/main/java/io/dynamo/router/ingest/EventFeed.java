@@ -1,5 +1,6 @@
 package io.dynamo.router.ingest;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.event.EventPlane;
 import io.dynamo.kv.RankEvent;
@@ -20,5 +21,5 @@ public record EventFeed(
     Discovery discovery,
     Function<byte[], List<RankEvent>> decoder,
     Recoveries recoveries,
-    Alarm alarm,
+    Alarms alarm,
     Executor executor) {}

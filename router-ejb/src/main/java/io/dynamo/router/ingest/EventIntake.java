@@ -1,5 +1,6 @@
 package io.dynamo.router.ingest;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.kv.KvEventSource;
@@ -35,7 +36,7 @@ public final class EventIntake implements AutoCloseable {
   private final KvIndexer index;
   private final Function<byte[], List<RankEvent>> decoder;
   private final Recoveries recoveries;
-  private final Alarm alarm;
+  private final Alarms alarm;
   private final IntakeMeters meters;
   private final Mailbox mailbox;
   private volatile boolean closed;
@@ -55,7 +56,7 @@ public final class EventIntake implements AutoCloseable {
       KvIndexer index,
       Function<byte[], List<RankEvent>> decoder,
       Recoveries recoveries,
-      Alarm alarm,
+      Alarms alarm,
       Executor executor,
       LongSupplier nanoClock,
       Metrics metrics) {

@@ -1,5 +1,6 @@
 package io.dynamo.router.ingest;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.Instance;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
@@ -50,7 +51,7 @@ public final class Recoveries {
   }
 
   private final KvQueries queries;
-  private final Alarm alarm;
+  private final Alarms alarm;
   private final Executor executor;
   private final DoubleSupplier random;
   private final Object lock = new Object();
@@ -61,7 +62,7 @@ public final class Recoveries {
    * @param executor makes the attempts; asks may take it a moment
    * @param random uniform in [0, 1); safe for concurrent use
    */
-  public Recoveries(KvQueries queries, Alarm alarm, Executor executor, DoubleSupplier random) {
+  public Recoveries(KvQueries queries, Alarms alarm, Executor executor, DoubleSupplier random) {
     this.queries = queries;
     this.alarm = alarm;
     this.executor = executor;
@@ -105,7 +106,7 @@ public final class Recoveries {
     int failures;
     boolean running; // counted in Recoveries.running
     boolean ended;
-    Alarm.@Nullable Set set; // the pause, or the attempt's end of patience
+    Alarms.@Nullable Alarm set; // the pause, or the attempt's end of patience
     @Nullable CompletableFuture<KvReply> reply;
 
     Recovery(Instance target, KvQuery query, Listener listener) {
@@ -212,7 +213,7 @@ public final class Recoveries {
 
     @Override
     public void cancel() {
-      Alarm.Set alarmed;
+      Alarms.Alarm alarmed;
       CompletableFuture<KvReply> asked;
       synchronized (lock) {
         if (ended) {

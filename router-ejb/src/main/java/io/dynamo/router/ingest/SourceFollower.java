@@ -1,5 +1,6 @@
 package io.dynamo.router.ingest;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.KvQuery;
@@ -27,12 +28,12 @@ final class SourceFollower implements RankCursor.Effects {
   private final KvEventSource source;
   private final KvIndexer index;
   private final Recoveries recoveries;
-  private final Alarm alarm;
+  private final Alarms alarm;
   private final Mailbox mailbox;
   private final IntakeMeters meters;
   private final RankCursor cursor;
   private Recoveries.@Nullable Ticket question;
-  private Alarm.@Nullable Set rest;
+  private Alarms.@Nullable Alarm rest;
   private int asked; // tells answers to the last question from those to earlier ones
   private boolean ended;
 
@@ -40,7 +41,7 @@ final class SourceFollower implements RankCursor.Effects {
       KvEventSource source,
       KvIndexer index,
       Recoveries recoveries,
-      Alarm alarm,
+      Alarms alarm,
       Mailbox mailbox,
       IntakeMeters meters) {
     this.source = source;

@@ -1,5 +1,6 @@
 package io.dynamo.router.wiring;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
@@ -10,7 +11,6 @@ import io.dynamo.router.KvRouter;
 import io.dynamo.router.ModelRanks;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
-import io.dynamo.router.ingest.Alarm;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.PlaneKvQueries;
 import io.dynamo.router.ingest.Recoveries;
@@ -35,7 +35,7 @@ final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
       Function<byte[], List<RankEvent>> decoder,
       MessageCodec<KvQuery, KvReply> queries) {
     var ranks = new ModelRanks();
-    var alarm = Alarm.of(runtime.timer());
+    var alarm = Alarms.on(runtime.timer());
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     var recoveries =
         new Recoveries(

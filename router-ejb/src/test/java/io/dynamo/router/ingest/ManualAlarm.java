@@ -1,12 +1,13 @@
 package io.dynamo.router.ingest;
 
+import io.dynamo.concurrent.Alarms;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Alarms that ring when the test says so. One thread. */
-final class ManualAlarm implements Alarm {
-  private static final class Task implements Set {
+final class ManualAlarm implements Alarms {
+  private static final class Task implements Alarm {
     final Duration delay;
     final Runnable task;
     boolean cancelled;
@@ -25,7 +26,7 @@ final class ManualAlarm implements Alarm {
   private List<Task> tasks = new ArrayList<>();
 
   @Override
-  public Set after(Duration delay, Runnable task) {
+  public Alarm after(Duration delay, Runnable task) {
     var added = new Task(delay, task);
     tasks.add(added);
     return added;

@@ -1,76 +1,115 @@
 package io.dynamo.event.codec;
 
 import io.dynamo.event.EventEnvelope;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.codec.Keys;
+import io.dynamo.request.codec.WireReader;
+import io.dynamo.request.codec.WireWriter;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The envelope: a msgpack map of five entries, the event itself its last, as bytes. Written in
- * Dynamo's order, integers in the shortest form; read in any order, with unknown keys among them,
- * or as an array in that order. A text passes for the payload; an array of integers does not.
- * Stateless.
- *
- * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
+ * Dynamo's order; read in any order, with unknown keys among them, or as an array in that order. A
+ * text passes for the payload; an array of integers does not. Stateless.
  */
 public final class EnvelopeCodec {
-  static final byte[] PUBLISHER_ID = key("publisher_id");
-  static final byte[] SEQUENCE = key("sequence");
-  static final byte[] PUBLISHED_AT = key("published_at");
-  static final byte[] TOPIC = key("topic");
-  static final byte[] PAYLOAD = key("payload");
-
+  private static final Keys KEYS =
+      new Keys("publisher_id", "sequence", "published_at", "topic", "payload");
   private static final int ENTRIES = 5;
-  private static final int FIXED_BYTES = // the map's own byte, the keys, and the longest of each
-      1
-          + PUBLISHER_ID.length
-          + SEQUENCE.length
-          + PUBLISHED_AT.length
-          + TOPIC.length
-          + PAYLOAD.length
-          + 5
-          + 3 * 9
-          + 5
-          + 5;
 
   private EnvelopeCodec() {}
 
-  private static byte[] key(String name) {
-    return name.getBytes(StandardCharsets.US_ASCII);
+  /** The envelope of {@code event}. */
+  public static byte[] encode(EventEnvelope event) {
+    return WireWriter.write(event, PayloadFormat.MSGPACK, EnvelopeCodec::write);
   }
 
-  /**
-   * The envelope of {@code event}.
-   *
-   * @param prefixBytes left free in front, for a frame
-   */
-  public static byte[] encode(EventEnvelope event, int prefixBytes) {
-    var topic = event.topic().getBytes(StandardCharsets.UTF_8);
-    var out =
-        new EnvelopeWriter(
-            prefixBytes, Math.addExact(FIXED_BYTES + topic.length, event.payload().length));
-    out.map(ENTRIES);
-    out.string(PUBLISHER_ID);
+  private static void write(WireWriter out, EventEnvelope event) throws IOException {
+    out.beginMap(ENTRIES);
+    out.key("publisher_id");
     out.unsigned(event.publisherId());
-    out.string(SEQUENCE);
+    out.key("sequence");
     out.unsigned(event.sequence());
-    out.string(PUBLISHED_AT);
+    out.key("published_at");
     out.unsigned(event.publishedAtMillis());
-    out.string(TOPIC);
-    out.string(topic);
-    out.string(PAYLOAD);
+    out.key("topic");
+    out.string(event.topic());
+    out.key("payload");
     out.binary(event.payload());
-    return out.finish();
+    out.endMap();
   }
 
   /**
-   * Reads what lies in {@code bytes} from {@code from} to the end.
+   * Reads the one envelope that {@code bytes} are.
    *
    * @throws IOException saying what is wrong with it
    */
-  public static EventEnvelope decode(byte[] bytes, int from) throws IOException {
-    var in = new EnvelopeReader(bytes, from);
-    var event = in.read();
-    in.end();
-    return event;
+  public static EventEnvelope decode(ByteBuffer bytes) throws IOException {
+    try {
+      var in = WireReader.of(bytes, PayloadFormat.MSGPACK);
+      var event = new Entries().read(in);
+      in.end();
+      return event;
+    } catch (ArithmeticException e) {
+      throw new IOException("the envelope holds a number that is too large", e);
+    }
+  }
+
+  /** What was read so far. */
+  private static final class Entries {
+    private long publisherId;
+    private long sequence;
+    private long publishedAtMillis;
+    private @Nullable String topic;
+    private byte @Nullable [] payload;
+    private int seen; // one bit per entry, in their order
+
+    EventEnvelope read(WireReader in) throws IOException {
+      if (in.isMap()) {
+        in.beginMap();
+        for (int key = in.nextKey(KEYS); key != Keys.END; key = in.nextKey(KEYS)) {
+          if (key == Keys.UNKNOWN) {
+            in.skip();
+          } else {
+            take(key, in);
+          }
+        }
+      } else {
+        in.beginArray();
+        int entry = 0;
+        while (in.nextElement()) {
+          if (entry == ENTRIES) {
+            throw new IOException("the envelope has more than its entries");
+          }
+          take(entry++, in);
+        }
+      }
+      if (topic == null || payload == null || seen != (1 << ENTRIES) - 1) {
+        throw new IOException("the envelope lacks an entry");
+      }
+      return new EventEnvelope(publisherId, sequence, publishedAtMillis, topic, payload);
+    }
+
+    private void take(int entry, WireReader in) throws IOException {
+      switch (entry) {
+        case 0 -> publisherId = in.unsigned();
+        case 1 -> sequence = in.unsigned();
+        case 2 -> publishedAtMillis = in.unsigned();
+        case 3 -> topic = in.string();
+        default -> payload = payload(in);
+      }
+      seen |= 1 << entry;
+    }
+
+    private static byte[] payload(WireReader in) throws IOException {
+      return switch (in.any()) {
+        case byte[] bytes -> bytes;
+        case String text -> text.getBytes(StandardCharsets.UTF_8);
+        case null, default -> throw new IOException("the payload is neither bytes nor a text");
+      };
+    }
   }
 }

@@ -5,6 +5,7 @@ import io.dynamo.event.codec.EnvelopeCodec;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
@@ -21,7 +22,7 @@ import java.nio.charset.StandardCharsets;
 final class EventFrames {
   static final int COUNT = 4;
 
-  private static final int VERSION = 1;
+  private static final byte VERSION = 1;
   private static final int HEADER_BYTES = 5;
   private static final VarHandle LONG =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
@@ -42,10 +43,12 @@ final class EventFrames {
 
   /** The last frame of {@code event}. */
   static byte[] envelope(EventEnvelope event) {
-    var frame = EnvelopeCodec.encode(event, HEADER_BYTES);
-    frame[0] = VERSION;
-    INT.set(frame, 1, frame.length - HEADER_BYTES);
-    return frame;
+    var envelope = EnvelopeCodec.encode(event);
+    return ByteBuffer.allocate(HEADER_BYTES + envelope.length)
+        .put(VERSION)
+        .putInt(envelope.length)
+        .put(envelope)
+        .array();
   }
 
   /**
@@ -69,7 +72,8 @@ final class EventFrames {
           "its envelope of %d bytes is announced as %d"
               .formatted(last.length - HEADER_BYTES, length));
     }
-    var event = EnvelopeCodec.decode(last, HEADER_BYTES);
+    var event =
+        EnvelopeCodec.decode(ByteBuffer.wrap(last, HEADER_BYTES, last.length - HEADER_BYTES));
     if (event.publisherId() != framedId || event.sequence() != number(frames[2])) {
       throw new IOException("publisher or sequence differ between frames and envelope");
     }

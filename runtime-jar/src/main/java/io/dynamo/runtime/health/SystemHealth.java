@@ -1,5 +1,6 @@
 package io.dynamo.runtime.health;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.StatusSettings;
 import io.dynamo.request.EndpointHandler;
 import java.time.Duration;

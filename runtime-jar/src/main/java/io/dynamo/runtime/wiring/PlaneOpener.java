@@ -1,5 +1,6 @@
 package io.dynamo.runtime.wiring;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.DiscoverySettings;
 import io.dynamo.config.EventSettings;
 import io.dynamo.config.Settings;
@@ -17,7 +18,6 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
-import io.dynamo.runtime.health.Alarms;
 import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.status.SystemStatus;
 import java.security.SecureRandom;

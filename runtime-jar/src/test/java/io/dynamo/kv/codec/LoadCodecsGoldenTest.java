@@ -10,6 +10,7 @@ import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.PrefillCompleted;
 import io.dynamo.kv.WorkerRank;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
 import java.util.List;
@@ -21,7 +22,8 @@ class LoadCodecsGoldenTest {
   private static final int FRAME_HEADER_BYTES = 5;
 
   private static byte[] payload(String name) throws IOException {
-    return EnvelopeCodec.decode(CapturedEvent.frames(name).get(3), FRAME_HEADER_BYTES).payload();
+    var frame = ByteBuffer.wrap(CapturedEvent.frames(name).get(3)).position(FRAME_HEADER_BYTES);
+    return EnvelopeCodec.decode(frame).payload();
   }
 
   @Test

@@ -1,5 +1,6 @@
 package io.dynamo.worker.load;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventPlane;
@@ -7,7 +8,6 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.ActiveLoadCodec;
-import io.dynamo.runtime.health.Alarms;
 import io.dynamo.worker.engine.LoadReport;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

@@ -1,5 +1,6 @@
 package io.dynamo.worker.wiring;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
@@ -15,7 +16,6 @@ import io.dynamo.model.ModelDirectory;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
-import io.dynamo.runtime.health.Alarms;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;

@@ -1,5 +1,6 @@
 package io.dynamo.worker.kv;
 
+import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.Lookup.Found;
 import io.dynamo.config.Settings;
@@ -23,7 +24,6 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.tcp.TcpEndpointClient;
 import io.dynamo.request.tcp.TcpEndpointServer;
-import io.dynamo.router.ingest.Alarm;
 import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.PlaneKvQueries;
@@ -153,7 +153,7 @@ final class Fleet implements AutoCloseable {
   void follow() {
     var queries = new PlaneKvQueries(client, new KvQueryCodec());
     var random = new Random(1);
-    var alarm = Alarm.of(timer);
+    var alarm = Alarms.on(timer);
     var recoveries =
         new Recoveries(
             (target, query) -> {

@@ -1,4 +1,4 @@
-package io.dynamo.runtime.health;
+package io.dynamo.concurrent;
 
 import java.time.Duration;
 import java.util.concurrent.ScheduledExecutorService;
