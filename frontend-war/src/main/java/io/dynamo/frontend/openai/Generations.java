@@ -68,9 +68,11 @@ final class Generations {
     }
   }
 
+  /** A rank is one of a worker's: without a worker it says nothing. */
   private static @Nullable Integer rank(GenerationFields fields) {
-    var rank = fields.nvext().routing().rank();
-    return rank == null ? null : (Integer) (int) Math.min(Integer.MAX_VALUE, rank);
+    var wishes = fields.nvext().routing();
+    var rank = wishes.rank();
+    return rank == null || wishes.worker() == null ? null : (Integer) (int) Math.min(Integer.MAX_VALUE, rank);
   }
 
   private static SamplingOptions seeded(SamplingOptions sampling, int choice) {
