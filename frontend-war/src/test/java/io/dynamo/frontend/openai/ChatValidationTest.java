@@ -84,8 +84,7 @@ class ChatValidationTest {
   }
 
   static Stream<Case> cases() throws IOException {
-    return Stream.of(
-            "chat-validation", "json-tolerance", "forwarding", "nvext", "headers", "order")
+    return Stream.of("chat-validation", "json-tolerance", "forwarding", "nvext", "headers", "order")
         .flatMap(ChatValidationTest::captured)
         .filter(it -> it.request().get("path").asText().equals("/v1/chat/completions"))
         .filter(it -> it.request().get("method").asText().equals("POST"))

@@ -182,6 +182,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   List<EngineOutput> items = List.of();
   @Nullable DynamoException failure; // after the items; null completes
   boolean endless; // after the items, nothing
+  boolean endlessFirst; // the first text's worker says no more
   boolean workerCancelled;
   int delivered; // items of the last request
   boolean ready = true;
@@ -206,12 +207,16 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher) {
+    this(requestTimeout, watcher, 4096);
+  }
+
+  FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher, int bodyLimit) {
     this.watcher = watcher;
     var settings =
         new FrontendSettings(
             3,
             4,
-            4096,
+            bodyLimit,
             requestTimeout,
             Duration.ofMillis(1),
             Duration.ofMillis(1),
@@ -325,6 +330,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   private final class Script implements Flow.Subscription {
     private final Flow.Subscriber<? super EngineOutput> to;
     private final List<EngineOutput> items;
+    private final boolean hangs = endless || (endlessFirst && allAsked.size() == 1);
     private int at;
     private long demand;
     private boolean emitting;
@@ -347,7 +353,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
         delivered++;
         to.onNext(items.get(at++));
       }
-      if (!over && at == items.size() && !endless) {
+      if (!over && at == items.size() && !hangs) {
         over = true;
         if (failure == null) {
           to.onComplete();

@@ -198,9 +198,7 @@ class MigrationSeamTest {
   @Test
   void theModelsOwnLimitCountsWhereItNamesOne() throws Exception {
     var legs =
-        new Leg[] {
-          new Leg(says("a"), false), new Leg(says("b"), false), new Leg(says("c"), true)
-        };
+        new Leg[] {new Leg(says("a"), false), new Leg(says("b"), false), new Leg(says("c"), true)};
     frontend.api = TextService.COMPLETIONS;
     frontend.migrationLimit = 1;
     workers.plays("", legs);

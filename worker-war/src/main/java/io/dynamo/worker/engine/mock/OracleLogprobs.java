@@ -32,8 +32,7 @@ final class OracleLogprobs {
     double own = -STEP * (1 + (OracleTokens.mix(~state) >>> 61));
     var top = new ArrayList<Logprobs.Top>();
     for (int i = 0; i < Math.min(alternatives, oracle.words()); i++) {
-      top.add(
-          new Logprobs.Top(i + 1, i == 0 ? token : oracle.word(state, i), null, own - i, null));
+      top.add(new Logprobs.Top(i + 1, i == 0 ? token : oracle.word(state, i), null, own - i, null));
     }
     return new Logprobs(null, new double[] {own}, List.of(top));
   }
