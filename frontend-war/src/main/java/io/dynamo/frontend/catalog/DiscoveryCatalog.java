@@ -55,7 +55,8 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   /** The workers of one name that agree on what it is. */
   private static final class Group {
-    final Map<String, ModelRecord> records = new LinkedHashMap<>(); // by key, in order of arrival
+    final LinkedHashMap<String, ModelRecord> records =
+        new LinkedHashMap<>(); // by key, in order of arrival
     final long createdAtSeconds;
     boolean loading;
     private int attempts;
@@ -88,7 +89,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   /** The group that answers for a name, and the instances that may be live. */
   private record Candidates(
-      @Nullable ServedModel served, EndpointId endpoint, List<InstanceId> workers) {}
+      @Nullable ServedModel served,
+      ModelCard card,
+      EndpointId endpoint,
+      List<InstanceId> workers) {}
 
   /**
    * @param isLive whether an instance of an endpoint can be called now
@@ -140,6 +144,26 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     }
     var lost = lately.get(name);
     return lost != null && clock.instant().isBefore(lost.plus(REMEMBERED));
+  }
+
+  @Override
+  public Optional<Readiness> readiness(String name) {
+    var candidates = snapshot.get(name);
+    if (candidates == null) {
+      return Optional.empty();
+    }
+    int live = 0;
+    for (var worker : candidates.workers) {
+      live += isLive.test(candidates.endpoint, worker) ? 1 : 0;
+    }
+    var type = candidates.card.workerType();
+    return Optional.of(
+        new Readiness(
+            candidates.endpoint.namespace(),
+            type == null ? "aggregated" : type,
+            live,
+            candidates.card.needs(),
+            live > 0 && candidates.served != null));
   }
 
   private boolean anyLive(Candidates candidates) {
@@ -273,6 +297,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
               name,
               new Candidates(
                   group.served,
+                  group.records.firstEntry().getValue().card(),
                   identity.endpoint(),
                   group.records.values().stream().map(ModelRecord::id).toList()));
         });

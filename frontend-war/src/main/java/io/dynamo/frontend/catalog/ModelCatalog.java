@@ -13,4 +13,7 @@ public interface ModelCatalog {
 
   /** Whether a card of that name is known, although no worker may be ready. */
   boolean isKnown(String name);
+
+  /** How far the model of that name is, when a card of it is there. */
+  Optional<Readiness> readiness(String name);
 }

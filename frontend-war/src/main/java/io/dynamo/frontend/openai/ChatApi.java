@@ -73,7 +73,7 @@ final class ChatApi implements Api {
                   request.messages().stream().map(ChatMessage::forTemplate).toList(),
                   request.tools(),
                   args));
-      return request.continueFinal() ? open(text) : text;
+      return (request.continueFinal() ? open(text) : text).replace("\0", "");
     }
 
     /** Takes away what the template wrote after the final message. */

@@ -15,10 +15,15 @@ import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 
-/** {@code GET /v1/models} and {@code GET /v1/models/{id}}; an id may hold slashes. */
+/**
+ * {@code GET /v1/models}, {@code GET /v1/models/{id}} and {@code GET /v1/models/{id}/ready}; an id
+ * may hold slashes, and a model whose name ends in {@code /ready} is found by its whole name.
+ */
 @Path("models")
 @ApplicationScoped
 public class ModelsResource {
+  private static final String READY = "/ready";
+
   @Inject private ModelCatalog catalog;
   @Inject private Admission admission;
 
@@ -36,6 +41,13 @@ public class ModelsResource {
   public Response get(@PathParam("id") String id) {
     checkOpen();
     var model = catalog.find(id);
+    if (model.isEmpty() && !catalog.isKnown(id) && id.endsWith(READY)) {
+      var base = id.substring(0, id.length() - READY.length());
+      var readiness = catalog.readiness(base);
+      if (readiness.isPresent()) {
+        return json(ReadinessText.body(base, readiness.get()));
+      }
+    }
     if (model.isEmpty()) {
       throw new ApiException(
           catalog.isKnown(id) ? TextService.notReady(id) : ApiError.modelNotFound(id));

@@ -57,8 +57,11 @@ class DiscoveryCatalogTest {
     discovery.add(card(1, "tiny", "a"));
     assertThat(catalog.find("tiny")).isEmpty();
     assertThat(catalog.isKnown("tiny")).isTrue();
+    assertThat(catalog.readiness("tiny").orElseThrow().workers()).isZero();
     live.add(new InstanceId(1));
     assertThat(catalog.find("tiny")).isPresent();
+    assertThat(catalog.readiness("tiny"))
+        .contains(new Readiness("dynamo", "aggregated", 1, List.of(), true));
     assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("tiny");
     discovery.lose(card(1, "tiny", "a"));
     assertThat(catalog.find("tiny")).isEmpty();

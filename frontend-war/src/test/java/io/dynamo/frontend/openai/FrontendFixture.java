@@ -8,6 +8,7 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
@@ -127,11 +128,19 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       if (fixture.brokenTemplate) {
         throw new IllegalStateException("a fault of ours");
       }
-      return prompt.messages().toString();
+      var text = new StringBuilder();
+      for (var message : prompt.messages()) {
+        text.append("<|im_start|>").append(message.get("role")).append('\n');
+        text.append(message.get("content")).append("<|im_end|>\n");
+      }
+      return prompt.templateArgs().get("add_generation_prompt") == Boolean.FALSE
+          ? text.toString()
+          : text.append("<|im_start|>assistant\n").toString();
     }
 
     @Override
     public int[] encode(String text) {
+      fixture.encoded = text;
       return fixture.promptIds == null ? new int[fixture.promptTokens] : fixture.promptIds;
     }
 
@@ -194,6 +203,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Nullable Error workerError;
   private final Thread server = Thread.currentThread();
   @Nullable ChatPrompt prompt;
+  @Nullable String encoded; // the text of the last prompt
   @Nullable GenerateRequest asked; // last
   final List<GenerateRequest> allAsked = new ArrayList<>();
   final List<RequestContext> contexts = new ArrayList<>();
@@ -279,6 +289,13 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     return name.equals("script");
   }
 
+  @Override
+  public Optional<Readiness> readiness(String name) {
+    return isKnown(name)
+        ? Optional.of(new Readiness("dynamo", "aggregated", ready ? 1 : 0, List.of(), ready))
+        : Optional.empty();
+  }
+
   private ServedModel model() {
     var card =
         new ModelCard(
@@ -306,7 +323,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Override
   public Trail route(ServedModel model, GenerateRequest request, RequestContext given) {
     asked = request;
-    return new Trail();
+    return through == null ? new Trail() : through.route(model, request, given);
   }
 
   @Override

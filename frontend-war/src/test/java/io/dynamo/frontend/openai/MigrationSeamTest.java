@@ -4,41 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.dynamo.concurrent.ItemStream;
-import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
-import io.dynamo.error.ErrorCode;
-import io.dynamo.error.WorkerLostException;
-import io.dynamo.frontend.dispatch.Generation;
-import io.dynamo.frontend.dispatch.GenerationLegs;
-import io.dynamo.frontend.dispatch.LegDispatcher;
-import io.dynamo.frontend.dispatch.LegLostException;
-import io.dynamo.frontend.dispatch.WorkerCalls;
+import io.dynamo.frontend.openai.ScriptedWorkers.Leg;
 import io.dynamo.inference.EngineOutput;
-import io.dynamo.inference.FinishReason;
-import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.PassedOn;
-import io.dynamo.inference.Usage;
-import io.dynamo.kv.WorkerRank;
-import io.dynamo.net.PayloadFormat;
-import io.dynamo.request.RequestContext;
-import io.dynamo.router.RouteDecision;
-import io.dynamo.router.RouteRequest;
 import java.io.IOException;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Flow;
 import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -50,19 +22,11 @@ class MigrationSeamTest {
 
   private final FrontendFixture frontend = new FrontendFixture();
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-  private final Workers workers = new Workers();
+  private final ScriptedWorkers workers = new ScriptedWorkers();
 
   @BeforeEach
   void dispatchForReal() {
-    frontend.through =
-        new LegDispatcher(
-            Workers::route,
-            workers,
-            MigrationSeamTest::run,
-            3,
-            frontend.metrics,
-            Runnable::run,
-            timer);
+    frontend.through = workers.dispatcher(frontend.metrics, timer);
   }
 
   @AfterEach
@@ -70,23 +34,6 @@ class MigrationSeamTest {
     assertThat(frontend.admission.admitted()).isZero();
     timer.shutdownNow();
     frontend.close();
-  }
-
-  /** What fault tolerance does, without a container. */
-  private static CompletionStage<Void> run(Generation generation) {
-    return new GenerationLegs()
-        .run(generation)
-        .handle(
-            (_, failure) -> {
-              var cause = failure instanceof CompletionException ? failure.getCause() : failure;
-              if (cause == null) {
-                return CompletableFuture.<Void>completedFuture(null);
-              }
-              return cause instanceof LegLostException
-                  ? run(generation)
-                  : CompletableFuture.<Void>failedFuture(cause);
-            })
-        .thenCompose(next -> next);
   }
 
   private static String ask(String more) {
@@ -206,83 +153,5 @@ class MigrationSeamTest {
     frontend.migrationLimit = 0; // as every card of Dynamo has it: the frontend's rules
     workers.plays("", legs);
     assertThat(post("").at("/choices/0/text").asText()).isEqualTo("abc");
-  }
-
-  /**
-   * @param ends regularly; else its worker is lost
-   * @param hangs neither
-   */
-  private record Leg(List<EngineOutput> items, boolean ends, boolean hangs) {
-    Leg(List<EngineOutput> items, boolean ends) {
-      this(items, ends, false);
-    }
-  }
-
-  /** Workers that play legs, by the end of the request's id. */
-  private static final class Workers implements WorkerCalls {
-    private final Map<String, Deque<Leg>> legs = new HashMap<>();
-    final List<GenerateRequest> asked = new ArrayList<>();
-    final List<String> cancelled = new ArrayList<>();
-
-    void plays(String text, Leg... all) {
-      legs.put(text, new ArrayDeque<>(List.of(all)));
-    }
-
-    static RouteDecision route(RouteRequest request) {
-      var id = new InstanceId(1 + request.excluded().size());
-      var instance =
-          new Instance(
-              request.endpoint(),
-              id,
-              new TransportAddress.Tcp("127.0.0.1:1", "p"),
-              null,
-              PayloadFormat.JSON);
-      return new RouteDecision() {
-        @Override
-        public Instance instance() {
-          return instance;
-        }
-
-        @Override
-        public WorkerRank rank() {
-          return new WorkerRank(id, 0);
-        }
-
-        @Override
-        public int overlapBlocks() {
-          return 0;
-        }
-
-        @Override
-        public void prefillDone() {}
-
-        @Override
-        public void close() {}
-      };
-    }
-
-    @Override
-    public Flow.Publisher<EngineOutput> call(
-        Instance instance, GenerateRequest request, RequestContext context) {
-      asked.add(request);
-      var text = context.id().length() > 36 ? context.id().substring(36) : "";
-      var leg = legs.getOrDefault(text, new ArrayDeque<>()).poll();
-      var stream = new ItemStream<EngineOutput>(64, () -> {}, () -> cancelled.add(text));
-      if (leg == null || asked.size() > 100) {
-        stream.fail(new WorkerLostException(ErrorCode.CANNOT_CONNECT, "refused"));
-        return stream;
-      }
-      leg.items().forEach(stream::offer);
-      if (leg.ends()) {
-        stream.offer(EngineOutput.finish(FinishReason.LENGTH, new Usage(99, 1, null)));
-        stream.complete();
-      } else if (!leg.hangs()) {
-        stream.fail(new WorkerLostException(ErrorCode.DISCONNECTED, "reset by peer"));
-      }
-      return stream;
-    }
-
-    @Override
-    public void setAside(EndpointId endpoint, InstanceId worker) {}
   }
 }

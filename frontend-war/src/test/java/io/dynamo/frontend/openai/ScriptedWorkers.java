@@ -1,0 +1,137 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Generation;
+import io.dynamo.frontend.dispatch.GenerationLegs;
+import io.dynamo.frontend.dispatch.LegDispatcher;
+import io.dynamo.frontend.dispatch.LegLostException;
+import io.dynamo.frontend.dispatch.WorkerCalls;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Usage;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.RequestContext;
+import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteRequest;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
+
+/** Workers that play legs, by the end of the request's id. */
+final class ScriptedWorkers implements WorkerCalls {
+  /**
+   * @param ends regularly; else its worker is lost
+   * @param hangs neither
+   */
+  record Leg(List<EngineOutput> items, boolean ends, boolean hangs) {
+    Leg(List<EngineOutput> items, boolean ends) {
+      this(items, ends, false);
+    }
+  }
+
+  private final Map<String, Deque<Leg>> legs = new HashMap<>();
+  final List<GenerateRequest> asked = new ArrayList<>();
+  final List<String> cancelled = new ArrayList<>();
+
+  void plays(String text, Leg... all) {
+    legs.put(text, new ArrayDeque<>(List.of(all)));
+  }
+
+  static RouteDecision route(RouteRequest request) {
+    var id = new InstanceId(1 + request.excluded().size());
+    var instance =
+        new Instance(
+            request.endpoint(),
+            id,
+            new TransportAddress.Tcp("127.0.0.1:1", "p"),
+            null,
+            PayloadFormat.JSON);
+    return new RouteDecision() {
+      @Override
+      public Instance instance() {
+        return instance;
+      }
+
+      @Override
+      public WorkerRank rank() {
+        return new WorkerRank(id, 0);
+      }
+
+      @Override
+      public int overlapBlocks() {
+        return 0;
+      }
+
+      @Override
+      public void prefillDone() {}
+
+      @Override
+      public void close() {}
+    };
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> call(
+      Instance instance, GenerateRequest request, RequestContext context) {
+    asked.add(request);
+    var text = context.id().length() > 36 ? context.id().substring(36) : "";
+    var leg = legs.getOrDefault(text, new ArrayDeque<>()).poll();
+    var stream = new ItemStream<EngineOutput>(64, () -> {}, () -> cancelled.add(text));
+    if (leg == null || asked.size() > 100) {
+      stream.fail(new WorkerLostException(ErrorCode.CANNOT_CONNECT, "refused"));
+      return stream;
+    }
+    leg.items().forEach(stream::offer);
+    if (leg.ends()) {
+      stream.offer(EngineOutput.finish(FinishReason.LENGTH, new Usage(99, 1, null)));
+      stream.complete();
+    } else if (!leg.hangs()) {
+      stream.fail(new WorkerLostException(ErrorCode.DISCONNECTED, "reset by peer"));
+    }
+    return stream;
+  }
+
+  @Override
+  public void setAside(EndpointId endpoint, InstanceId worker) {}
+
+  /** A dispatcher that sends to them, with three migrations. */
+  Dispatcher dispatcher(Metrics metrics, ScheduledExecutorService timer) {
+    return new LegDispatcher(
+        ScriptedWorkers::route, this, ScriptedWorkers::run, 3, metrics, Runnable::run, timer);
+  }
+
+  /** What fault tolerance does, without a container. */
+  private static CompletionStage<Void> run(Generation generation) {
+    return new GenerationLegs()
+        .run(generation)
+        .handle(
+            (_, failure) -> {
+              var cause = failure instanceof CompletionException ? failure.getCause() : failure;
+              if (cause == null) {
+                return CompletableFuture.<Void>completedFuture(null);
+              }
+              return cause instanceof LegLostException
+                  ? run(generation)
+                  : CompletableFuture.<Void>failedFuture(cause);
+            })
+        .thenCompose(next -> next);
+  }
+}
