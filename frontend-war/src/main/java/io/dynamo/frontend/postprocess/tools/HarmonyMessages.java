@@ -147,11 +147,12 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
 
   private boolean call(MessageSink sink, boolean last) {
     var reading = Objects.requireNonNull(call);
-    if (!reading.begun() && in.length() == skipSpace(0)) {
+    int first = skipSpace(0);
+    if (!reading.begun() && (first == in.length() || !last && bodyEnds.mayBeAt(in, first))) {
       return false;
     }
-    if (!reading.begun() && bodyEnds.at(in, skipSpace(0), last)) { // without arguments
-      drop(skipSpace(0));
+    if (!reading.begun() && bodyEnds.at(in, first, last)) { // without arguments
+      drop(first);
       reading.end(sink);
       call = null;
       endBody();
