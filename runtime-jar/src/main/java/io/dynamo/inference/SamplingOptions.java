@@ -51,6 +51,23 @@ public record SamplingOptions(
         PassedOn.NONE);
   }
 
+  /** The same options with another seed. */
+  public SamplingOptions withSeed(long other) {
+    return new SamplingOptions(
+        n,
+        temperature,
+        topP,
+        topK,
+        minP,
+        frequencyPenalty,
+        presencePenalty,
+        repetitionPenalty,
+        other,
+        includeStop,
+        guided,
+        passedOn);
+  }
+
   /** The same options, saying whether the stop string is part of the text. */
   public SamplingOptions withIncludeStop(@Nullable Boolean include) {
     return new SamplingOptions(

@@ -17,8 +17,16 @@ public interface Dispatcher {
    * io.dynamo.error.DynamoException}. Raising the context's cancellation or cancelling the
    * subscription ends it at the engine.
    *
+   * @param trail told where each leg goes
    * @return for one subscriber
    */
   Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context);
+      ServedModel model, GenerateRequest request, RequestContext context, Trail trail);
+
+  /**
+   * Where a generation would be served now, without serving it.
+   *
+   * @throws io.dynamo.error.NoWorkerException when nobody could
+   */
+  Trail route(ServedModel model, GenerateRequest request, RequestContext context);
 }

@@ -48,6 +48,7 @@ public final class Generation {
   private final DispatchMetrics metrics;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
+  private final Trail trail;
   private final Flow.Subscriber<? super EngineOutput> downstream;
 
   private final Arbiter arbiter = new Arbiter();
@@ -75,6 +76,7 @@ public final class Generation {
       int migrationLimit,
       DispatchMetrics metrics,
       Executor starter,
+      Trail trail,
       Flow.Subscriber<? super EngineOutput> downstream) {
     this.model = model;
     this.request = request;
@@ -84,6 +86,7 @@ public final class Generation {
     this.migrationLimit = migrationLimit;
     this.metrics = metrics;
     this.starter = starter;
+    this.trail = trail;
     this.downstream = downstream;
   }
 
@@ -160,8 +163,11 @@ public final class Generation {
         end.complete(null);
         return;
       }
+      trail.add(chosen);
       var asked =
-          request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
+          request
+              .continuedBy(delivered.toArray())
+              .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()));
       var leg = context.leg();
       workers
           .call(chosen.instance(), asked, leg)

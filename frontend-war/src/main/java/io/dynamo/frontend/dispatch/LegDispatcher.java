@@ -7,6 +7,8 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.RouteRequest;
+import java.util.Set;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
@@ -47,18 +49,44 @@ public final class LegDispatcher implements Dispatcher {
 
   @Override
   public Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context) {
-    return subscriber -> start(model, request, context, subscriber);
+      ServedModel model, GenerateRequest request, RequestContext context, Trail trail) {
+    return subscriber -> start(model, request, context, trail, subscriber);
+  }
+
+  @Override
+  public Trail route(ServedModel model, GenerateRequest request, RequestContext context) {
+    var trail = new Trail();
+    try (var decision =
+        router.route(
+            new RouteRequest(
+                context.id(),
+                model.endpoint(),
+                request.tokenIds(),
+                model.card().blockTokens(),
+                Set.of()))) {
+      trail.add(decision);
+    }
+    return trail;
   }
 
   private void start(
       ServedModel model,
       GenerateRequest request,
       RequestContext context,
+      Trail trail,
       Flow.Subscriber<? super EngineOutput> subscriber) {
     var generation =
         new Generation(
-            model, request, context, router, workers, migrationLimit, metrics, starter, subscriber);
+            model,
+            request,
+            context,
+            router,
+            workers,
+            migrationLimit,
+            metrics,
+            starter,
+            trail,
+            subscriber);
     var listening = generation.open();
     var deadline =
         timer.schedule(

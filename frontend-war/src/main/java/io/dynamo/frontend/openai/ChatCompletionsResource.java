@@ -1,8 +1,5 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.frontend.ApiError;
-import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.ErrorMapper;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import jakarta.servlet.http.HttpServletRequest;
@@ -11,93 +8,19 @@ import jakarta.ws.rs.Path;
 import jakarta.ws.rs.container.AsyncResponse;
 import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
-import jakarta.ws.rs.core.MediaType;
-import jakarta.ws.rs.core.Response;
-import jakarta.ws.rs.core.StreamingOutput;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.util.Collections;
-import java.util.HashMap;
-import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 
 /** {@code POST /v1/chat/completions}. */
 @Path("chat/completions")
 @ApplicationScoped
 public class ChatCompletionsResource {
-  @Inject private ChatCompletions completions;
+  @Inject private TextService service;
 
-  /** Takes what this thread's request context gives, and leaves the rest to another thread. */
   @POST
   @Operation(summary = "Creates a chat completion, streamed or at once")
   public void create(@Suspended AsyncResponse response, @Context HttpServletRequest request)
       throws IOException {
-    response.setTimeout(0, TimeUnit.MILLISECONDS);
-    var call =
-        new ChatCall(
-            request.getContentType(),
-            request.getContentLengthLong(),
-            headers(request),
-            request.getLocalPort(),
-            remote(request),
-            request.getInputStream());
-    try {
-      completions.serve(call, new JaxRsAnswer(response));
-    } catch (ApiException e) {
-      response.resume(ErrorMapper.response(e.error()));
-    }
-  }
-
-  private static InetSocketAddress remote(HttpServletRequest request) {
-    return new InetSocketAddress(
-        InetAddress.ofLiteral(request.getRemoteAddr()), request.getRemotePort());
-  }
-
-  private static Map<String, String> headers(HttpServletRequest request) {
-    var headers = new HashMap<String, String>();
-    for (var name : Collections.list(request.getHeaderNames())) {
-      headers.putIfAbsent(name.toLowerCase(Locale.ROOT), request.getHeader(name));
-    }
-    return headers;
-  }
-
-  /**
-   * Resumes {@code response}.
-   *
-   * @throws UncheckedIOException when it takes no answer any more: its connection is gone
-   */
-  static void resume(AsyncResponse response, Object answer) {
-    if (!response.resume(answer)) {
-      throw new UncheckedIOException(
-          new IOException("the container takes no answer for this request any more"));
-    }
-  }
-
-  /** Resumes on the thread that serves the request; the container writes on it too. */
-  private record JaxRsAnswer(AsyncResponse response) implements Answer {
-    @Override
-    public void error(ApiError error) {
-      ChatCompletionsResource.resume(response, ErrorMapper.response(error));
-    }
-
-    @Override
-    public void json(byte[] body) {
-      ChatCompletionsResource.resume(
-          response, Response.ok(body, MediaType.APPLICATION_JSON_TYPE).build());
-    }
-
-    @Override
-    public void events(Body body) {
-      StreamingOutput output = body::writeTo;
-      ChatCompletionsResource.resume(
-          response,
-          Response.ok(output, MediaType.SERVER_SENT_EVENTS_TYPE)
-              .header("cache-control", "no-cache")
-              .build());
-    }
+    TextCalls.serve(service, TextService.CHAT, response, request);
   }
 }

@@ -3,83 +3,113 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.catalog.ServedModel;
-import io.dynamo.frontend.openai.wire.ChatMessage;
-import io.dynamo.frontend.openai.wire.ChatRequest;
-import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Handoff;
 import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
-import io.dynamo.inference.StopConditions;
 import java.util.Arrays;
-import java.util.List;
+import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
-/** What a worker is asked for a chat completion. */
+/** What workers are asked for a request. */
 final class Generations {
   private static final int[] NO_TOKENS = {};
 
   private Generations() {}
 
-  static ChatPrompt prompt(ChatRequest chat) {
-    return new ChatPrompt(
-        chat.messages().stream().map(ChatMessage::forTemplate).toList(),
-        chat.tools(),
-        chat.templateArgs());
-  }
-
   /**
-   * @param tokenIds the prompt
-   * @throws ApiException with 400 when the prompt leaves no room for an answer
+   * The request for one choice of one prompt.
+   *
+   * @param choice among those of the prompt: each has a seed of its own, so that they differ
+   * @param agent whose request it is, as JSON has it; empty is not told
+   * @throws ApiException with 400 when the prompt is not for this model
    */
-  static GenerateRequest of(ChatRequest chat, ServedModel model, int[] tokenIds) {
-    int context = model.card().contextLength();
-    if (context > 0 && tokenIds.length >= context) {
-      throw new ApiException(
-          new ApiError(
-              400,
-              ("This model's maximum context length is %d tokens, but the messages have %d;"
-                      + " shorten them")
-                  .formatted(context, tokenIds.length),
-              "context_length_exceeded",
-              "messages",
-              null));
+  static GenerateRequest of(
+      Api.Wanted wanted,
+      ServedModel model,
+      PreparedPrompt prompt,
+      int choice,
+      Map<String, Object> agent) {
+    var fields = wanted.fields();
+    var nvext = fields.nvext();
+    var eos = fields.stop().ignoreEos() ? NO_TOKENS : model.text().eosTokenIds();
+    var extra = new LinkedHashMap<String, Object>(wanted.extraArgs(prompt));
+    put(extra, "nvext", nvext.forWorker());
+    put(extra, "sampling_options", fields.engineOptions());
+    var passed = new LinkedHashMap<String, Object>(wanted.passedOn());
+    passed.putAll(fields.passedOn().fields());
+    put(passed, "router", nvext.targets());
+    put(passed, "agent_context", agent);
+    if (nvext.timestampMillis() != null) {
+      passed.put("request_timestamp_ms", nvext.timestampMillis());
     }
     return new GenerateRequest(
         model.name(),
-        tokenIds,
-        stop(chat, model),
-        new SamplingOptions(
-                null,
-                chat.temperature(),
-                chat.topP(),
-                chat.topK(),
-                chat.minP(),
-                chat.frequencyPenalty(),
-                chat.presencePenalty(),
-                chat.repetitionPenalty(),
-                chat.seed())
-            .withIncludeStop(chat.includeStop() ? Boolean.TRUE : null),
-        new OutputOptions(null, chat.skipSpecialTokens()),
-        eosTokenIds(chat, model),
+        prompt.tokens(),
+        fields.stop().withHidden(Arrays.stream(eos).boxed().toList()),
+        seeded(fields.sampling(), choice),
+        rated(fields, wanted.texts()),
+        eos,
         null,
-        List.of(),
-        RoutingHints.NONE,
-        Map.of());
+        nvext.annotations(),
+        new RoutingHints(rank(fields), PassedOn.of(nvext.routing().hints())),
+        extra,
+        Handoff.NONE,
+        PassedOn.of(passed));
   }
 
-  /** As Dynamo has it, {@code ignore_eos} takes stop strings and ids away with it. */
-  private static StopConditions stop(ChatRequest chat, ServedModel model) {
-    return new StopConditions(
-            chat.maxTokens(),
-            chat.ignoreEos() ? List.of() : chat.stop(),
-            chat.ignoreEos() ? List.of() : chat.stopTokenIds(),
-            chat.minTokens(),
-            chat.ignoreEos())
-        .withHidden(Arrays.stream(eosTokenIds(chat, model)).boxed().toList());
+  private static void put(Map<String, Object> to, String name, Map<String, Object> value) {
+    if (!value.isEmpty()) {
+      to.put(name, value);
+    }
   }
 
-  private static int[] eosTokenIds(ChatRequest chat, ServedModel model) {
-    return chat.ignoreEos() ? NO_TOKENS : model.text().eosTokenIds();
+  private static @Nullable Integer rank(GenerationFields fields) {
+    var rank = fields.nvext().routing().rank();
+    return rank == null ? null : (Integer) (int) Math.min(Integer.MAX_VALUE, rank);
+  }
+
+  private static SamplingOptions seeded(SamplingOptions sampling, int choice) {
+    var seed = sampling.seed();
+    return seed == null || choice == 0 ? sampling : sampling.withSeed(seed + choice);
+  }
+
+  /** Choosing the best needs to know how likely they are, whoever asked. */
+  private static OutputOptions rated(GenerationFields fields, int texts) {
+    var output = fields.output();
+    return texts <= fields.choices() || output.logprobs() != null
+        ? output
+        : new OutputOptions(
+            0,
+            output.promptLogprobs(),
+            output.skipSpecialTokens(),
+            output.formattedPrompt(),
+            output.tokensAsIds());
+  }
+
+  /**
+   * Refuses a prompt that the model cannot take.
+   *
+   * @throws ApiException with 400
+   */
+  static void check(GenerationFields fields, ServedModel model, PreparedPrompt prompt) {
+    int known = model.text().tokens().size();
+    for (int id : prompt.tokens()) {
+      if (Integer.compareUnsigned(id, known) >= 0) {
+        throw new ApiException(
+            new ApiError(
+                400,
+                "token id %s of the prompt is beyond the vocabulary of %d tokens"
+                    .formatted(Integer.toUnsignedString(id), known),
+                "invalid_token_id",
+                "prompt",
+                null));
+      }
+    }
+    TokenBudget.of(model.card()).check(prompt.tokens().length, fields.stop().maxTokens());
   }
 }

@@ -38,7 +38,7 @@ public class ModelsResource {
     var model = catalog.find(id);
     if (model.isEmpty()) {
       throw new ApiException(
-          catalog.isKnown(id) ? ChatCompletions.notReady(id) : ApiError.modelNotFound(id));
+          catalog.isKnown(id) ? TextService.notReady(id) : ApiError.modelNotFound(id));
     }
     return json(entry(model.get()).body());
   }

@@ -6,8 +6,6 @@ import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
-import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.preprocess.ModelText;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -16,6 +14,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 
 /**
  * Renders and tokenises prompts on a bounded number of platform threads: the work is native and
@@ -41,20 +40,20 @@ public final class Preprocessor implements AutoCloseable {
   }
 
   /**
-   * Token ids of {@code prompt}.
+   * Runs {@code work} and waits for what it gives.
    *
-   * @throws DynamoException the template's refusal, {@link CancelledException}, {@link
+   * @throws DynamoException the work's own refusal, {@link CancelledException}, {@link
    *     DeadlineExceededException}, or {@link OverloadedException}
    */
-  int[] encode(ModelText model, ChatPrompt prompt, Deadline deadline, Cancellation cancellation)
+  <T> T run(Supplier<T> work, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
-    var result = new CompletableFuture<int[]>();
+    var result = new CompletableFuture<T>();
     try {
       pool.execute(
           () -> {
             if (!result.isDone()) { // given up while it waited
               try {
-                result.complete(model.encode(model.render(prompt)));
+                result.complete(work.get());
               } catch (RuntimeException | Error e) {
                 result.completeExceptionally(e);
               }

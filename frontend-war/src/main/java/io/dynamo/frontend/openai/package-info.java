@@ -1,7 +1,7 @@
 /**
  * The OpenAI API: chat completions and models. Start at {@link
- * io.dynamo.frontend.openai.ChatCompletions}, which is plain Java; the resources only translate
- * between it and JAX-RS. A streamed and a unary answer are two readers of the same {@link
+ * io.dynamo.frontend.openai.TextService}, which is plain Java; the resources only translate between
+ * it and JAX-RS. A streamed and a unary answer are two readers of the same {@link
  * io.dynamo.frontend.openai.ChatStream}.
  */
 @NullMarked

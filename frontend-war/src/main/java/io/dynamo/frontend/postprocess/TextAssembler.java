@@ -4,7 +4,9 @@ import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.inference.StopReason;
 import java.util.List;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,11 +20,13 @@ public final class TextAssembler {
   private final StopStrings stops;
   private final int[] eosTokenIds;
   private final int[] stopTokenIds;
+  private final int[] visibleStopTokenIds;
   private final int minTokens;
   private final StringBuilder out = new StringBuilder();
 
   private int generated;
   private boolean ended;
+  private @Nullable StopReason stop;
 
   /**
    * @param stop with {@code ignoreEos} neither ids nor strings end the text
@@ -40,8 +44,8 @@ public final class TextAssembler {
     this.detokenizer = new IncrementalDetokenizer(table, skipSpecialTokens);
     this.stops = new StopStrings(endless ? List.of() : stop.stop(), includeStop);
     this.eosTokenIds = endless ? NONE : eosTokenIds.clone();
-    this.stopTokenIds =
-        endless ? NONE : stop.stopTokenIds().stream().mapToInt(Integer::intValue).toArray();
+    this.stopTokenIds = endless ? NONE : ints(stop.stopTokenIds());
+    this.visibleStopTokenIds = endless ? NONE : ints(stop.visibleStopTokenIds());
     this.minTokens = stop.minTokens() == null ? 0 : stop.minTokens();
   }
 
@@ -69,14 +73,21 @@ public final class TextAssembler {
     } else if (output.text() == null) {
       stops.drainSafe(out);
     }
-    return new TextDelta(takeText(), generated - before, finish, stops.matched());
+    return new TextDelta(
+        takeText(), generated - before, finish, stop == null ? output.stopReason() : stop);
   }
 
   private @Nullable FinishReason assemble(int[] tokenIds) {
     for (int id : tokenIds) {
       generated++;
       boolean mayStop = generated >= minTokens;
+      if (mayStop && contains(visibleStopTokenIds, id)) {
+        detokenizer.append(id, stops.buffer());
+        stops.pass();
+        return FinishReason.STOP;
+      }
       if (mayStop && contains(stopTokenIds, id)) {
+        stop = new StopReason.Token(id);
         return FinishReason.STOP;
       }
       if (mayStop && contains(eosTokenIds, id)) {
@@ -86,6 +97,7 @@ public final class TextAssembler {
       if (!mayStop) {
         stops.pass();
       } else if (stops.search()) {
+        stop = new StopReason.Text(Objects.requireNonNull(stops.matched()));
         return FinishReason.STOP;
       }
     }
@@ -107,6 +119,10 @@ public final class TextAssembler {
     var text = out.toString();
     out.setLength(0);
     return text;
+  }
+
+  private static int[] ints(List<Integer> ids) {
+    return ids.stream().mapToInt(Integer::intValue).toArray();
   }
 
   private static boolean contains(int[] ids, int id) {

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.postprocess;
 
 import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.StopReason;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -10,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  *     is held back
  * @param tokens tokens counted, those of a matched stop included
  * @param finish why the text ends here, null while it goes on
- * @param matchedStop the stop string that matched, when one did
+ * @param stop the stop string or stop id of the client's that matched, when one did
  */
 public record TextDelta(
-    String text, int tokens, @Nullable FinishReason finish, @Nullable String matchedStop) {}
+    String text, int tokens, @Nullable FinishReason finish, @Nullable StopReason stop) {}

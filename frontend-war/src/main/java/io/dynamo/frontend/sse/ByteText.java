@@ -42,6 +42,14 @@ public final class ByteText {
     return this;
   }
 
+  /** Appends the content of {@code other}. */
+  public ByteText append(ByteText other) {
+    room(other.size);
+    System.arraycopy(other.bytes, 0, bytes, size, other.size);
+    size += other.size;
+    return this;
+  }
+
   /** Appends characters that are known to be ASCII. */
   @SuppressWarnings("deprecation") // the one copy without an encoder; right for ASCII
   public ByteText ascii(String text) {

@@ -6,7 +6,6 @@ import io.dynamo.error.ErrorCode;
 import java.util.Objects;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Flow;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,17 +21,25 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
   private volatile boolean done;
   private volatile boolean cancelled;
   private volatile boolean left;
-  private volatile @Nullable Thread waiting; // the consumer, while it is parked
+  private final Doorbell bell;
   private int taken; // since demand was last renewed; consumer only
 
   /**
    * @param capacity items held at most, at least 2
    */
   public Inbox(int capacity) {
+    this(capacity, new Doorbell());
+  }
+
+  /**
+   * @param bell rung when there is something to poll; shared by all inboxes of one consumer
+   */
+  public Inbox(int capacity, Doorbell bell) {
     if (capacity < 2) {
       throw new IllegalArgumentException("an inbox of " + capacity + " items is below 2");
     }
     this.capacity = capacity;
+    this.bell = bell;
     this.items = new ArrayBlockingQueue<>(capacity);
   }
 
@@ -64,7 +71,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
               null));
       return;
     }
-    wake();
+    bell.ring();
   }
 
   @Override
@@ -88,20 +95,13 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
       failure = cause;
       done = true;
     }
-    wake();
+    bell.ring();
   }
 
   /** Ends the stream now with {@code cause} and tells the producer. Safe from any thread. */
   public void abort(DynamoException cause) {
     end(cause);
     cancelUpstream();
-  }
-
-  private void wake() {
-    var consumer = waiting;
-    if (consumer != null) {
-      LockSupport.unpark(consumer);
-    }
   }
 
   @Override
@@ -133,26 +133,12 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
 
   @Override
   public boolean await(long nanos) throws InterruptedException {
-    if (!items.isEmpty() || done) {
-      return true;
-    }
-    long until = System.nanoTime() + nanos;
-    waiting = Thread.currentThread();
-    try {
-      while (items.isEmpty() && !done) {
-        long left = until - System.nanoTime();
-        if (left <= 0) {
-          return false;
-        }
-        LockSupport.parkNanos(this, left);
-        if (Thread.interrupted()) {
-          throw new InterruptedException();
-        }
-      }
-      return true;
-    } finally {
-      waiting = null;
-    }
+    return bell.await(this::isReady, nanos);
+  }
+
+  /** Whether there is an item or the end to poll. */
+  public boolean isReady() {
+    return !items.isEmpty() || done;
   }
 
   @Override

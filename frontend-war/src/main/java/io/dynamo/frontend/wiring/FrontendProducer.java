@@ -3,8 +3,8 @@ package io.dynamo.frontend.wiring;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.openai.ChatCompletions;
 import io.dynamo.frontend.openai.Preprocessor;
+import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.natives.NativeLibrary;
@@ -54,14 +54,14 @@ public class FrontendProducer {
 
   @Produces
   @Singleton
-  public ChatCompletions chatCompletions(
+  public TextService textService(
       DynamoRuntime runtime,
       ModelCatalog catalog,
       Dispatcher dispatcher,
       Preprocessor preprocessor,
       Admission admission,
       DisconnectWatcher watcher) {
-    return new ChatCompletions(
+    return new TextService(
         runtime.settings().frontend(),
         catalog,
         dispatcher,
@@ -77,10 +77,7 @@ public class FrontendProducer {
   @Produces
   @Singleton
   public FrontendRole role(
-      DynamoRuntime runtime,
-      Admission admission,
-      ChatCompletions completions,
-      ModelCatalog catalog) {
+      DynamoRuntime runtime, Admission admission, TextService completions, ModelCatalog catalog) {
     return new FrontendRole(
         runtime.settings().server(),
         runtime.status(),

@@ -6,7 +6,7 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
-import io.dynamo.frontend.openai.ChatCompletions;
+import io.dynamo.frontend.openai.TextService;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.runtime.status.SystemStatus;
 import java.lang.System.Logger.Level;
@@ -22,7 +22,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final ServerSettings server;
   private final SystemStatus status;
   private final Admission admission;
-  private final ChatCompletions completions;
+  private final TextService completions;
   private final ModelCatalog catalog;
   private final ScheduledExecutorService timer;
   private @Nullable Welcome welcome; // start and stop come one after the other
@@ -31,7 +31,7 @@ public final class FrontendRole implements RoleLifecycle {
       ServerSettings server,
       SystemStatus status,
       Admission admission,
-      ChatCompletions completions,
+      TextService completions,
       ModelCatalog catalog,
       ScheduledExecutorService timer) {
     this.catalog = catalog;

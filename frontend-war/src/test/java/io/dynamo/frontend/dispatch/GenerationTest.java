@@ -68,6 +68,7 @@ class GenerationTest {
   private final Client client = new Client();
   private final Cancellation cancellation = new Cancellation();
   private @Nullable Integer minTokens;
+  private final Trail trail = new Trail();
 
   @AfterEach
   void stopTimer() {
@@ -328,7 +329,7 @@ class GenerationTest {
         new RequestContext(
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
     new LegDispatcher(workers::route, workers, legs, migrationLimit, metrics, Runnable::run, timer)
-        .generate(model(), request, context)
+        .generate(model(), request, context, trail)
         .subscribe(client);
   }
 

@@ -10,6 +10,7 @@ import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
@@ -31,6 +32,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -88,6 +90,18 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
   }
 
+  private static final int FIRST_LONG = 0x10_0000;
+  private static final List<String> LONG_TOKENS = List.of(" there", "ESP");
+
+  /** The id of a token that is longer than a character. */
+  static int longToken(String text) {
+    int at = LONG_TOKENS.indexOf(text);
+    if (at < 0) {
+      throw new AssertionError("no such token: " + text);
+    }
+    return FIRST_LONG + at;
+  }
+
   /** Token ids are Unicode code points here. */
   private static final class CodePoints implements ModelText, TokenTable {
     private final FrontendFixture fixture;
@@ -117,7 +131,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
     @Override
     public int[] encode(String text) {
-      return new int[fixture.promptTokens];
+      return fixture.promptIds == null ? new int[fixture.promptTokens] : fixture.promptIds;
     }
 
     @Override
@@ -140,7 +154,12 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
     @Override
     public byte[] bytes(int id) {
-      return Character.toString(id).getBytes(StandardCharsets.UTF_8);
+      int longId = id - FIRST_LONG;
+      var text =
+          longId >= 0 && longId < LONG_TOKENS.size()
+              ? LONG_TOKENS.get(longId)
+              : Character.toString(id);
+      return text.getBytes(StandardCharsets.UTF_8);
     }
 
     @Override
@@ -154,9 +173,11 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   final Admission admission = new Admission(4, bodies, metrics);
   final DisconnectWatcher watcher;
   private final Preprocessor preprocessor = new Preprocessor(1, 4);
-  final ChatCompletions completions;
+  final TextService completions;
 
+  Api api = TextService.CHAT;
   int promptTokens = 5;
+  int @Nullable [] promptIds; // instead of so many zeros
   long createdSeconds = 1_795_217_895;
   List<EngineOutput> items = List.of();
   @Nullable DynamoException failure; // after the items; null completes
@@ -164,13 +185,18 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   boolean workerCancelled;
   int delivered; // items of the last request
   boolean ready = true;
+  Set<String> modelTypes = Set.of("Chat", "Completions");
+  Map<String, Object> runtimeConfig = Map.of();
   boolean brokenTemplate;
   boolean interrupts; // the request's thread, while the prompt is rendered
   final CountDownLatch renderEnds = new CountDownLatch(1); // when it interrupts
   @Nullable Error workerError;
   private final Thread server = Thread.currentThread();
   @Nullable ChatPrompt prompt;
-  @Nullable GenerateRequest asked;
+  @Nullable GenerateRequest asked; // last
+  final List<GenerateRequest> allAsked = new ArrayList<>();
+  final List<RequestContext> contexts = new ArrayList<>();
+  List<List<EngineOutput>> scripts = List.of(); // of the texts in turn; empty is items for all
   @Nullable RequestContext context;
 
   FrontendFixture() {
@@ -193,7 +219,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             Duration.ofHours(1),
             1);
     completions =
-        new ChatCompletions(
+        new TextService(
             settings,
             this,
             this,
@@ -217,7 +243,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
   Recorded post(InputStream body, long length, Map<String, String> headers, Recorded answer) {
     completions.serve(
-        new ChatCall(
+        api,
+        new HttpCall(
             headers.getOrDefault("content-type", "application/json"),
             length,
             headers,
@@ -262,36 +289,47 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             1000,
             16,
             3,
-            Set.of("Chat"),
+            modelTypes,
             "Tokens",
             null,
             List.of(),
-            Map.of());
+            runtimeConfig);
     return new ServedModel(
         card, new EndpointId("dynamo", "script", "generate"), new CodePoints(this), 17);
   }
 
   @Override
+  public Trail route(ServedModel model, GenerateRequest request, RequestContext given) {
+    asked = request;
+    return new Trail();
+  }
+
+  @Override
   public Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext given) {
+      ServedModel model, GenerateRequest request, RequestContext given, Trail trail) {
     if (workerError != null) {
       throw workerError;
     }
     asked = request;
+    allAsked.add(request);
     context = given;
+    contexts.add(given);
     delivered = 0;
-    return subscriber -> subscriber.onSubscribe(new Script(subscriber));
+    var says = scripts.isEmpty() ? items : scripts.get((allAsked.size() - 1) % scripts.size());
+    return subscriber -> subscriber.onSubscribe(new Script(subscriber, says));
   }
 
   private final class Script implements Flow.Subscription {
     private final Flow.Subscriber<? super EngineOutput> to;
+    private final List<EngineOutput> items;
     private int at;
     private long demand;
     private boolean emitting;
     private boolean over;
 
-    Script(Flow.Subscriber<? super EngineOutput> to) {
+    Script(Flow.Subscriber<? super EngineOutput> to, List<EngineOutput> items) {
       this.to = to;
+      this.items = items;
     }
 
     @Override

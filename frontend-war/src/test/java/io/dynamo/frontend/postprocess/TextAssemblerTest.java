@@ -6,6 +6,7 @@ import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.inference.StopReason;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
@@ -47,7 +48,7 @@ class TextAssemblerTest {
     assertThat(assembler.accept(item("o")).text()).isEqualTo("ENo");
     assertThat(assembler.accept(item("EN")).text()).isEmpty();
     var last = assembler.accept(item("D ignored"));
-    assertThat(last).isEqualTo(new TextDelta("", 1, FinishReason.STOP, "END"));
+    assertThat(last).isEqualTo(new TextDelta("", 1, FinishReason.STOP, new StopReason.Text("END")));
     assertThat(assembler.accept(item("more"))).isEqualTo(new TextDelta("", 0, null, null));
   }
 
@@ -66,7 +67,7 @@ class TextAssemblerTest {
 
     assertThat(assembler.accept(item("abEN")).text()).isEqualTo("abEN");
     assertThat(assembler.accept(item("Dx")))
-        .isEqualTo(new TextDelta("D", 1, FinishReason.STOP, "END"));
+        .isEqualTo(new TextDelta("D", 1, FinishReason.STOP, new StopReason.Text("END")));
   }
 
   @Test
@@ -78,7 +79,7 @@ class TextAssemblerTest {
     var stopId =
         assembler(new StopConditions(null, List.of(), List.of((int) 'x'), null, false), false);
     assertThat(stopId.accept(item("axb")))
-        .isEqualTo(new TextDelta("a", 2, FinishReason.STOP, null));
+        .isEqualTo(new TextDelta("a", 2, FinishReason.STOP, new StopReason.Token((int) 'x')));
   }
 
   @Test
@@ -89,7 +90,7 @@ class TextAssemblerTest {
     assertThat(assembler.accept(item("abx")).text()).isEqualTo("abx");
     assertThat(assembler.accept(EngineOutput.ofTokens(EOS)).finish()).isNull();
     assertThat(assembler.accept(item("ab")))
-        .isEqualTo(new TextDelta("", 2, FinishReason.STOP, "ab"));
+        .isEqualTo(new TextDelta("", 2, FinishReason.STOP, new StopReason.Text("ab")));
   }
 
   @Test
@@ -174,7 +175,7 @@ class TextAssemblerTest {
           assembler.accept(item(sample.substring(at, Math.min(sample.length(), at + size))));
       text.append(delta.text());
       finish = delta.finish();
-      stop = delta.matchedStop();
+      stop = delta.stop() instanceof StopReason.Text(var matched) ? matched : null;
     }
     text.append(assembler.accept(EngineOutput.finish(FinishReason.LENGTH, null)).text());
     return new Outcome(text.toString(), finish, stop);

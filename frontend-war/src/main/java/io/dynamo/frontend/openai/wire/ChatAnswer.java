@@ -5,17 +5,12 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Usage;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Writes the answers to one chat completion, byte by byte as Dynamo orders their keys. What is the
- * same in every chunk is made once. Safe for concurrent use.
- */
-public final class ChatAnswer {
+/** Chat completions. What is the same in every chunk is made once. */
+public final class ChatAnswer implements AnswerShape {
   private static final byte[] ROLE = ascii("\"role\":\"assistant\"");
-  private static final byte[] DELTA = ascii("{\"index\":0,\"delta\":{");
-  private static final byte[] NOT_FINISHED = ascii("},\"finish_reason\":null,\"logprobs\":null}");
-  private static final byte[] DONE = ascii("data: [DONE]\n\n");
 
   private final byte[] head; // up to the choices
   private final byte[] chunkTail; // after the choices
@@ -37,87 +32,91 @@ public final class ChatAnswer {
     chunkTail = json.ascii(".chunk\"").toByteArray();
   }
 
-  /**
-   * Appends a chunk with a choice.
-   *
-   * @param text empty leaves {@code content} out
-   * @param first whether it carries the role
-   * @param running told beside it, when asked for on every chunk
-   */
+  /** {@inheritDoc} Empty text leaves {@code content} out; the first chunk carries the role. */
+  @Override
   public void chunk(
       ByteText frames,
+      int choice,
       String text,
       boolean first,
       @Nullable FinishReason finish,
-      @Nullable Usage running) {
-    frames.append(head).append(DELTA);
+      @Nullable LogprobsText logprobs,
+      @Nullable Usage running,
+      @Nullable ByteText nvext) {
+    frames.append(head).ascii("{\"index\":").number(choice).ascii(",\"delta\":{");
     if (!text.isEmpty()) {
       frames.ascii("\"content\":").quoted(text);
     }
     if (first) {
       frames.ascii(text.isEmpty() ? "" : ",").append(ROLE);
     }
-    if (finish == null) {
-      frames.append(NOT_FINISHED);
-    } else {
-      frames.ascii("},\"finish_reason\":\"").ascii(wireName(finish));
-      frames.ascii("\",\"logprobs\":null}");
-    }
-    tail(frames, running);
+    frames.ascii("}");
+    ending(finish, logprobs, frames);
+    tail(frames, running, nvext);
   }
 
-  /** Appends the chunk without choices that tells the usage. */
+  private static void ending(
+      @Nullable FinishReason finish, @Nullable LogprobsText logprobs, ByteText json) {
+    if (finish == null) {
+      json.ascii(",\"finish_reason\":null,\"logprobs\":");
+    } else {
+      json.ascii(",\"finish_reason\":\"").ascii(AnswerShape.wireName(finish));
+      json.ascii("\",\"logprobs\":");
+    }
+    if (logprobs == null || logprobs.isEmpty()) {
+      json.ascii("null}");
+    } else {
+      logprobs.appendTo(json);
+      json.ascii("}");
+    }
+  }
+
+  @Override
   public void usage(ByteText frames, Usage usage) {
     frames.append(head);
-    tail(frames, usage);
+    tail(frames, usage, null);
   }
 
-  private void tail(ByteText frames, @Nullable Usage usage) {
+  private void tail(ByteText frames, @Nullable Usage usage, @Nullable ByteText nvext) {
     frames.append(chunkTail);
     if (usage != null) {
-      usage(usage, frames.ascii(",\"usage\":"));
+      AnswerShape.appendUsage(usage, frames.ascii(",\"usage\":"));
+    }
+    if (nvext != null) {
+      frames.ascii(",\"nvext\":").append(nvext);
     }
     frames.ascii("}\n\n");
   }
 
-  /** Appends the terminator of every stream. */
-  public static void done(ByteText frames) {
-    frames.append(DONE);
-  }
-
-  /** A whole answer. */
-  public byte[] unary(String text, FinishReason finish, Usage usage) {
-    var json = new ByteText(512 + text.length());
-    json.append(unaryHead).ascii("{\"index\":0,\"message\":{\"content\":");
-    if (text.isEmpty()) {
-      json.ascii("null");
-    } else {
-      json.quoted(text);
+  @Override
+  public byte[] unary(List<Whole> choices, @Nullable Usage usage, @Nullable ByteText nvext) {
+    var json = new ByteText(512);
+    json.append(unaryHead);
+    for (int i = 0; i < choices.size(); i++) {
+      var choice = choices.get(i);
+      json.ascii(i == 0 ? "" : ",").ascii("{\"index\":").number(choice.index());
+      json.ascii(",\"message\":{\"content\":");
+      if (choice.text().isEmpty()) {
+        json.ascii("null");
+      } else {
+        json.quoted(choice.text());
+      }
+      json.ascii(",\"refusal\":null,").append(ROLE).ascii("}");
+      ending(choice.finish(), choice.logprobs(), json);
     }
-    json.ascii(",\"refusal\":null,").append(ROLE).ascii("},\"finish_reason\":\"");
-    json.ascii(wireName(finish)).ascii("\",\"logprobs\":null}");
-    json.append(unaryTail).ascii("\",\"usage\":");
-    usage(usage, json);
+    json.append(unaryTail).ascii("\"");
+    if (usage != null) {
+      AnswerShape.appendUsage(usage, json.ascii(",\"usage\":"));
+    }
+    if (nvext != null) {
+      json.ascii(",\"nvext\":").append(nvext);
+    }
     return json.ascii("}").toByteArray();
   }
 
-  private static void usage(Usage usage, ByteText json) {
-    json.ascii("{\"prompt_tokens\":").number(usage.promptTokens());
-    json.ascii(",\"completion_tokens\":").number(usage.completionTokens());
-    json.ascii(",\"total_tokens\":").number(usage.totalTokens());
-    var cached = usage.cachedTokens();
-    if (cached != null) {
-      json.ascii(",\"prompt_tokens_details\":{\"cached_tokens\":").number(cached).ascii("}");
-    }
-    json.ascii("}");
-  }
-
-  private static String wireName(FinishReason finish) {
-    return switch (finish) {
-      case EOS, STOP, CANCELLED, ERROR -> "stop";
-      case LENGTH -> "length";
-      case CONTENT_FILTER -> "content_filter";
-    };
+  @Override
+  public LogprobsText logprobs(LogprobsText.Tokens tokens, int alternatives, int textOffset) {
+    return new ChatLogprobs(tokens, alternatives);
   }
 
   private static byte[] ascii(String text) {

@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai.wire;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.ApiException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,19 +13,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of a conversation.
  *
- * @param content text; of parts, joined by newlines, {@code []} for none; empty for an assistant
- *     that only called tools
+ * @param content text; of text parts, joined by newlines, {@code []} for none; empty for an
+ *     assistant that only called tools; with media, the list of parts as a template wants them
  * @param toolCalls as a template wants them: arguments are a map, not JSON in a string
  */
 public record ChatMessage(
     String role,
-    String content,
+    Object content,
     @Nullable String name,
     @Nullable String toolCallId,
     @Nullable String reasoning,
     List<Map<String, Object>> toolCalls) {
   private static final Set<String> ROLES =
-      Set.of("system", "developer", "user", "assistant", "tool");
+      Set.of("system", "developer", "user", "assistant", "tool", "function");
 
   public ChatMessage {
     toolCalls = List.copyOf(toolCalls);
@@ -55,19 +56,19 @@ public record ChatMessage(
    *
    * @param faults gets what is wrong with tool calls, for they are judged after the body's shape
    */
-  static ChatMessage read(JsonNode node, String path, List<String> faults) {
+  static ChatMessage read(JsonNode node, String path, MediaSlots media, List<String> faults) {
     var fields = Fields.of(node, path);
     var role = fields.requireString("role");
     if (!ROLES.contains(role)) {
       throw JsonBody.shape(
-          "%s.role: unknown variant `%s`, expected one of `developer`, `system`, `user`, `assistant`, `tool`"
-              .formatted(path, role));
+          "%s.role: unknown variant `%s`, expected one of `developer`, `system`, `user`, `assistant`, `tool`, `function`"
+              .formatted(path, Fields.clipped(role)));
     }
     boolean assistant = role.equals("assistant");
     var content = assistant ? fields.get("content") : fields.require("content");
     return new ChatMessage(
         role,
-        content == null ? "" : content(content, fields.path("content")),
+        content == null ? "" : content(content, fields.path("content"), media),
         fields.string("name"),
         role.equals("tool") ? fields.requireString("tool_call_id") : null,
         assistant ? reasoning(fields) : null,
@@ -75,13 +76,58 @@ public record ChatMessage(
   }
 
   private static @Nullable String reasoning(Fields fields) {
-    var text = fields.get("reasoning_content");
-    return text == null ? null : text(text, fields.path("reasoning_content"));
+    for (var name : List.of("reasoning_content", "reasoning")) {
+      var text = fields.get(name);
+      if (text != null) {
+        return text(text, fields.path(name));
+      }
+    }
+    return null;
   }
 
   /** An empty list is text of its own, as Dynamo's templates print it. */
-  private static String content(JsonNode content, String path) {
-    return content.isArray() && content.isEmpty() ? "[]" : text(content, path);
+  private static Object content(JsonNode content, String path, MediaSlots media) {
+    if (content.isArray() && content.isEmpty()) {
+      return "[]";
+    }
+    return content.isArray() && !isTextOnly(content)
+        ? parts(content, path, media)
+        : text(content, path);
+  }
+
+  private static boolean isTextOnly(JsonNode parts) {
+    for (var part : parts) {
+      var type = part.path("type").asText();
+      if (MediaSlots.isMedia(type) || type.equals("input_audio")) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static List<Object> parts(JsonNode content, String path, MediaSlots media) {
+    var parts = new ArrayList<Object>(content.size());
+    for (int i = 0; i < content.size(); i++) {
+      var part = Fields.of(content.get(i), path + "[" + i + "]");
+      var type = part.requireString("type");
+      if (MediaSlots.isMedia(type)) {
+        parts.add(media.add(type, part));
+      } else if (type.equals("input_audio")) {
+        Fields.of(part.require(type), part.path(type));
+        parts.add(Fields.plainMap(part.object()));
+      } else if (type.equals("text")) {
+        parts.add(Map.of("type", "text", "text", part.requireString("text")));
+      } else {
+        throw unknownPart(part.path("type"), type);
+      }
+    }
+    return parts;
+  }
+
+  private static ApiException unknownPart(String path, String type) {
+    return JsonBody.shape(
+        "%s: unknown variant `%s`, expected one of `text`, `image_url`, `video_url`, `audio_url`, `input_audio`"
+            .formatted(path, Fields.clipped(type)));
   }
 
   private static String text(JsonNode content, String path) {
@@ -97,7 +143,7 @@ public record ChatMessage(
       var part = Fields.of(content.get(i), at);
       var type = part.requireString("type");
       if (!type.equals("text")) {
-        throw JsonBody.shape(at + ".type: unknown variant `" + type + "`, expected `text`");
+        throw unknownPart(at + ".type", type);
       }
       text.append(i == 0 ? "" : "\n").append(part.requireString("text"));
     }

@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai.wire;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.ApiException;
 import java.math.BigDecimal;
+import java.math.BigInteger;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -87,6 +88,77 @@ record Fields(JsonNode object, String path) {
     return value.longValue();
   }
 
+  /** A whole number that fits an {@code int}. */
+  @Nullable Integer integer(String name, int min, int max) {
+    var value = whole(name, min, max);
+    return value == null ? null : (Integer) (int) (long) value;
+  }
+
+  /** An unsigned 64-bit number. */
+  @Nullable BigInteger unsigned(String name) {
+    var value = get(name);
+    if (value == null) {
+      return null;
+    }
+    if (!value.isIntegralNumber()
+        || value.bigIntegerValue().signum() < 0
+        || value.bigIntegerValue().bitLength() > 64) {
+      throw wrong(path(name), value, "u64");
+    }
+    return value.bigIntegerValue();
+  }
+
+  /** A list of strings, empty when absent. */
+  List<String> strings(String name) {
+    var value = get(name);
+    if (value == null) {
+      return List.of();
+    }
+    if (!value.isArray()) {
+      throw wrong(path(name), value, "a sequence");
+    }
+    var strings = new ArrayList<String>(value.size());
+    for (int i = 0; i < value.size(); i++) {
+      if (!value.get(i).isTextual()) {
+        throw wrong(path(name) + "[" + i + "]", value.get(i), "a string");
+      }
+      strings.add(value.get(i).textValue());
+    }
+    return strings;
+  }
+
+  /** Refuses keys that are not among {@code known}. */
+  void onlyKnown(List<String> known) {
+    for (var entry : object.properties()) {
+      if (!known.contains(entry.getKey())) {
+        throw JsonBody.shape(
+            (path.isEmpty() ? "" : parent() + ": ")
+                + "unknown field `%s`, expected one of %s"
+                    .formatted(
+                        clipped(entry.getKey()),
+                        String.join(", ", known.stream().map(it -> "`" + it + "`").toList())));
+      }
+    }
+  }
+
+  /** Whether a node is an unsigned 32-bit number, as token ids are. */
+  static boolean isTokenId(JsonNode node) {
+    return node.isIntegralNumber()
+        && node.canConvertToLong()
+        && node.longValue() >= 0
+        && node.longValue() <= 0xFFFF_FFFFL;
+  }
+
+  /** The start of a text that a client sent, short enough to be told back. */
+  static String clipped(String text) {
+    return text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+  }
+
+  /** A list that a client caused to be long, short enough to be told back. */
+  static String clippedList(String text) {
+    return text.length() > 16 * SHOWN ? text.substring(0, 16 * SHOWN) + "…" : text;
+  }
+
   @Nullable BigDecimal decimal(String name) {
     var value = get(name);
     if (value == null) {
@@ -118,15 +190,10 @@ record Fields(JsonNode object, String path) {
 
   private static String shown(JsonNode value) {
     return switch (value.getNodeType()) {
-      case STRING -> {
-        var text = value.textValue();
-        yield "type: string \""
-            + (text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text)
-            + "\"";
-      }
+      case STRING -> "type: string \"" + clipped(value.textValue()) + "\"";
       case NUMBER ->
           (value.isIntegralNumber() ? "value: integer `" : "value: number `")
-              + value.asText()
+              + clipped(value.asText())
               + "`";
       case BOOLEAN -> "type: boolean `" + value.asText() + "`";
       case NULL -> "type: null";
@@ -143,6 +210,11 @@ record Fields(JsonNode object, String path) {
       map.put(entry.getKey(), plain(entry.getValue()));
     }
     return map;
+  }
+
+  /** A value as plain maps, lists, strings, numbers, booleans and nulls. */
+  static Object plainValue(JsonNode node) {
+    return plain(node);
   }
 
   @SuppressWarnings("NullAway") // JSON's null inside a map or list, as templates expect it

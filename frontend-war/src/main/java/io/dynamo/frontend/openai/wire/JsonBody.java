@@ -174,6 +174,21 @@ public final class JsonBody {
     return root;
   }
 
+  /** Whether a stream is asked for, as far as a body tells that may be wrong elsewhere. */
+  public static boolean asksForStream(JsonNode body) {
+    return body.path("stream").asBoolean(false);
+  }
+
+  /** The model that is asked for. */
+  public static String model(JsonNode body) {
+    return Fields.of(body, "").requireString("model");
+  }
+
+  /** A value as UTF-8 JSON. */
+  public static byte[] write(@Nullable Object value) throws JsonProcessingException {
+    return MAPPER.writeValueAsBytes(value);
+  }
+
   /** What to throw when the body's shape is wrong: 400. */
   static ApiException shape(String reason) {
     return new ApiException(400, SHAPE + reason);

@@ -12,34 +12,32 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.ModelCatalog;
-import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.openai.wire.ChatAnswer;
-import io.dynamo.frontend.openai.wire.ChatRequestReader;
+import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.JsonBody;
+import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.DisconnectWatcher;
-import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.frontend.sse.SseWriter;
-import io.dynamo.inference.EngineOutput;
-import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves chat completions. Each request has a virtual thread of its own from its body's first byte
- * to its answer's last; it is the only thread that blocks for it. Safe for concurrent use.
+ * Serves the APIs that answer with generated text. Each request has a virtual thread of its own
+ * from its body's first byte to its answer's last; it is the only thread that blocks for it. Safe
+ * for concurrent use.
  */
-public final class ChatCompletions {
-  private static final System.Logger LOG = System.getLogger(ChatCompletions.class.getName());
-  private static final String ENDPOINT = "chat_completions";
-  private static final int INBOX_ITEMS = 64;
+public final class TextService {
+  private static final System.Logger LOG = System.getLogger(TextService.class.getName());
+  static final Api CHAT = new ChatApi();
+  static final Api COMPLETIONS = new CompletionApi();
   private static final ApiError INTERNAL = ApiError.of(500, "Internal server error");
   private static final ApiError GONE = ApiError.of(new CancelledException("the client left"));
 
@@ -52,12 +50,12 @@ public final class ChatCompletions {
   private final DisconnectWatcher watcher;
   private final Executor blocking;
   private final InstantSource clock;
-  private final Set<Inbox<EngineOutput>> inFlight = ConcurrentHashMap.newKeySet();
+  private final Set<Choices> inFlight = ConcurrentHashMap.newKeySet();
 
   /**
    * @param blocking runs each task on a virtual thread of its own
    */
-  public ChatCompletions(
+  public TextService(
       FrontendSettings settings,
       ModelCatalog catalog,
       Dispatcher dispatcher,
@@ -83,10 +81,10 @@ public final class ChatCompletions {
    *
    * @throws ApiException when there is no room for it; {@code answer} is not used then
    */
-  public void serve(ChatCall call, Answer answer) {
-    var account = admission.admit(ENDPOINT);
+  void serve(Api api, HttpCall call, Answer answer) {
+    var account = admission.admit(api.endpoint());
     try {
-      var request = new Serving(call, answer, account);
+      var request = new Serving(api, call, answer, account);
       blocking.execute(() -> run(request));
     } catch (RuntimeException | Error e) {
       account.end(ApiError.of(e));
@@ -96,7 +94,7 @@ public final class ChatCompletions {
 
   /** Ends every stream under way with {@code cause}; their clients are told. */
   public void abortAll(DynamoException cause) {
-    inFlight.forEach(inbox -> inbox.abort(cause));
+    inFlight.forEach(choices -> choices.abort(cause));
   }
 
   private void run(Serving request) {
@@ -110,34 +108,23 @@ public final class ChatCompletions {
     }
   }
 
-  /**
-   * What a body asks for.
-   *
-   * @param request with the prompt in tokens
-   */
-  private record Asked(
-      ServedModel model,
-      GenerateRequest request,
-      RequestContext context,
-      boolean stream,
-      boolean includeUsage,
-      boolean continuousUsage,
-      boolean includeStop,
-      boolean skipSpecialTokens) {}
-
   /** One request. Touched by its own thread only. */
   private final class Serving {
-    private final ChatCall call;
+    private final Api api;
+    private final HttpCall call;
     private final Answer answer;
     private final RequestAccount account;
     private final Cancellation cancellation = new Cancellation();
     private final Deadline deadline = Deadline.after(settings.requestTimeout());
     private final ClientConnection client;
+    private final long receivedMillis = clock.millis();
+    private final long receivedNanos = System.nanoTime();
     private boolean answered;
     private boolean writeFailed;
     private @Nullable DynamoException streamFailure;
 
-    Serving(ChatCall call, Answer answer, RequestAccount account) {
+    Serving(Api api, HttpCall call, Answer answer, RequestAccount account) {
+      this.api = api;
       this.call = call;
       this.answer = answer;
       this.account = account;
@@ -146,11 +133,8 @@ public final class ChatCompletions {
 
     /** Answers; returns null when the client got what it asked for, else what it was told. */
     @Nullable ApiError serve() {
-      Inbox<EngineOutput> inbox = new Inbox<>(INBOX_ITEMS);
-      try (var _ =
-          cancellation.onCancel(level -> inbox.abort(new CancelledException("the client left")))) {
-        inFlight.add(inbox);
-        return generate(inbox);
+      try {
+        return generate();
       } catch (InterruptedException e) {
         try {
           return refuse(ApiError.unavailable("Service is shutting down", null));
@@ -160,9 +144,6 @@ public final class ChatCompletions {
       } catch (ApiException | DynamoException e) {
         report(e);
         return refuse(ApiError.of(e));
-      } finally {
-        inFlight.remove(inbox);
-        inbox.cancel();
       }
     }
 
@@ -202,23 +183,35 @@ public final class ChatCompletions {
       return error;
     }
 
-    private @Nullable ApiError generate(Inbox<EngineOutput> inbox) throws InterruptedException {
+    private @Nullable ApiError generate() throws InterruptedException {
       JsonBody.checkContentType(call.contentType());
       var asked = ask();
-      var request = asked.request();
-      var text =
-          texts.open(
-              asked.model().text().tokens(),
-              request.stop(),
-              request.eosTokenIds(),
-              asked.includeStop(),
-              asked.skipSpecialTokens());
-      var stream = new ChatStream(inbox, text, request.tokenIds().length, deadline, account);
-      dispatcher.generate(asked.model(), request, asked.context()).subscribe(inbox);
-      var writer =
-          new ChatAnswer(
-              asked.context().id(), clock.instant().getEpochSecond(), asked.model().name());
-      return asked.stream() ? events(asked, stream, writer) : unary(stream, writer);
+      var shape =
+          asked
+              .wanted()
+              .shape(asked.context().id(), clock.instant().getEpochSecond(), asked.model().name());
+      if (asked.wanted().fields().nvext().asksForRouteOnly()) {
+        return route(asked, shape);
+      }
+      try (var texts = new RunningTexts(asked, TextService.this.texts, deadline, account)) {
+        return generate(asked, texts, shape);
+      }
+    }
+
+    private @Nullable ApiError generate(Asked asked, RunningTexts running, AnswerShape shape)
+        throws InterruptedException {
+      var choices = running.choices();
+      try (var _ =
+          cancellation.onCancel(
+              level -> choices.abort(new CancelledException("the client left")))) {
+        inFlight.add(choices);
+        running.start(dispatcher);
+        return asked.wanted().fields().stream().events()
+            ? events(asked, running, shape)
+            : unary(asked, running, shape);
+      } finally {
+        inFlight.remove(choices);
+      }
     }
 
     /** Reads, checks and tokenises. The body and all that was made of it is garbage afterwards. */
@@ -229,15 +222,22 @@ public final class ChatCompletions {
                 JsonBody.read(
                     call.body(), call.contentBytes(), settings.bodyLimitBytes(), deadline, share));
         var metadata = CallHeaders.metadata(call.headers());
-        var name = ChatRequestReader.model(body);
+        var name = JsonBody.model(body);
+        boolean streams = JsonBody.asksForStream(body);
         var found = catalog.find(name);
-        account.shape(ChatRequestReader.asksForStream(body));
+        account.shape(streams);
         if (found.isEmpty() && catalog.isKnown(name)) {
           throw new ApiException(notReady(name));
         }
-        found.ifPresent(it -> account.serving(it.name(), ChatRequestReader.asksForStream(body)));
-        var chat = ChatRequestReader.read(body);
-        var model = found.orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
+        found.ifPresent(it -> account.serving(it.name(), streams));
+        var read = api.read(body);
+        var wanted =
+            read.with(
+                read.fields().with(CallHeaders.overriding(read.fields().nvext(), call.headers())));
+        var model =
+            found
+                .filter(it -> it.card().modelTypes().contains(api.modelType()))
+                .orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
         var context =
             new RequestContext(
                 CallHeaders.requestId(call.headers()),
@@ -245,37 +245,68 @@ public final class ChatCompletions {
                 CallHeaders.forwarded(call.headers()),
                 deadline,
                 cancellation);
-        int[] prompt =
-            preprocessor.encode(model.text(), Generations.prompt(chat), deadline, cancellation);
+        var prompts = preprocessor.run(() -> wanted.prepare(model.text()), deadline, cancellation);
+        for (var prompt : prompts) {
+          Generations.check(wanted.fields(), model, prompt);
+        }
         return new Asked(
-            model,
-            Generations.of(chat, model, prompt),
-            context,
-            chat.stream(),
-            chat.includeUsage(),
-            chat.continuousUsage(),
-            chat.includeStop(),
-            !Boolean.FALSE.equals(chat.skipSpecialTokens()));
+            model, wanted, prompts, AgentContext.of(call.headers(), wanted.trigger()), context);
       }
     }
 
-    private @Nullable ApiError unary(ChatStream stream, ChatAnswer writer)
+    /** Says where the first prompt would be served, without a text. */
+    private @Nullable ApiError route(Asked asked, AnswerShape shape) {
+      var prompt = asked.prompts().getFirst();
+      var trail = dispatcher.route(asked.model(), asked.request(0), asked.context());
+      var nvext = NvextText.route(trail, prompt.tokens());
+      answered = true;
+      if (asked.wanted().fields().stream().events()) {
+        var frames = new ByteText(512);
+        shape.chunk(frames, 0, "", true, null, null, null, nvext);
+        AnswerShape.done(frames);
+        answer.events(frames::writeTo);
+      } else {
+        answer.json(shape.unary(List.of(new AnswerShape.Whole(0, "", null, null)), null, nvext));
+      }
+      return null;
+    }
+
+    private @Nullable ApiError unary(Asked asked, RunningTexts running, AnswerShape shape)
         throws InterruptedException {
-      var body = ChatFold.fold(stream, writer);
+      var openings = running.openings();
+      var nvext = running.nvext(receivedMillis, receivedNanos);
+      var fold = new Fold(openings, running.logprobs(shape, openings), nvext);
+      fold.drain(running.choices());
+      var body =
+          shape.unary(
+              fold.best(asked.wanted().texts(), asked.wanted().fields().choices()),
+              running.choices().usage(),
+              nvext == null ? null : nvext.whole());
       answered = true;
       answer.json(body);
       return null;
     }
 
-    private @Nullable ApiError events(Asked asked, ChatStream stream, ChatAnswer writer)
+    private @Nullable ApiError events(Asked asked, RunningTexts running, AnswerShape shape)
         throws InterruptedException {
-      if (stream.await(settings.firstItemWait().toNanos())) {
-        stream.peek(); // an early failure still has its status line
+      var choices = running.choices();
+      if (choices.await(settings.firstItemWait().toNanos())) {
+        choices.peek(); // an early failure still has its status line
       }
+      var openings = running.openings();
+      var fields = asked.wanted().fields();
       var sse =
           new SseWriter<>(
-              stream,
-              new ChatChunks(writer, stream, asked.includeUsage(), asked.continuousUsage()),
+              choices,
+              new Chunks(
+                  shape,
+                  choices,
+                  fields.stream(),
+                  openings,
+                  running.logprobs(shape, openings),
+                  running.nvext(receivedMillis, receivedNanos),
+                  Annotations.prelude(
+                      fields.nvext(), asked.context().id(), asked.prompts().getFirst())),
               settings.heartbeat(),
               client);
       answered = true;

@@ -8,7 +8,7 @@ import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import org.junit.jupiter.api.Test;
 
-class ChatCompletionsResourceTest {
+class TextCallsTest {
   private static AsyncResponse response(boolean waiting) {
     return (AsyncResponse)
         Proxy.newProxyInstance(
@@ -19,9 +19,8 @@ class ChatCompletionsResourceTest {
 
   @Test
   void anAnswerThatTheContainerDoesNotTakeIsABrokenConnection() {
-    assertThatThrownBy(() -> ChatCompletionsResource.resume(response(false), "x"))
+    assertThatThrownBy(() -> TextCalls.resume(response(false), "x"))
         .isInstanceOf(UncheckedIOException.class);
-    assertThatCode(() -> ChatCompletionsResource.resume(response(true), "x"))
-        .doesNotThrowAnyException();
+    assertThatCode(() -> TextCalls.resume(response(true), "x")).doesNotThrowAnyException();
   }
 }

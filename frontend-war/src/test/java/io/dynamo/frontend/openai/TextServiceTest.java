@@ -42,7 +42,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class ChatCompletionsTest {
+class TextServiceTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   private final FrontendFixture frontend = new FrontendFixture();
@@ -173,7 +173,7 @@ class ChatCompletionsTest {
   }
 
   private static JsonNode golden(String name) throws IOException {
-    try (var in = ChatCompletionsTest.class.getResourceAsStream("/golden/" + name + ".json")) {
+    try (var in = TextServiceTest.class.getResourceAsStream("/golden/" + name + ".json")) {
       return JSON.readTree(in);
     }
   }

@@ -1,0 +1,45 @@
+package io.dynamo.frontend.dispatch;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.router.RouteDecision;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a generation is served: written as its legs start, read by who tells the client. Safe for
+ * concurrent use.
+ */
+public final class Trail {
+  /**
+   * A leg's place.
+   *
+   * @param overlapBlocks leading blocks of the prompt that the router believed to be there
+   * @param routedNanos when it was chosen, by {@link System#nanoTime()}
+   */
+  public record Place(InstanceId worker, int rank, int overlapBlocks, long routedNanos) {}
+
+  private volatile @Nullable Place first;
+  private volatile @Nullable Place latest;
+
+  void add(RouteDecision decision) {
+    var place =
+        new Place(
+            decision.instance().id(),
+            decision.rank().rank(),
+            decision.overlapBlocks(),
+            System.nanoTime());
+    if (first == null) {
+      first = place;
+    }
+    latest = place;
+  }
+
+  /** Where the first leg went, null before it did. */
+  public @Nullable Place first() {
+    return first;
+  }
+
+  /** Where the newest leg went, null before there is one. */
+  public @Nullable Place latest() {
+    return latest;
+  }
+}

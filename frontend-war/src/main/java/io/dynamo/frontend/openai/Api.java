@@ -1,0 +1,72 @@
+package io.dynamo.frontend.openai;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.preprocess.ModelText;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * An API that answers with generated text: how its requests are read and its answers written. What
+ * lies between is {@link TextService}'s.
+ */
+sealed interface Api permits ChatApi, CompletionApi {
+  /** Dynamo's label in metrics. */
+  String endpoint();
+
+  /** The flag of a model card that says that the model has this API. */
+  String modelType();
+
+  /**
+   * Reads and checks a body.
+   *
+   * @throws io.dynamo.frontend.ApiException with 400 or 501
+   */
+  Wanted read(JsonNode body);
+
+  /** A request, checked. */
+  interface Wanted {
+    GenerationFields fields();
+
+    /** The same with other fields. */
+    Wanted with(GenerationFields fields);
+
+    /**
+     * The prompts as tokens, at least one. Runs on a thread for native work.
+     *
+     * @throws io.dynamo.error.InvalidRequestException when the template refuses
+     */
+    List<PreparedPrompt> prepare(ModelText model);
+
+    /**
+     * Texts to make of each prompt; those beyond the number of choices are the less likely ones.
+     */
+    default int texts() {
+      return fields().choices();
+    }
+
+    /** Whether the prompt comes back before the text. */
+    default boolean echo() {
+      return false;
+    }
+
+    /** What else goes into the worker's {@code extra_args}. */
+    default Map<String, Object> extraArgs(PreparedPrompt prompt) {
+      return Map.of();
+    }
+
+    /** What else the worker is told, by name. */
+    default Map<String, Object> passedOn() {
+      return Map.of();
+    }
+
+    /** What is said of the last thing the model was told: {@code user_message}, for example. */
+    default String trigger() {
+      return "other";
+    }
+
+    /** Writes the answer. */
+    AnswerShape shape(String requestId, long createdSeconds, String model);
+  }
+}

@@ -1,0 +1,114 @@
+package io.dynamo.frontend.openai;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.ChatAnswer;
+import io.dynamo.frontend.openai.wire.ChatMessage;
+import io.dynamo.frontend.openai.wire.ChatRequest;
+import io.dynamo.frontend.openai.wire.ChatRequestReader;
+import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** Chat completions: one prompt, made of messages by the model's template. */
+final class ChatApi implements Api {
+  @Override
+  public String endpoint() {
+    return "chat_completions";
+  }
+
+  @Override
+  public String modelType() {
+    return "Chat";
+  }
+
+  @Override
+  public Wanted read(JsonNode body) {
+    return new Chat(ChatRequestReader.read(body));
+  }
+
+  private record Chat(ChatRequest request) implements Wanted {
+    @Override
+    public GenerationFields fields() {
+      return request.fields();
+    }
+
+    @Override
+    public Wanted with(GenerationFields fields) {
+      return new Chat(
+          new ChatRequest(
+              fields,
+              request.messages(),
+              request.tools(),
+              request.templateArgs(),
+              request.addGenerationPrompt(),
+              request.continueFinal(),
+              request.media()));
+    }
+
+    @Override
+    public List<PreparedPrompt> prepare(ModelText model) {
+      var text = rendered(model);
+      var given = fields().nvext().tokens();
+      return List.of(new PreparedPrompt(given == null ? model.encode(text) : given, text, true));
+    }
+
+    private String rendered(ModelText model) {
+      Map<String, Object> args = request.templateArgs();
+      if (!request.addGenerationPrompt()) {
+        args = new LinkedHashMap<>(args);
+        args.put("add_generation_prompt", false);
+      }
+      var text =
+          model.render(
+              new ChatPrompt(
+                  request.messages().stream().map(ChatMessage::forTemplate).toList(),
+                  request.tools(),
+                  args));
+      return request.continueFinal() ? open(text) : text;
+    }
+
+    /** Takes away what the template wrote after the final message. */
+    private String open(String text) {
+      if (request.messages().getLast().content() instanceof String last && !last.isBlank()) {
+        int at = text.lastIndexOf(last.strip());
+        if (at >= 0) {
+          return text.substring(0, at + last.strip().length());
+        }
+      }
+      return text.stripTrailing();
+    }
+
+    @Override
+    public Map<String, Object> extraArgs(PreparedPrompt prompt) {
+      var messages = request.media().get("messages");
+      return messages == null || prompt.text() == null
+          ? Map.of()
+          : Map.of("messages", messages, "formatted_prompt", prompt.text());
+    }
+
+    @Override
+    public Map<String, Object> passedOn() {
+      var passed = new LinkedHashMap<>(request.media().fields());
+      passed.remove("messages");
+      return passed;
+    }
+
+    @Override
+    public String trigger() {
+      return switch (request.messages().getLast().role()) {
+        case "user" -> "user_message";
+        case "tool", "function" -> "tool_result";
+        default -> "other";
+      };
+    }
+
+    @Override
+    public AnswerShape shape(String requestId, long createdSeconds, String model) {
+      return new ChatAnswer(requestId, createdSeconds, model);
+    }
+  }
+}

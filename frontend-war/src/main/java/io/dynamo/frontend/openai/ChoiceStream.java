@@ -1,0 +1,147 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.frontend.sse.Inbox;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The text of one choice as it grows. For one thread. Ends with a delta that has a finish reason,
+ * or fails; a worker's stream without either is a failure, before which the text that was held back
+ * is delivered. When a stop string matches here, the worker is told to stop; when it finished by
+ * itself, it is left to its end.
+ */
+final class ChoiceStream {
+  private final int choice;
+  private final Inbox<EngineOutput> items;
+  private final TextPipe text;
+  private int promptTokens;
+  private int completionTokens;
+  private @Nullable Integer cachedTokens;
+  private @Nullable DynamoException failure;
+  private boolean finished;
+
+  /**
+   * @param choice the index that the client sees
+   * @param promptTokens as tokenised here; the worker's own count wins
+   */
+  ChoiceStream(int choice, Inbox<EngineOutput> items, TextPipe text, int promptTokens) {
+    this.choice = choice;
+    this.items = items;
+    this.text = text;
+    this.promptTokens = promptTokens;
+  }
+
+  /**
+   * The next delta, or null when none is ready.
+   *
+   * @throws DynamoException the failure that ended the choice
+   */
+  @Nullable ChoiceDelta poll() {
+    if (finished) {
+      return null;
+    }
+    if (failure != null) {
+      return rest(failure);
+    }
+    @Nullable EngineOutput item;
+    try {
+      item = items.poll();
+    } catch (DynamoException e) {
+      return rest(fail(e));
+    }
+    if (item == null) {
+      return items.ended()
+          ? rest(
+              fail(
+                  new EngineFailedException(
+                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
+                      "the worker's stream ended without a finish reason",
+                      null)))
+          : null;
+    }
+    if (item.index() != 0) {
+      return rest(
+          fail(
+              new EngineFailedException(
+                  ErrorCode.BACKEND_UNKNOWN,
+                  "the worker answered choice %d of a request for one".formatted(item.index()),
+                  null)));
+    }
+    var usage = item.usage();
+    if (usage != null) {
+      promptTokens = usage.promptTokens() > 0 ? usage.promptTokens() : promptTokens;
+      cachedTokens = usage.cachedTokens() == null ? cachedTokens : usage.cachedTokens();
+    }
+    if (item.finishReason() == FinishReason.ERROR) {
+      return rest(
+          fail(
+              new EngineFailedException(
+                  ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + item.errorMessage(), null)));
+    }
+    var delta = text.accept(item);
+    completionTokens += delta.tokens();
+    if (delta.finish() != null) {
+      finished = true;
+      if (item.finishReason() == null) {
+        items.cancel(); // found here: the worker does not know of it
+      } else {
+        items.leave();
+      }
+    }
+    return new ChoiceDelta(
+        choice, delta.text(), delta.tokens(), delta.finish(), delta.stop(), item);
+  }
+
+  /** Ends the choice with {@code cause} at the next poll, and tells the worker. */
+  DynamoException fail(DynamoException cause) {
+    failure = cause;
+    items.cancel();
+    return cause;
+  }
+
+  /** The text that was held back for a stop string; without such, or when it is out, throws. */
+  private ChoiceDelta rest(DynamoException cause) {
+    var held = text.accept(EngineOutput.finish(FinishReason.ERROR, null)).text();
+    if (held.isEmpty()) {
+      throw cause;
+    }
+    return new ChoiceDelta(choice, held, 0, null, null, null);
+  }
+
+  boolean isFinished() {
+    return finished;
+  }
+
+  /** Whether there is something to poll. */
+  boolean isReady() {
+    return !finished && (failure != null || items.isReady());
+  }
+
+  void abort(DynamoException cause) {
+    items.abort(cause);
+  }
+
+  void leave() {
+    items.leave();
+  }
+
+  void cancel() {
+    items.cancel();
+  }
+
+  int promptTokens() {
+    return promptTokens;
+  }
+
+  int completionTokens() {
+    return completionTokens;
+  }
+
+  @Nullable Integer cachedTokens() {
+    return cachedTokens;
+  }
+}

@@ -1,0 +1,154 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.sse.Doorbell;
+import io.dynamo.frontend.sse.Source;
+import io.dynamo.inference.Usage;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * All choices of one request as one stream: what a streamed answer sends and a unary one folds.
+ * Each choice is a generation of its own; they take turns, so that none starves another, and the
+ * failure of one is the failure of all. For one thread, but for {@link #abort}.
+ */
+final class Choices implements Source<ChoiceDelta> {
+  private final List<ChoiceStream> streams;
+  private final int perPrompt;
+  private final Doorbell bell;
+  private final Deadline deadline;
+  private final RequestAccount account;
+  private int turn;
+  private @Nullable ChoiceDelta ahead; // looked at but not taken
+
+  /**
+   * @param streams by prompt, then by choice
+   * @param perPrompt how many of them share a prompt
+   * @param bell of all their inboxes
+   */
+  Choices(
+      List<ChoiceStream> streams,
+      int perPrompt,
+      Doorbell bell,
+      Deadline deadline,
+      RequestAccount account) {
+    this.streams = streams;
+    this.perPrompt = perPrompt;
+    this.bell = bell;
+    this.deadline = deadline;
+    this.account = account;
+  }
+
+  /** Looks at the first delta, if it is there, so that an early failure is thrown here. */
+  void peek() {
+    if (ahead == null) {
+      ahead = poll();
+    }
+  }
+
+  @Override
+  public @Nullable ChoiceDelta poll() {
+    if (ahead != null) {
+      var first = ahead;
+      ahead = null;
+      return first;
+    }
+    int count = streams.size();
+    for (int i = 0; i < count; i++) {
+      int at = turn + i < count ? turn + i : turn + i - count;
+      ChoiceDelta delta;
+      try {
+        delta = streams.get(at).poll();
+      } catch (DynamoException e) {
+        cancel();
+        throw e;
+      }
+      if (delta != null) {
+        turn = at + 1 == count ? 0 : at + 1;
+        account.tokens(delta.tokens());
+        return delta;
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public boolean ended() {
+    return ahead == null && allFinished();
+  }
+
+  private boolean allFinished() {
+    for (int i = 0; i < streams.size(); i++) {
+      if (!streams.get(i).isFinished()) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private boolean isReady() {
+    for (int i = 0; i < streams.size(); i++) {
+      if (streams.get(i).isReady()) {
+        return true;
+      }
+    }
+    return allFinished();
+  }
+
+  @Override
+  public boolean await(long nanos) throws InterruptedException {
+    if (ahead != null) {
+      return true;
+    }
+    long left = deadline.remainingNanos();
+    if (bell.await(this::isReady, Math.min(nanos, left))) {
+      return true;
+    }
+    if (left <= nanos) {
+      for (var stream : streams) {
+        if (!stream.isFinished()) {
+          stream.fail(new DeadlineExceededException("no answer within the request's deadline"));
+        }
+      }
+      return true;
+    }
+    return false;
+  }
+
+  @Override
+  public void leave() {
+    streams.forEach(ChoiceStream::leave);
+  }
+
+  @Override
+  public void cancel() {
+    streams.forEach(ChoiceStream::cancel);
+  }
+
+  /** Ends every choice with {@code cause}. Safe from any thread. */
+  void abort(DynamoException cause) {
+    streams.forEach(stream -> stream.abort(cause));
+  }
+
+  /** The count so far: each prompt once, the texts of all choices. */
+  Usage usage() {
+    int prompt = 0;
+    int completion = 0;
+    Integer cached = null;
+    for (int i = 0; i < streams.size(); i++) {
+      var stream = streams.get(i);
+      completion += stream.completionTokens();
+      if (i % perPrompt == 0) {
+        prompt += stream.promptTokens();
+        var found = stream.cachedTokens();
+        if (found != null) {
+          cached = (cached == null ? 0 : cached) + found;
+        }
+      }
+    }
+    return new Usage(prompt, completion, cached);
+  }
+}

@@ -1,0 +1,113 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.LogprobsText;
+import io.dynamo.frontend.openai.wire.StreamWish;
+import io.dynamo.frontend.sse.ByteText;
+import io.dynamo.frontend.sse.FrameEncoder;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The frames of one streamed answer. For one thread. */
+final class Chunks implements FrameEncoder<ChoiceDelta> {
+  private final AnswerShape shape;
+  private final Choices choices;
+  private final StreamWish wish;
+  private final List<String> openings; // text before each choice, empty for most
+  private final List<LogprobsText> logprobs; // of each choice; empty when none were asked for
+  private final @Nullable NvextText nvext;
+  private @Nullable ByteText prelude;
+  private final boolean[] begun;
+
+  /**
+   * @param choices whose deltas are encoded; asked for the usage
+   * @param openings text that comes before each choice's own
+   * @param logprobs one for each choice, or none at all
+   * @param nvext null when the client asked for nothing of it
+   * @param prelude frames that come first, null for none
+   */
+  Chunks(
+      AnswerShape shape,
+      Choices choices,
+      StreamWish wish,
+      List<String> openings,
+      List<LogprobsText> logprobs,
+      @Nullable NvextText nvext,
+      @Nullable ByteText prelude) {
+    this.shape = shape;
+    this.choices = choices;
+    this.wish = wish;
+    this.openings = openings;
+    this.logprobs = logprobs;
+    this.nvext = nvext;
+    this.prelude = prelude;
+    this.begun = new boolean[openings.size()];
+  }
+
+  @Override
+  public void item(ChoiceDelta delta, ByteText frames) {
+    begin(frames);
+    int choice = delta.choice();
+    var probabilities = probabilities(delta);
+    boolean first = !begun[choice];
+    var text = first ? openings.get(choice) + delta.text() : delta.text();
+    var extension = nvext == null ? null : nvext.chunk(delta);
+    if (!first
+        && text.isEmpty()
+        && delta.finish() == null
+        && (probabilities == null || probabilities.isEmpty())
+        && (nvext == null || !nvext.isWorthAChunk(delta))) {
+      return;
+    }
+    shape.chunk(
+        frames,
+        choice,
+        text,
+        first,
+        delta.finish(),
+        probabilities,
+        wish.continuousUsage() ? choices.usage() : null,
+        extension);
+    begun[choice] = true;
+    if (probabilities != null) {
+      probabilities.clear();
+    }
+  }
+
+  private @Nullable LogprobsText probabilities(ChoiceDelta delta) {
+    if (logprobs.isEmpty()) {
+      return null;
+    }
+    var own = logprobs.get(delta.choice());
+    var item = delta.item();
+    if (item != null && item.logprobs() != null) {
+      own.add(item.tokenIds(), delta.tokens(), item.logprobs());
+    }
+    return own;
+  }
+
+  @Override
+  public void end(ByteText frames) {
+    begin(frames);
+    if (wish.usage()) {
+      shape.usage(frames, choices.usage());
+    }
+    AnswerShape.done(frames);
+  }
+
+  @Override
+  public void failure(DynamoException cause, ByteText frames) {
+    begin(frames);
+    ApiError.of(cause).appendFrame(frames);
+    AnswerShape.done(frames);
+  }
+
+  private void begin(ByteText frames) {
+    if (prelude != null) {
+      frames.append(prelude);
+      prelude = null;
+    }
+  }
+}

@@ -1,0 +1,71 @@
+package io.dynamo.frontend.openai;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.CompletionAnswer;
+import io.dynamo.frontend.openai.wire.CompletionRequest;
+import io.dynamo.frontend.openai.wire.CompletionRequestReader;
+import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.preprocess.ModelText;
+import java.util.List;
+import java.util.Objects;
+
+/** Completions: prompts as they are, without a template. */
+final class CompletionApi implements Api {
+  @Override
+  public String endpoint() {
+    return "completions";
+  }
+
+  @Override
+  public String modelType() {
+    return "Completions";
+  }
+
+  @Override
+  public Wanted read(JsonNode body) {
+    return new Completion(CompletionRequestReader.read(body));
+  }
+
+  private record Completion(CompletionRequest request) implements Wanted {
+    @Override
+    public GenerationFields fields() {
+      return request.fields();
+    }
+
+    @Override
+    public Wanted with(GenerationFields fields) {
+      return new Completion(
+          new CompletionRequest(fields, request.prompts(), request.echo(), request.bestOf()));
+    }
+
+    @Override
+    public List<PreparedPrompt> prepare(ModelText model) {
+      return request.prompts().stream().map(prompt -> prepared(prompt, model)).toList();
+    }
+
+    private static PreparedPrompt prepared(CompletionRequest.Prompt prompt, ModelText model) {
+      var tokens = prompt.tokens();
+      if (tokens != null) {
+        return new PreparedPrompt(tokens, null, false);
+      }
+      var text = Objects.requireNonNull(prompt.text()).replace("\0", "");
+      return new PreparedPrompt(model.encode(text), text, false);
+    }
+
+    @Override
+    public int texts() {
+      return request.bestOf();
+    }
+
+    @Override
+    public boolean echo() {
+      return request.echo();
+    }
+
+    @Override
+    public AnswerShape shape(String requestId, long createdSeconds, String model) {
+      return new CompletionAnswer(requestId, createdSeconds, model);
+    }
+  }
+}

@@ -1,0 +1,121 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.frontend.openai.wire.AnswerShape.Whole;
+import io.dynamo.frontend.openai.wire.LogprobsText;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/** Folds the choices of a request into a unary answer: the same texts and finish reasons. */
+final class Fold {
+  private static final long WAIT_NANOS = TimeUnit.HOURS.toNanos(1); // the stream's deadline is less
+
+  private final List<Folded> folded = new ArrayList<>();
+  private final @Nullable NvextText nvext;
+
+  /** One text as it grows. */
+  private static final class Folded {
+    private final StringBuilder text;
+    private final @Nullable LogprobsText logprobs;
+    private @Nullable FinishReason finish;
+    private double likelihood; // sum of logarithms
+    private int rated; // tokens in that sum
+    private int tokens;
+
+    Folded(String opening, @Nullable LogprobsText logprobs) {
+      this.text = new StringBuilder(opening);
+      this.logprobs = logprobs;
+    }
+
+    void add(ChoiceDelta delta) {
+      text.append(delta.text());
+      tokens += delta.tokens();
+      finish = delta.finish();
+      var item = delta.item();
+      if (item != null && item.logprobs() != null) {
+        rate(item, delta.tokens());
+        if (logprobs != null) {
+          logprobs.add(item.tokenIds(), delta.tokens(), item.logprobs());
+        }
+      }
+    }
+
+    private void rate(EngineOutput item, int count) {
+      var given = item.logprobs();
+      var values = given == null ? null : given.tokens();
+      for (int i = 0; values != null && i < Math.min(count, values.length); i++) {
+        likelihood += values[i];
+        rated++;
+      }
+    }
+
+    /** The mean log probability per token, as OpenAI ranks texts. */
+    double mean() {
+      if (rated < tokens) {
+        throw new EngineFailedException(
+            ErrorCode.BACKEND_UNKNOWN,
+            "the worker told log probabilities of %d of %d tokens; best_of cannot choose"
+                .formatted(rated, tokens),
+            null);
+      }
+      return tokens == 0 ? 0 : likelihood / tokens;
+    }
+  }
+
+  /**
+   * @param openings text before each choice's own
+   * @param logprobs one for each choice, or none at all
+   */
+  Fold(List<String> openings, List<LogprobsText> logprobs, @Nullable NvextText nvext) {
+    for (int i = 0; i < openings.size(); i++) {
+      folded.add(new Folded(openings.get(i), logprobs.isEmpty() ? null : logprobs.get(i)));
+    }
+    this.nvext = nvext;
+  }
+
+  /**
+   * Waits for the end of {@code choices}.
+   *
+   * @throws io.dynamo.error.DynamoException the stream's failure
+   */
+  void drain(Choices choices) throws InterruptedException {
+    while (!choices.ended()) {
+      var delta = choices.poll();
+      if (delta == null) {
+        choices.await(WAIT_NANOS);
+      } else {
+        folded.get(delta.choice()).add(delta);
+        if (nvext != null) {
+          nvext.add(delta);
+        }
+      }
+    }
+  }
+
+  /**
+   * The choices that the client gets, numbered anew.
+   *
+   * @param made texts of each prompt
+   * @param wanted how many of them are given: the likeliest
+   */
+  List<Whole> best(int made, int wanted) {
+    var given = new ArrayList<Whole>();
+    for (int from = 0; from < folded.size(); from += made) {
+      var texts = folded.subList(from, from + made);
+      if (wanted < made) {
+        texts = new ArrayList<>(texts);
+        texts.sort(Comparator.comparingDouble(Folded::mean).reversed());
+      }
+      for (var text : texts.subList(0, wanted)) {
+        given.add(new Whole(given.size(), text.text.toString(), text.finish, text.logprobs));
+      }
+    }
+    return given;
+  }
+}

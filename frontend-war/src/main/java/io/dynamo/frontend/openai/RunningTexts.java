@@ -1,0 +1,141 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.LogprobsText;
+import io.dynamo.frontend.sse.Doorbell;
+import io.dynamo.frontend.sse.Inbox;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The generations of one request, each a leg of its own with its own cancellation: workers need not
+ * know of {@code n}, and each text may move to another worker by itself. For one thread.
+ */
+final class RunningTexts implements AutoCloseable {
+  private static final int INBOX_ITEMS = 64;
+
+  private final Asked asked;
+  private final List<Running> running = new ArrayList<>();
+  private final Choices choices;
+  private final Trail trail = new Trail(); // of the first text
+
+  /**
+   * @param own of this text alone; null when it shares the request's
+   */
+  private record Running(
+      GenerateRequest request,
+      RequestContext context,
+      Inbox<EngineOutput> inbox,
+      @Nullable Cancellation own) {}
+
+  RunningTexts(Asked asked, TextPipe.Factory texts, Deadline deadline, RequestAccount account) {
+    this.asked = asked;
+    var bell = new Doorbell();
+    var fields = asked.wanted().fields();
+    var streams = new ArrayList<ChoiceStream>();
+    for (int i = 0; i < asked.texts(); i++) {
+      var request = asked.request(i);
+      var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, bell);
+      running.add(running(request, inbox, i));
+      streams.add(
+          new ChoiceStream(
+              i,
+              inbox,
+              texts.open(
+                  asked.model().text().tokens(),
+                  request.stop(),
+                  request.eosTokenIds(),
+                  fields.includesStop(),
+                  fields.skipsSpecialTokens()),
+              request.tokenIds().length));
+    }
+    choices = new Choices(streams, asked.wanted().texts(), bell, deadline, account);
+  }
+
+  /** The only text is the request itself; several are told apart by their number. */
+  private Running running(GenerateRequest request, Inbox<EngineOutput> inbox, int text) {
+    var whole = asked.context();
+    if (asked.texts() == 1) {
+      return new Running(request, whole, inbox, null);
+    }
+    var own = whole.cancellation().child();
+    var context =
+        new RequestContext(
+            whole.id() + "-" + text, whole.metadata(), whole.headers(), whole.deadline(), own);
+    return new Running(request, context, inbox, own);
+  }
+
+  Choices choices() {
+    return choices;
+  }
+
+  /** Asks the workers. What {@code dispatcher} throws ends all. */
+  void start(Dispatcher dispatcher) {
+    for (int i = 0; i < running.size(); i++) {
+      var text = running.get(i);
+      dispatcher
+          .generate(asked.model(), text.request(), text.context(), i == 0 ? trail : new Trail())
+          .subscribe(text.inbox());
+    }
+  }
+
+  /** Text that comes before each text of the workers': the prompt, when it is to be repeated. */
+  List<String> openings() {
+    var openings = new ArrayList<String>();
+    for (int i = 0; i < running.size(); i++) {
+      openings.add(
+          asked.wanted().echo() ? asked.prompt(i).asText(asked.model().text().tokens()) : "");
+    }
+    return openings;
+  }
+
+  /** Storage for the log probabilities of each text, none when the client asked for none. */
+  List<LogprobsText> logprobs(AnswerShape shape, List<String> openings) {
+    var fields = asked.wanted().fields();
+    var alternatives = fields.output().logprobs();
+    if (alternatives == null) {
+      return List.of();
+    }
+    var vocabulary = asked.model().text().tokens();
+    var tokens = new LogprobsText.Tokens(vocabulary::bytes, fields.tokensAsIds());
+    var storage = new ArrayList<LogprobsText>();
+    for (var opening : openings) {
+      storage.add(
+          shape.logprobs(tokens, alternatives, opening.codePointCount(0, opening.length())));
+    }
+    return storage;
+  }
+
+  /** The extension of the answer, null when nothing of it was asked for. */
+  @Nullable NvextText nvext(long receivedMillis, long receivedNanos) {
+    return NvextText.of(
+        asked.wanted().fields().nvext(),
+        trail,
+        new Timing(
+            receivedMillis,
+            receivedNanos,
+            trail,
+            asked.prompts().getFirst().tokens().length,
+            asked.model().card().blockTokens()));
+  }
+
+  /** Ends what still runs. */
+  @Override
+  public void close() {
+    choices.cancel();
+    for (var text : running) {
+      if (text.own() != null) {
+        text.own().detach();
+      }
+    }
+  }
+}

@@ -1,0 +1,61 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.sse.ByteText;
+import org.jspecify.annotations.Nullable;
+
+/** When the parts of a request happened, in milliseconds as Dynamo tells them. For one thread. */
+final class Timing {
+  private final long receivedMillis;
+  private final long receivedNanos;
+  private final Trail trail;
+  private final int promptTokens;
+  private final int blockTokens;
+  private long firstTokenNanos;
+  private boolean hasFirstToken;
+
+  /**
+   * @param receivedMillis UNIX time
+   * @param receivedNanos the same moment by {@link System#nanoTime()}
+   * @param promptTokens of the first prompt
+   */
+  Timing(long receivedMillis, long receivedNanos, Trail trail, int promptTokens, int blockTokens) {
+    this.receivedMillis = receivedMillis;
+    this.receivedNanos = receivedNanos;
+    this.trail = trail;
+    this.promptTokens = promptTokens;
+    this.blockTokens = blockTokens;
+  }
+
+  void delta(ChoiceDelta delta) {
+    if (!hasFirstToken && delta.tokens() > 0) {
+      hasFirstToken = true;
+      firstTokenNanos = System.nanoTime();
+    }
+  }
+
+  /** Appends the object, as things stand now. */
+  void appendTo(ByteText json) {
+    json.ascii("{\"request_received_ms\":").number(receivedMillis);
+    Trail.@Nullable Place place = trail.first();
+    if (place != null) {
+      millis(json, "prefill_wait_time_ms", place.routedNanos() - receivedNanos);
+      if (hasFirstToken) {
+        millis(json, "prefill_time_ms", firstTokenNanos - place.routedNanos());
+      }
+    }
+    if (hasFirstToken) {
+      millis(json, "ttft_ms", firstTokenNanos - receivedNanos);
+    }
+    millis(json, "total_time_ms", System.nanoTime() - receivedNanos);
+    if (place != null && promptTokens > 0) {
+      double rate = Math.min(1.0, (double) place.overlapBlocks() * blockTokens / promptTokens);
+      json.ascii(",\"kv_hit_rate\":").ascii(Double.toString(rate));
+    }
+    json.ascii("}");
+  }
+
+  private static void millis(ByteText json, String name, long nanos) {
+    json.ascii(",").quoted(name).ascii(":").ascii(Double.toString(Math.max(0, nanos) / 1e6));
+  }
+}

@@ -1,0 +1,57 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.model.ModelCard;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many tokens a model takes. A worker may publish a budget with what is to be refused ahead of
+ * it; without one, a prompt that fills the known context is refused, and the rest is the worker's.
+ *
+ * @param limit prompt and answer together; 0 when unknown
+ * @param rejectsPrompt whether a prompt without room for an answer is refused here
+ * @param rejectsTotal whether an answer that may not fit is refused here
+ */
+record TokenBudget(int limit, boolean rejectsPrompt, boolean rejectsTotal) {
+  static TokenBudget of(ModelCard card) {
+    if (card.runtimeConfig().get("runtime_data") instanceof Map<?, ?> data
+        && data.get("token_budget") instanceof Map<?, ?> budget
+        && budget.get("combined_limit") instanceof Number limit) {
+      return new TokenBudget(
+          limit.intValue(),
+          Boolean.TRUE.equals(budget.get("reject_prompt_overflow")),
+          Boolean.TRUE.equals(budget.get("reject_total_overflow")));
+    }
+    return new TokenBudget(card.contextLength(), true, false);
+  }
+
+  /**
+   * Refuses what does not fit.
+   *
+   * @param answer tokens at most, null when the client did not say
+   * @throws ApiException with 400
+   */
+  void check(int prompt, @Nullable Integer answer) {
+    long total = (long) prompt + (answer == null ? 1 : answer);
+    if (limit > 0 && rejectsPrompt && prompt >= limit) {
+      throw refuse("the prompt has %d".formatted(prompt));
+    }
+    if (limit > 0 && rejectsTotal && total > limit) {
+      throw refuse(
+          "the prompt has %d and up to %d are asked for".formatted(prompt, total - prompt));
+    }
+  }
+
+  private ApiException refuse(String what) {
+    return new ApiException(
+        new ApiError(
+            400,
+            "This model's maximum context length is %d tokens, but %s; shorten it"
+                .formatted(limit, what),
+            "context_length_exceeded",
+            "messages",
+            null));
+  }
+}

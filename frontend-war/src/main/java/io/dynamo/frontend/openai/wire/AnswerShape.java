@@ -1,0 +1,81 @@
+package io.dynamo.frontend.openai.wire;
+
+import io.dynamo.frontend.sse.ByteText;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.Usage;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one API writes the answer to one request, byte by byte as Dynamo orders its keys. Safe for
+ * concurrent use.
+ */
+public interface AnswerShape {
+  /**
+   * A choice of a unary answer.
+   *
+   * @param finish null only when no text was asked for
+   * @param logprobs null when none were asked for
+   */
+  record Whole(
+      int index, String text, @Nullable FinishReason finish, @Nullable LogprobsText logprobs) {}
+
+  /**
+   * Appends a chunk of one choice.
+   *
+   * @param text may be empty
+   * @param first whether it is the choice's first
+   * @param logprobs of the tokens of this chunk, null for none
+   * @param running told beside it, when asked for on every chunk
+   * @param nvext the extension's JSON object, null for none
+   */
+  void chunk(
+      ByteText frames,
+      int choice,
+      String text,
+      boolean first,
+      @Nullable FinishReason finish,
+      @Nullable LogprobsText logprobs,
+      @Nullable Usage running,
+      @Nullable ByteText nvext);
+
+  /** Appends the chunk without choices that tells the usage. */
+  void usage(ByteText frames, Usage usage);
+
+  /**
+   * A whole answer.
+   *
+   * @param choices by index
+   * @param usage null when no text was asked for
+   */
+  byte[] unary(List<Whole> choices, @Nullable Usage usage, @Nullable ByteText nvext);
+
+  /** New storage for the log probabilities of one choice. */
+  LogprobsText logprobs(LogprobsText.Tokens tokens, int alternatives, int textOffset);
+
+  /** Appends the terminator of every stream. */
+  static void done(ByteText frames) {
+    frames.ascii("data: [DONE]\n\n");
+  }
+
+  /** Appends the counts as an object. */
+  static void appendUsage(Usage usage, ByteText json) {
+    json.ascii("{\"prompt_tokens\":").number(usage.promptTokens());
+    json.ascii(",\"completion_tokens\":").number(usage.completionTokens());
+    json.ascii(",\"total_tokens\":").number(usage.totalTokens());
+    var cached = usage.cachedTokens();
+    if (cached != null) {
+      json.ascii(",\"prompt_tokens_details\":{\"cached_tokens\":").number(cached).ascii("}");
+    }
+    json.ascii("}");
+  }
+
+  /** The name of a regular end; one that the worker brought about counts as a stop. */
+  static String wireName(FinishReason finish) {
+    return switch (finish) {
+      case EOS, STOP, CANCELLED, ERROR -> "stop";
+      case LENGTH -> "length";
+      case CONTENT_FILTER -> "content_filter";
+    };
+  }
+}

@@ -1,0 +1,49 @@
+package io.dynamo.frontend.openai.wire;
+
+import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.SamplingOptions;
+import io.dynamo.inference.StopConditions;
+import java.util.Map;
+
+/**
+ * What every API that generates text may be asked, checked: each value is within its bounds.
+ *
+ * @param choices how many answers to each prompt, 1 to 128
+ * @param stop without what the model adds; empty when {@code ignore_eos} is set
+ * @param sampling of each choice; {@code n} is 1 or unset
+ * @param output what the worker adds to the tokens
+ * @param engineOptions {@code extra_args.sampling_options}, values as JSON has them
+ * @param passedOn options for media
+ */
+public record GenerationFields(
+    String model,
+    int choices,
+    StopConditions stop,
+    SamplingOptions sampling,
+    OutputOptions output,
+    StreamWish stream,
+    Nvext nvext,
+    Map<String, Object> engineOptions,
+    PassedOn passedOn) {
+  /** Whether a matched stop string stays in the text. */
+  public boolean includesStop() {
+    return Boolean.TRUE.equals(sampling.includeStop());
+  }
+
+  /** Whether special tokens are left out of the text. */
+  public boolean skipsSpecialTokens() {
+    return !Boolean.FALSE.equals(output.skipSpecialTokens());
+  }
+
+  /** Whether tokens in log probabilities are written as ids. */
+  public boolean tokensAsIds() {
+    return Boolean.TRUE.equals(output.tokensAsIds());
+  }
+
+  /** The same with another extension. */
+  public GenerationFields with(Nvext extension) {
+    return new GenerationFields(
+        model, choices, stop, sampling, output, stream, extension, engineOptions, passedOn);
+  }
+}

@@ -1,0 +1,98 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.inference.PassedOn;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The images, videos and sounds of a conversation, collected for the worker, which fetches them.
+ * For one thread.
+ */
+final class MediaSlots {
+  private static final Pattern ABSOLUTE = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*:.+");
+  private static final Map<String, String> PLACEHOLDERS =
+      Map.of("image_url", "image", "video_url", "video", "audio_url", "audio");
+
+  private final Map<String, List<Map<String, Object>>> slots = new LinkedHashMap<>();
+  private final Map<String, List<@Nullable String>> uuids = new LinkedHashMap<>();
+  private boolean named; // some slot has a uuid
+
+  /** Whether parts of that type stand for media. */
+  static boolean isMedia(String type) {
+    return PLACEHOLDERS.containsKey(type);
+  }
+
+  /**
+   * Takes a part's media.
+   *
+   * @return what the template sees in its place
+   */
+  Map<String, Object> add(String type, Fields part) {
+    var source = Fields.of(part.require(type), part.path(type));
+    var url = source.string("url");
+    var uuid = part.string("uuid");
+    if (uuid == null) {
+      uuid = source.string("uuid");
+    }
+    if (url == null && uuid == null) {
+      throw JsonBody.shape("missing field `url` in " + part.path(type));
+    }
+    if (url != null && !ABSOLUTE.matcher(url).lookingAt()) {
+      throw Fields.wrong(source.path("url"), source.require("url"), "an absolute URL");
+    }
+    if (uuid != null && (uuid.isEmpty() || !type.equals("image_url"))) {
+      throw JsonBody.shape(
+          part.path("uuid")
+              + ": expected a non-empty text, and only on a part of type `image_url`");
+    }
+    named |= uuid != null;
+    slots
+        .computeIfAbsent(type, _ -> new ArrayList<>())
+        .add(url == null ? Map.of("UuidOnly", uuid) : Map.of("Url", url));
+    uuids.computeIfAbsent(type, _ -> new ArrayList<>()).add(uuid);
+    return Map.of("type", PLACEHOLDERS.get(type));
+  }
+
+  /**
+   * What the worker is told, with the messages as they came; nothing when there are no media.
+   *
+   * @param body of the request
+   */
+  PassedOn passedOn(JsonNode body) {
+    if (slots.isEmpty()) {
+      return PassedOn.NONE;
+    }
+    var fields = new LinkedHashMap<String, Object>();
+    fields.put("multi_modal_data", slots);
+    if (named) {
+      fields.put("multi_modal_uuids", uuids);
+    }
+    fields.put("messages", withoutInline(Fields.plainValue(body.get("messages"))));
+    return PassedOn.of(fields);
+  }
+
+  /** The messages without the media in them: those go out once, in their slots. */
+  private static Object withoutInline(Object value) {
+    if (value instanceof List<?> list) {
+      return list.stream().map(MediaSlots::withoutInline).toList();
+    }
+    if (!(value instanceof Map<?, ?> map)) {
+      return value;
+    }
+    var copy = new LinkedHashMap<String, @Nullable Object>();
+    for (var entry : map.entrySet()) {
+      var inner = entry.getValue();
+      boolean inline =
+          "url".equals(entry.getKey()) && inner instanceof String url && url.startsWith("data:");
+      copy.put(
+          String.valueOf(entry.getKey()),
+          inline ? "" : inner == null ? null : withoutInline(inner));
+    }
+    return copy;
+  }
+}

@@ -1,0 +1,229 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Dynamo's extension of a request. Its keys are a closed set: an unknown one is refused.
+ *
+ * @param greedy takes {@code temperature} and {@code top_p} away
+ * @param annotations what a stream tells ahead of its chunks, and what the worker is told
+ * @param tokens the prompt, tokenised by the client
+ * @param maxThinkingTokens tokens of reasoning at most, unsigned 32 bits
+ * @param extraFields what the answer's own {@code nvext} is to tell
+ * @param uploadUrl where the worker puts metadata
+ * @param timestampMillis passed on to the worker
+ * @param targets of latency, for a global router; as JSON has them
+ */
+public record Nvext(
+    boolean greedy,
+    List<String> annotations,
+    int @Nullable [] tokens,
+    @Nullable Integer maxThinkingTokens,
+    List<String> extraFields,
+    @Nullable String uploadUrl,
+    @Nullable Double timestampMillis,
+    Map<String, Object> targets,
+    RoutingWishes routing) {
+  /** Asks for nothing. */
+  public static final Nvext NONE =
+      new Nvext(false, List.of(), null, null, List.of(), null, null, Map.of(), RoutingWishes.NONE);
+
+  private static final String QUERY = "query_instance_id:";
+  private static final int MAX_NAMES = 64; // annotations, or extra fields
+  private static final long U32 = 0xFFFF_FFFFL;
+  private static final List<String> KNOWN =
+      List.of(
+          "greed_sampling",
+          "use_raw_prompt",
+          "annotations",
+          "backend_instance_id",
+          "token_data",
+          "max_thinking_tokens",
+          "cache_salt",
+          "extra_fields",
+          "metadata_upload",
+          "prefill_worker_id",
+          "decode_worker_id",
+          "dp_rank",
+          "prefill_dp_rank",
+          "agent_hints",
+          "request_timestamp_ms",
+          "routing_constraints",
+          "router");
+
+  public Nvext {
+    annotations = List.copyOf(annotations);
+    extraFields = List.copyOf(extraFields);
+  }
+
+  /** The same with wishes that headers have added. */
+  public Nvext withRouting(RoutingWishes wishes) {
+    return new Nvext(
+        greedy,
+        annotations,
+        tokens,
+        maxThinkingTokens,
+        extraFields,
+        uploadUrl,
+        timestampMillis,
+        targets,
+        wishes);
+  }
+
+  /** Whether only the route is asked for, and no text. */
+  public boolean asksForRouteOnly() {
+    return annotations.stream().anyMatch(name -> name.startsWith(QUERY));
+  }
+
+  /** What goes into the worker's {@code extra_args.nvext}. */
+  public Map<String, Object> forWorker() {
+    var map = new LinkedHashMap<String, Object>();
+    if (!extraFields.isEmpty()) {
+      map.put("extra_fields", extraFields);
+    }
+    if (uploadUrl != null) {
+      map.put("metadata_upload", Map.of("url", uploadUrl));
+    }
+    if (tokens != null) {
+      map.put("token_in", true);
+    }
+    if (routing.cacheSalt() != null) {
+      map.put("cache_salt", routing.cacheSalt());
+    }
+    return map;
+  }
+
+  static Nvext read(Fields request) {
+    var node = request.get("nvext");
+    if (node == null) {
+      return NONE;
+    }
+    var fields = Fields.of(node, "nvext");
+    fields.onlyKnown(KNOWN);
+    fields.bool("use_raw_prompt"); // there is one prompt here, and it is rendered
+    var annotations = names(fields, "annotations");
+    var extra = names(fields, "extra_fields");
+    var thinking = fields.whole("max_thinking_tokens", 0, U32);
+    var timestamp = fields.decimal("request_timestamp_ms");
+    return new Nvext(
+        fields.bool("greed_sampling"),
+        annotations,
+        tokens(fields),
+        thinking == null ? null : (Integer) (int) Math.min(Integer.MAX_VALUE, thinking),
+        extra,
+        upload(fields),
+        timestamp == null ? null : (Double) timestamp.doubleValue(),
+        targets(fields),
+        wishes(fields));
+  }
+
+  private static List<String> names(Fields fields, String name) {
+    var names = fields.strings(name);
+    if (names.size() > MAX_NAMES) {
+      throw JsonBody.shape(
+          "%s: %d entries, expected at most %d"
+              .formatted(fields.path(name), names.size(), MAX_NAMES));
+    }
+    return names;
+  }
+
+  private static int @Nullable [] tokens(Fields fields) {
+    var node = fields.get("token_data");
+    if (node == null) {
+      return null;
+    }
+    if (!node.isArray()) {
+      throw Fields.wrong(fields.path("token_data"), node, "a sequence");
+    }
+    return tokenIds(node, fields.path("token_data"));
+  }
+
+  /** The ids in an array. */
+  static int[] tokenIds(JsonNode array, String path) {
+    var ids = new int[array.size()];
+    for (int i = 0; i < ids.length; i++) {
+      if (!Fields.isTokenId(array.get(i))) {
+        throw Fields.wrong(path + "[" + i + "]", array.get(i), "u32");
+      }
+      ids[i] = (int) array.get(i).longValue();
+    }
+    return ids;
+  }
+
+  private static @Nullable String upload(Fields fields) {
+    var node = fields.get("metadata_upload");
+    if (node == null) {
+      return null;
+    }
+    var upload = Fields.of(node, fields.path("metadata_upload"));
+    upload.onlyKnown(List.of("url"));
+    var url = upload.requireString("url");
+    if (url.isBlank()) {
+      throw JsonBody.shape("metadata_upload.url must not be empty");
+    }
+    return url;
+  }
+
+  private static Map<String, Object> targets(Fields fields) {
+    var node = fields.get("router");
+    if (node == null) {
+      return Map.of();
+    }
+    var router = Fields.of(node, fields.path("router"));
+    router.onlyKnown(List.of("ttft_target", "itl_target"));
+    var targets = new LinkedHashMap<String, Object>();
+    for (var name : List.of("ttft_target", "itl_target")) {
+      var value = router.decimal(name);
+      if (value != null) {
+        targets.put(name, value.doubleValue());
+      }
+    }
+    return targets;
+  }
+
+  private static RoutingWishes wishes(Fields fields) {
+    var node = fields.get("agent_hints");
+    var hints =
+        Fields.of(
+            node == null ? JsonBody.MAPPER.createObjectNode() : node, fields.path("agent_hints"));
+    hints.onlyKnown(
+        List.of(
+            "priority", "strict_priority", "osl", "speculative_prefill", "latency_sensitivity"));
+    hints.bool("speculative_prefill");
+    var latency = hints.decimal("latency_sensitivity");
+    return new RoutingWishes(
+        fields.unsigned("backend_instance_id"),
+        fields.unsigned("prefill_worker_id"),
+        fields.unsigned("decode_worker_id"),
+        fields.whole("dp_rank", 0, U32),
+        fields.whole("prefill_dp_rank", 0, U32),
+        hints.integer("priority", Integer.MIN_VALUE, Integer.MAX_VALUE),
+        hints.whole("strict_priority", 0, U32),
+        hints.whole("osl", 0, U32),
+        latency == null ? null : (Double) latency.doubleValue(),
+        fields.string("cache_salt"),
+        constraints(fields));
+  }
+
+  private static Map<String, Object> constraints(Fields fields) {
+    var node = fields.get("routing_constraints");
+    if (node == null) {
+      return Map.of();
+    }
+    var constraints = Fields.of(node, fields.path("routing_constraints"));
+    constraints.onlyKnown(List.of("required_taints", "preferred_taints"));
+    constraints.strings("required_taints");
+    var preferred = constraints.get("preferred_taints");
+    if (preferred != null) {
+      var weights = Fields.of(preferred, constraints.path("preferred_taints"));
+      for (var entry : preferred.properties()) {
+        weights.decimal(entry.getKey());
+      }
+    }
+    return Fields.plainMap(node);
+  }
+}

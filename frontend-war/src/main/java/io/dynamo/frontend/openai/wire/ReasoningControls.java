@@ -1,0 +1,99 @@
+package io.dynamo.frontend.openai.wire;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether and how hard a model is to think. Clients say it in several dialects; templates read one
+ * of three. The strongest word wins and is written in all three.
+ */
+final class ReasoningControls {
+  private static final List<String> EFFORTS =
+      List.of("none", "minimal", "low", "medium", "high", "xhigh", "max");
+  private static final List<String> MODES = List.of("enabled", "disabled", "adaptive");
+
+  private final Fields fields;
+  private final @Nullable String effort;
+
+  ReasoningControls(Fields fields) {
+    this.fields = fields;
+    effort = fields.string("reasoning_effort");
+    if (effort != null && !EFFORTS.contains(effort)) {
+      throw JsonBody.shape(
+          "reasoning_effort: unknown variant `%s`, expected one of %s"
+              .formatted(
+                  Fields.clipped(effort),
+                  String.join(", ", EFFORTS.stream().map(it -> "`" + it + "`").toList())));
+    }
+  }
+
+  /**
+   * Adds to {@code args} what the template is to know.
+   *
+   * @throws io.dynamo.frontend.ApiException with 400 when {@code thinking} says nothing
+   */
+  Map<String, Object> addTo(Map<String, Object> args) {
+    var told = new LinkedHashMap<>(args);
+    if (effort != null) {
+      told.put("reasoning_effort", effort);
+    }
+    var mode = mode(told);
+    if (mode == null) {
+      return told;
+    }
+    told.put("thinking_mode", mode);
+    if (mode.equals("adaptive")) {
+      told.remove("thinking");
+      told.remove("enable_thinking");
+    } else {
+      told.put("thinking", mode.equals("enabled"));
+      told.put("enable_thinking", mode.equals("enabled"));
+    }
+    return told;
+  }
+
+  private @Nullable String mode(Map<String, Object> args) {
+    var root = rootMode();
+    if (root != null) {
+      return root;
+    }
+    for (var name : List.of("thinking", "enable_thinking")) {
+      if (args.get(name) instanceof Boolean on) {
+        return on ? "enabled" : "disabled";
+      }
+    }
+    if (args.get("thinking_mode") instanceof String mode
+        && MODES.contains(mode.toLowerCase(Locale.ROOT))) {
+      return mode.toLowerCase(Locale.ROOT);
+    }
+    if (args.get("reasoning_effort") instanceof String hard) {
+      return hard.equals("none") ? "disabled" : "enabled";
+    }
+    return null;
+  }
+
+  private @Nullable String rootMode() {
+    var thinking = fields.get("thinking");
+    if (thinking == null) {
+      return null;
+    }
+    if (thinking.isBoolean()) {
+      return thinking.booleanValue() ? "enabled" : "disabled";
+    }
+    if (!thinking.isObject() || !thinking.path("type").isTextual()) {
+      throw GenerationReader.refuse(
+          "thinking",
+          "`thinking` must be a boolean or an object with `type` set to `enabled`, `disabled`, or"
+              + " `adaptive`");
+    }
+    var type = thinking.get("type").textValue();
+    if (!MODES.contains(type)) {
+      throw GenerationReader.refuse(
+          "thinking", "`thinking.type` must be `enabled`, `disabled`, or `adaptive`");
+    }
+    return type;
+  }
+}

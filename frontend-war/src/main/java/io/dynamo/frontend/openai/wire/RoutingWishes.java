@@ -1,0 +1,103 @@
+package io.dynamo.frontend.openai.wire;
+
+import java.math.BigInteger;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where and how soon a client wants its request served: from {@code nvext}, or from headers, which
+ * win field by field. What is null is not wished for.
+ *
+ * @param backend a worker for the whole request, unsigned
+ * @param prefill a worker for the prompt, unsigned
+ * @param decode a worker for the answer, unsigned
+ * @param rank a data-parallel rank, unsigned 32 bits
+ * @param prefillRank the same for the prompt
+ * @param priority higher is sooner
+ * @param strictPriority unsigned 32 bits
+ * @param outputTokens how long the answer will be, as the client expects
+ * @param latencySensitivity seconds to jump ahead when there is no priority
+ * @param cacheSalt keeps KV blocks apart from those of other salts; never empty
+ * @param constraints taints of workers, as JSON has them; empty is none
+ */
+public record RoutingWishes(
+    @Nullable BigInteger backend,
+    @Nullable BigInteger prefill,
+    @Nullable BigInteger decode,
+    @Nullable Long rank,
+    @Nullable Long prefillRank,
+    @Nullable Integer priority,
+    @Nullable Long strictPriority,
+    @Nullable Long outputTokens,
+    @Nullable Double latencySensitivity,
+    @Nullable String cacheSalt,
+    Map<String, Object> constraints) {
+  private static final long UNSET_RANK = 0xFFFF_FFFFL;
+
+  public static final RoutingWishes NONE =
+      new RoutingWishes(null, null, null, null, null, null, null, null, null, null, Map.of());
+
+  public RoutingWishes {
+    prefillRank = prefillRank != null && prefillRank == UNSET_RANK ? (Long) null : prefillRank;
+    cacheSalt = cacheSalt != null && cacheSalt.isEmpty() ? null : cacheSalt;
+  }
+
+  /** No wish but to keep KV blocks apart. */
+  static RoutingWishes ofSalt(String salt) {
+    return new RoutingWishes(null, null, null, null, null, null, null, null, null, salt, Map.of());
+  }
+
+  /** These wishes where {@code stronger} has none. */
+  public RoutingWishes under(RoutingWishes stronger) {
+    return new RoutingWishes(
+        first(stronger.backend, backend),
+        first(stronger.prefill, prefill),
+        first(stronger.decode, decode),
+        first(stronger.rank, rank),
+        first(stronger.prefillRank, prefillRank),
+        first(stronger.priority, priority),
+        first(stronger.strictPriority, strictPriority),
+        first(stronger.outputTokens, outputTokens),
+        first(stronger.latencySensitivity, latencySensitivity),
+        first(stronger.cacheSalt, cacheSalt),
+        stronger.constraints.isEmpty() ? constraints : stronger.constraints);
+  }
+
+  /** The worker that is to serve the answer, unsigned. */
+  public @Nullable BigInteger worker() {
+    return first(decode, backend);
+  }
+
+  /** The wishes as a worker is told of them, beside the rank. */
+  public Map<String, Object> hints() {
+    var hints = new LinkedHashMap<String, Object>();
+    put(hints, "backend_instance_id", backend);
+    put(hints, "prefill_worker_id", prefill);
+    put(hints, "decode_worker_id", decode);
+    put(hints, "prefill_dp_rank", prefillRank);
+    put(hints, "expected_output_tokens", outputTokens);
+    put(hints, "cache_salt", cacheSalt);
+    if (priority != null) {
+      hints.put("priority_jump", (double) Math.max(0, priority));
+    } else {
+      put(hints, "priority_jump", latencySensitivity);
+    }
+    put(hints, "strict_priority", strictPriority);
+    put(hints, "priority", priority);
+    if (!constraints.isEmpty()) {
+      hints.put("routing_constraints", constraints);
+    }
+    return hints;
+  }
+
+  private static void put(Map<String, Object> to, String name, @Nullable Object value) {
+    if (value != null) {
+      to.put(name, value);
+    }
+  }
+
+  private static <T> @Nullable T first(@Nullable T one, @Nullable T other) {
+    return one == null ? other : one;
+  }
+}
