@@ -76,9 +76,9 @@ public final class MessageGrammar {
   /**
    * What takes one choice's text apart, or null when the text is the message.
    *
-   * @param promptEnd the end of the prompt's text
+   * @param promptEnd the end of the prompt's text; asked only when it matters
    */
-  public @Nullable MessageAssembler assembler(MessageWish wish, String promptEnd) {
+  public @Nullable MessageAssembler assembler(MessageWish wish, Supplier<String> promptEnd) {
     var controls = ThinkingControls.of(wish.templateArgs());
     var family = reasoning != null && reasoning.appliesTo(controls) ? reasoning : null;
     boolean calls = wish.wantsCalls() && (tools != null || wish.forcesCalls());
@@ -104,7 +104,7 @@ public final class MessageGrammar {
           };
     }
     if (family != null && family != ReasoningFamily.GPT_OSS) {
-      thinking = family.parser(promptEnd, wish.guided() || wish.forcesCalls(), parser);
+      thinking = family.parser(promptEnd.get(), wish.guided() || wish.forcesCalls(), parser);
       parser = thinking;
     }
     var pieces = new PieceList(CALL_IDS);

@@ -158,7 +158,7 @@ final class CapturedMessagesTest {
   }
 
   private static Message run(MessageGrammar grammar, MessageWish wish, JsonNode items, int choice) {
-    var assembler = grammar.assembler(wish, "");
+    var assembler = grammar.assembler(wish, () -> "");
     var pieces = new ArrayList<Piece>();
     for (var item : items) {
       if (item.path("index").asInt(0) == choice) {
