@@ -59,6 +59,15 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
               "Function parameters at index %d for \"%s\" must be a JSON Schema object"
                   .formatted(i, names.getLast()));
         }
+        if (function.bool("strict") && parameters != null && parameters.isObject()) {
+          var context = StrictSchemas.openContext(parameters);
+          if (context != null) {
+            faults.add(
+                ("Invalid schema for function '%s': In context=%s, object schemas require"
+                        + " additionalProperties: false")
+                    .formatted(names.getLast(), context));
+          }
+        }
         read.add(Fields.plainMap(tool.object()));
       }
     }
