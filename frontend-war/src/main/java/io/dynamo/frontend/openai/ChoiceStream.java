@@ -107,8 +107,7 @@ final class ChoiceStream {
   }
 
   private ChoiceDelta delta(TextDelta delta, boolean last, @Nullable EngineOutput item) {
-    var pieces =
-        message == null ? null : message.accept(delta.text(), delta.tokens(), last);
+    var pieces = message == null ? null : message.accept(delta.text(), delta.tokens(), last);
     return new ChoiceDelta(
         choice,
         delta.text(),

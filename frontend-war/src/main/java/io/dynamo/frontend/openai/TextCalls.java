@@ -76,7 +76,13 @@ final class TextCalls {
 
     @Override
     public void json(byte[] body) {
-      TextCalls.resume(response, Response.ok(body, MediaType.APPLICATION_JSON_TYPE).build());
+      // as a stream: an entity of bytes is written by a listener, on a further thread
+      StreamingOutput output = out -> out.write(body);
+      TextCalls.resume(
+          response,
+          Response.ok(output, MediaType.APPLICATION_JSON_TYPE)
+              .header("content-length", body.length)
+              .build());
     }
 
     @Override

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.dynamo.error.NoWorkerException;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.error.NoWorkerException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.io.IOException;
@@ -27,8 +27,7 @@ final class ToolCallsTest {
 
   @BeforeEach
   void card() {
-    frontend.runtimeConfig =
-        Map.of("tool_call_parser", "hermes", "reasoning_parser", "qwen3");
+    frontend.runtimeConfig = Map.of("tool_call_parser", "hermes", "reasoning_parser", "qwen3");
   }
 
   @AfterEach
@@ -106,8 +105,7 @@ final class ToolCallsTest {
   void whatIsToldBehindACallHasAChunkOfItsOwn() throws IOException {
     frontend.items =
         saying(
-            FinishReason.STOP,
-            "a <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call> b");
+            FinishReason.STOP, "a <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call> b");
     assertThat(deltas(request(TOOLS + ",\"stream\":true")))
         .containsExactly(
             "{\"content\":\"a \",\"tool_calls\":[{\"index\":0,\"id\":\"ID\",\"type\":\"function\","

@@ -32,11 +32,13 @@ final class ToolsGoldenTest {
           "coder", Map.of("tool_call_parser", "qwen3_coder"),
           "gptoss", Map.of("tool_call_parser", "harmony", "reasoning_parser", "gpt_oss"),
           "llama3", Map.of("tool_call_parser", "llama3_json"),
-          "dsv31",
-              Map.of("tool_call_parser", "deepseek_v3_1", "reasoning_parser", "deepseek_v3_1"),
+          "dsv31", Map.of("tool_call_parser", "deepseek_v3_1", "reasoning_parser", "deepseek_v3_1"),
           "mistral", Map.of("tool_call_parser", "mistral", "reasoning_parser", "mistral"));
 
-  /** Where the original loses text or calls, or lacked a model's tokens; pinned by the parsers' tests. */
+  /**
+   * Where the original loses text or calls, or lacked a model's tokens; pinned by the parsers'
+   * tests.
+   */
   private static final Set<String> BETTER =
       Set.of(
           "hermes_bad_json",
@@ -159,9 +161,7 @@ final class ToolsGoldenTest {
               new EngineOutput(
                   item.path("t").asText().codePoints().toArray(),
                   null,
-                  finish.isEmpty()
-                      ? null
-                      : FinishReason.valueOf(finish.toUpperCase(Locale.ROOT)),
+                  finish.isEmpty() ? null : FinishReason.valueOf(finish.toUpperCase(Locale.ROOT)),
                   null,
                   0,
                   null));

@@ -30,8 +30,7 @@ final class CapturedMessagesTest {
           "coder", Map.of("tool_call_parser", "qwen3_coder"),
           "gptoss", Map.of("tool_call_parser", "harmony", "reasoning_parser", "gpt_oss"),
           "llama3", Map.of("tool_call_parser", "llama3_json"),
-          "dsv31",
-              Map.of("tool_call_parser", "deepseek_v3_1", "reasoning_parser", "deepseek_v3_1"),
+          "dsv31", Map.of("tool_call_parser", "deepseek_v3_1", "reasoning_parser", "deepseek_v3_1"),
           "mistral", Map.of("tool_call_parser", "mistral", "reasoning_parser", "mistral"));
 
   /** Where the original loses text or calls, or ran without the model's tokens; what is right. */
@@ -44,8 +43,7 @@ final class CapturedMessagesTest {
               "hermes_truncated_length",
               Message.content("<tool_call>\n{\"name\": \"get_weather\", \"argum")),
           Map.entry(
-              "coder_truncated",
-              new Message("", "", List.of("get_weather{\"city\":\"Par\"}"))),
+              "coder_truncated", new Message("", "", List.of("get_weather{\"city\":\"Par\"}"))),
           Map.entry(
               "mistral_new", new Message("", "", List.of("get_weather{\"city\": \"Paris\"}"))),
           Map.entry("gptoss_final", new Message("answer", "thinking", List.of())),
@@ -73,8 +71,7 @@ final class CapturedMessagesTest {
   }
 
   private static Stream<Capture> captures(String group) {
-    try (var in =
-        CapturedMessagesTest.class.getResourceAsStream("/golden/" + group + ".json")) {
+    try (var in = CapturedMessagesTest.class.getResourceAsStream("/golden/" + group + ".json")) {
       return StreamSupport.stream(JSON.readTree(in).spliterator(), false)
           .filter(it -> it.path("response").path("status").asInt() == 200)
           .filter(it -> it.path("request").path("body").toString().contains("@@{\\\"items"))
@@ -167,9 +164,7 @@ final class CapturedMessagesTest {
         boolean last = item.has("finish_reason");
         text = stop < 0 ? text : text.substring(0, stop);
         pieces.addAll(
-            assembler == null
-                ? List.of(new Piece.Content(text))
-                : assembler.accept(text, 1, last));
+            assembler == null ? List.of(new Piece.Content(text)) : assembler.accept(text, 1, last));
       }
     }
     var content = new StringBuilder();

@@ -135,11 +135,9 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
         for (var tool : tools) {
           var function = function(tool);
           var properties = new LinkedHashMap<String, Object>();
-          properties.put(
-              "name", ordered("type", "string", "enum", List.of(function.get("name"))));
+          properties.put("name", ordered("type", "string", "enum", List.of(function.get("name"))));
           properties.put("parameters", parameters(function));
-          calls.add(
-              ordered("properties", properties, "required", List.of("name", "parameters")));
+          calls.add(ordered("properties", properties, "required", List.of("name", "parameters")));
         }
         var items = ordered("type", "object", "anyOf", calls);
         var form = new LinkedHashMap<String, Object>();

@@ -34,8 +34,7 @@ final class StrictSchemas {
     }
     for (var name : List.of("anyOf", "oneOf", "allOf")) {
       for (int i = 0; i < schema.path(name).size(); i++) {
-        var open =
-            openContext(schema.path(name).get(i), context + "/" + name + "/" + i, depth + 1);
+        var open = openContext(schema.path(name).get(i), context + "/" + name + "/" + i, depth + 1);
         if (open != null) {
           return open;
         }

@@ -17,8 +17,7 @@ import org.jspecify.annotations.Nullable;
 public enum ReasoningFamily {
   BASIC(ThinkFormat.THINK, When.ALWAYS, "basic", "qwen3", "nemotron_deci", "glm45"),
   DEEPSEEK_R1(ThinkFormat.THINK_FIRST, When.NOT_DISABLED, "deepseek_r1", "step3"),
-  NEMOTRON(
-      ThinkFormat.THINK_FIRST, When.NOT_DISABLED, "nemotron_nano", "nemotron3", "nemotron_v3"),
+  NEMOTRON(ThinkFormat.THINK_FIRST, When.NOT_DISABLED, "nemotron_nano", "nemotron3", "nemotron_v3"),
   DEEPSEEK_V3(
       ThinkFormat.THINK_FIRST, When.DEMANDED, "deepseek_v3", "deepseek_v3_1", "deepseek_v3_2"),
   DEEPSEEK_V4(

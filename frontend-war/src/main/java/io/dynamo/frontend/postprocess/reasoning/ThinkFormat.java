@@ -19,16 +19,14 @@ record ThinkFormat(
     boolean dropsLoneClose) {
   static final ThinkFormat THINK = of("<think>", "</think>", false);
   static final ThinkFormat THINK_FIRST = of("<think>", "</think>", true);
-  static final ThinkFormat DEEPSEEK_V4 =
-      THINK.endedBy("<｜DSML｜tool_calls>", "<｜DSML｜invoke name=");
+  static final ThinkFormat DEEPSEEK_V4 = THINK.endedBy("<｜DSML｜tool_calls>", "<｜DSML｜invoke name=");
   static final ThinkFormat KIMI = of("◁think▷", "◁/think▷", false);
   static final ThinkFormat KIMI_K25 =
       THINK_FIRST.endedBy("<|tool_calls_section_begin|>", "<|tool_call_section_begin|>");
   static final ThinkFormat KIMI_K3 =
       recovering("<|open|>think<|sep|>", "<|close|>think<|sep|>")
           .endedBy("<|open|>", "<|close|>", "<|end_of_msg|>");
-  static final ThinkFormat MINIMAX_M2 =
-      THINK_FIRST.endedBy("<minimax:tool_call>", "<invoke name=");
+  static final ThinkFormat MINIMAX_M2 = THINK_FIRST.endedBy("<minimax:tool_call>", "<invoke name=");
   static final ThinkFormat MINIMAX_M3 =
       recovering("<mm:think>", "</mm:think>").endedBy("]<]minimax[>[<tool_call>");
   static final ThinkFormat MISTRAL = of("[THINK]", "[/THINK]", true);

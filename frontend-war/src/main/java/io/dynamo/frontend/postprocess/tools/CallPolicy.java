@@ -11,7 +11,8 @@ public final class CallPolicy implements MessageSink {
   private final MessageSink sink;
   private final boolean single;
   private final @Nullable String only;
-  private final StringBuilder space = new StringBuilder(); // behind a call, before what is not known
+  private final StringBuilder space =
+      new StringBuilder(); // behind a call, before what is not known
   private boolean any;
   private boolean dropped;
 

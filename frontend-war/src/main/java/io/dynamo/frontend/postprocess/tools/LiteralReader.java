@@ -173,8 +173,7 @@ final class LiteralReader {
   private String quoted() throws Incomplete {
     int from = at + quote.length();
     int end = from;
-    while (!text
-        .subSequence(end, Math.min(text.length(), end + quote.length()))
+    while (!text.subSequence(end, Math.min(text.length(), end + quote.length()))
         .toString()
         .equals(quote)) {
       charAt(end++);

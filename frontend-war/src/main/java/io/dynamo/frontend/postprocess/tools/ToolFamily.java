@@ -65,8 +65,7 @@ public enum ToolFamily {
     this(markers(format), schemas -> new TaggedCalls(format, schemas), names);
   }
 
-  ToolFamily(
-      List<String> markers, Function<ToolSchemas, MessageParser> parsers, String... names) {
+  ToolFamily(List<String> markers, Function<ToolSchemas, MessageParser> parsers, String... names) {
     this.names = List.of(names);
     this.markers = List.copyOf(markers);
     this.parsers = parsers;

@@ -72,7 +72,9 @@ public final class ToolSchemas {
     return found.isEmpty() ? untypedIsText : found.equals(Set.of("string"));
   }
 
-  /** The JSON that {@code text} stands for as a value of that parameter; text if it does not fit. */
+  /**
+   * The JSON that {@code text} stands for as a value of that parameter; text if it does not fit.
+   */
   String json(String tool, String parameter, String text, boolean untypedIsText) {
     if (isText(tool, parameter, untypedIsText)) {
       return JsonText.quoted(text);
@@ -83,9 +85,7 @@ public final class ToolSchemas {
       value = JsonText.value(text.strip().toLowerCase(Locale.ROOT), true); // TRUE, Null
       value = value != null && Character.isLetter(value.charAt(0)) ? value : null;
     }
-    return value != null && (found.isEmpty() || fits(value, found))
-        ? value
-        : JsonText.quoted(text);
+    return value != null && (found.isEmpty() || fits(value, found)) ? value : JsonText.quoted(text);
   }
 
   private static boolean fits(String value, Set<String> types) {
@@ -98,8 +98,7 @@ public final class ToolSchemas {
       case '"' -> types.contains("string");
       case 't', 'f' -> types.contains("boolean");
       case 'n' -> types.contains("null");
-      default ->
-          types.contains("number") || types.contains("integer") && value.matches("-?[0-9]+");
+      default -> types.contains("number") || types.contains("integer") && value.matches("-?[0-9]+");
     };
   }
 

@@ -17,8 +17,7 @@ final class ReasoningFamilyTest {
   }
 
   private static Folded parse(String name, String prompt, String text) {
-    return Folded.atEveryCut(
-        () -> family(name).parser(prompt, false, ToolFamily.none()), text);
+    return Folded.atEveryCut(() -> family(name).parser(prompt, false, ToolFamily.none()), text);
   }
 
   @ParameterizedTest
@@ -76,8 +75,9 @@ final class ReasoningFamilyTest {
 
   @Test
   void aToolCallEndsThoughtsOfSomeFamiliesOnly() {
-    var kimi = "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
-        + "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>";
+    var kimi =
+        "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0"
+            + "<|tool_call_argument_begin|>{}<|tool_call_end|><|tool_calls_section_end|>";
     assertThat(
             Folded.atEveryCut(
                 () ->
@@ -129,10 +129,33 @@ final class ReasoningFamilyTest {
   void everyNameOfTheReferenceIsKnown() {
     assertThat(ReasoningFamily.allNames())
         .contains(
-            "basic", "qwen3", "nemotron_deci", "glm45", "deepseek_v4", "deepseek-v4", "deepseekv4",
-            "deepseek_r1", "deepseek_v3", "deepseek_v3_1", "deepseek_v3_2", "step3",
-            "nemotron_nano", "nemotron3", "nemotron_v3", "kimi_k25", "minimax_m2", "kimi",
-            "mistral", "minimax_m3", "minimax-m3", "kimi_k3", "kimi-k3", "gemma4", "gemma-4",
-            "gpt_oss", "granite", "minimax_append_think");
+            "basic",
+            "qwen3",
+            "nemotron_deci",
+            "glm45",
+            "deepseek_v4",
+            "deepseek-v4",
+            "deepseekv4",
+            "deepseek_r1",
+            "deepseek_v3",
+            "deepseek_v3_1",
+            "deepseek_v3_2",
+            "step3",
+            "nemotron_nano",
+            "nemotron3",
+            "nemotron_v3",
+            "kimi_k25",
+            "minimax_m2",
+            "kimi",
+            "mistral",
+            "minimax_m3",
+            "minimax-m3",
+            "kimi_k3",
+            "kimi-k3",
+            "gemma4",
+            "gemma-4",
+            "gpt_oss",
+            "granite",
+            "minimax_append_think");
   }
 }

@@ -91,8 +91,7 @@ final class HeadedCallsTest {
   void argumentsThatAreCutOffAreClosed() {
     assertThat(v31(BEGIN + "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{\"a\": [\"x"))
         .isEqualTo(content("").call("f", "{\"a\":[\"x\"]}"));
-    assertThat(v31(BEGIN + call("f", "{\"a\": 1}")))
-        .isEqualTo(content("").call("f", "{\"a\":1}"));
+    assertThat(v31(BEGIN + call("f", "{\"a\": 1}"))).isEqualTo(content("").call("f", "{\"a\":1}"));
   }
 
   @Test

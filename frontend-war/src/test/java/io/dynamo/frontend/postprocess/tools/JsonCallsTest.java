@@ -9,8 +9,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 final class JsonCallsTest {
-  private static final String PARIS = "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}";
-  private static final String ROME = "{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Rome\"}}";
+  private static final String PARIS =
+      "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Paris\"}}";
+  private static final String ROME =
+      "{\"name\": \"get_weather\", \"parameters\": {\"city\": \"Rome\"}}";
   private static final Folded NOTHING = content("");
 
   private static Folded hermes(String text) {
@@ -54,8 +56,7 @@ final class JsonCallsTest {
   @Test
   void markersWithinStringsAreText() {
     var json = "{\"s\": \"</tool_call> <tool_call> \\\" \\\\ {\\\"a\\\": [\"}";
-    assertThat(
-            hermes("a <tool_call>{\"name\": \"f\", \"arguments\": " + json + "}</tool_call> b"))
+    assertThat(hermes("a <tool_call>{\"name\": \"f\", \"arguments\": " + json + "}</tool_call> b"))
         .isEqualTo(content("a  b").call("f", json));
   }
 
@@ -116,11 +117,11 @@ final class JsonCallsTest {
     var begun = "<tool_call>{\"name\": \"f\", \"arguments\": ";
     assertThat(hermes(begun + "{\"a\": [1, {\"b\": \"x"))
         .isEqualTo(NOTHING.call("f", "{\"a\": [1, {\"b\": \"x\"}]}"));
-    assertThat(hermes(begun + "{\"a\": 1, \"b\""))
-        .isEqualTo(NOTHING.call("f", "{\"a\": 1}"));
+    assertThat(hermes(begun + "{\"a\": 1, \"b\"")).isEqualTo(NOTHING.call("f", "{\"a\": 1}"));
     assertThat(hermes(begun + "{")).isEqualTo(NOTHING.call("f", "{}"));
     assertThat(hermes(begun + "{\"a\": 1}")).isEqualTo(NOTHING.call("f", "{\"a\": 1}"));
-    assertThat(hermes(begun + "{\"a\": 1}}\n</tool_")).isEqualTo(content("\n</tool_").call("f", "{\"a\": 1}"));
+    assertThat(hermes(begun + "{\"a\": 1}}\n</tool_"))
+        .isEqualTo(content("\n</tool_").call("f", "{\"a\": 1}"));
   }
 
   @Test
@@ -133,8 +134,7 @@ final class JsonCallsTest {
 
   @Test
   void brokenArgumentsEndTheCallWhereTheyBreak() {
-    assertThat(
-            hermes("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1, b}}</tool_call> ok"))
+    assertThat(hermes("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": 1, b}}</tool_call> ok"))
         .isEqualTo(content("b}} ok").call("f", "{\"a\": 1}"));
   }
 
@@ -177,8 +177,7 @@ final class JsonCallsTest {
 
   @Test
   void mistralsNameBeforeTheArgumentsIsRead() {
-    assertThat(mistral("[TOOL_CALLS]get_weather[ARGS]{\"city\": \"Paris\"}"))
-        .isEqualTo(paris(""));
+    assertThat(mistral("[TOOL_CALLS]get_weather[ARGS]{\"city\": \"Paris\"}")).isEqualTo(paris(""));
     assertThat(
             mistral(
                 "[TOOL_CALLS]get_weather{\"city\": \"Paris\"}"
@@ -210,8 +209,7 @@ final class JsonCallsTest {
     assertThat(
             Folded.atEveryCut(() -> new JsonCalls(JsonFormat.PHI), "functools[" + PARIS + "] ok"))
         .isEqualTo(paris(" ok"));
-    assertThat(
-            Folded.atEveryCut(() -> new JsonCalls(JsonFormat.PHI), "functools is a module"))
+    assertThat(Folded.atEveryCut(() -> new JsonCalls(JsonFormat.PHI), "functools is a module"))
         .isEqualTo(content("functools is a module"));
     assertThat(
             Folded.atEveryCut(

@@ -36,8 +36,7 @@ final class OtherGrammarsTest {
                 .call("g", "{}"));
     assertThat(pythonic("Sure: [get_weather(city=\"São [x] (y)\\n\", t=(1,),)] done"))
         .isEqualTo(
-            content("Sure:  done")
-                .call("get_weather", "{\"city\":\"São [x] (y)\\n\",\"t\":[1]}"));
+            content("Sure:  done").call("get_weather", "{\"city\":\"São [x] (y)\\n\",\"t\":[1]}"));
     assertThat(pythonic("<|python_start|>[f(u=\"\\u00e9\\x41\")]<|python_end|>"))
         .isEqualTo(NOTHING.call("f", "{\"u\":\"éA\"}"));
   }
@@ -50,8 +49,7 @@ final class OtherGrammarsTest {
         "[f(a=1) is odd]",
         "[f(a=1",
         "[f(a=b)]",
-        "array[i] = x[f(a=1)](b)"
-            + "[",
+        "array[i] = x[f(a=1)](b)" + "[",
         "[[f(a=1)",
         ""
       })

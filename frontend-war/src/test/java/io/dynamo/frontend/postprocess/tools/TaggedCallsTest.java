@@ -121,7 +121,8 @@ final class TaggedCallsTest {
     assertThat(qwen(begun + "s>\nPar")).isEqualTo(content("").call("f", "{\"s\":\"Par\"}"));
     assertThat(qwen(begun + "s>\nParis\n</param"))
         .isEqualTo(content("").call("f", "{\"s\":\"Paris\\n</param\"}"));
-    assertThat(qwen(begun + "o>\n{\"a\": [1")).isEqualTo(content("").call("f", "{\"o\":{\"a\":[1]}}"));
+    assertThat(qwen(begun + "o>\n{\"a\": [1"))
+        .isEqualTo(content("").call("f", "{\"o\":{\"a\":[1]}}"));
     assertThat(qwen(begun + "i>\n3\n</parameter>\n<parameter=s"))
         .isEqualTo(content("").call("f", "{\"i\":3}"));
     assertThat(qwen(begun + "i>")).isEqualTo(content("").call("f", "{}"));
@@ -165,7 +166,8 @@ final class TaggedCallsTest {
                 .call("g", "{}"));
     assertThat(parse(TaggedFormat.GLM_47, "<tool_call>f<arg_key>s</arg_key><arg_value>Pa"))
         .isEqualTo(content("").call("f", "{\"s\":\"Pa\"}"));
-    assertThat(parse(TaggedFormat.GLM_47, "<tool_call>f<arg")).isEqualTo(content("<tool_call>f<arg"));
+    assertThat(parse(TaggedFormat.GLM_47, "<tool_call>f<arg"))
+        .isEqualTo(content("<tool_call>f<arg"));
   }
 
   @Test
