@@ -13,14 +13,34 @@ import org.jspecify.annotations.Nullable;
  * @param code OpenAI's machine-readable code, {@code model_not_found} for example
  * @param param the request field at fault
  * @param retryAfterSeconds sent as {@code Retry-After}
+ * @param limit of tokens, when that was exceeded
  */
 public record ApiError(
     int status,
     String message,
     @Nullable String code,
     @Nullable String param,
-    @Nullable Integer retryAfterSeconds) {
+    @Nullable Integer retryAfterSeconds,
+    @Nullable TokenLimit limit) {
+  /**
+   * A number of tokens that was too high: Dynamo's {@code details}.
+   *
+   * @param actual what the request would take
+   */
+  public record TokenLimit(int limit, long actual) {}
+
+  /** An error without numbers. */
+  public ApiError(
+      int status,
+      String message,
+      @Nullable String code,
+      @Nullable String param,
+      @Nullable Integer retryAfterSeconds) {
+    this(status, message, code, param, retryAfterSeconds, null);
+  }
+
   private static final int RETRY_SECONDS = 1;
+  private static final int SHOWN = 256; // characters of a name that nobody knows
 
   public static ApiError of(int status, String message) {
     return new ApiError(status, message, null, null, null);
@@ -32,7 +52,8 @@ public record ApiError(
   }
 
   public static ApiError modelNotFound(String model) {
-    return new ApiError(404, "Model not found: `" + model + "`", "model_not_found", "model", null);
+    var shown = model.length() > SHOWN ? model.substring(0, SHOWN) + "…" : model;
+    return new ApiError(404, "Model not found: `" + shown + "`", "model_not_found", "model", null);
   }
 
   public static ApiError routeNotFound(String method, String path) {
@@ -130,7 +151,12 @@ public record ApiError(
     optional(json.ascii(",\"code\":"), code);
     optional(json.ascii(",\"param\":"), param);
     json.ascii("},\"message\":").quoted(message).ascii(",\"type\":").quoted(reason(status));
-    return json.ascii(",\"code\":").number(status).ascii("}").toByteArray();
+    json.ascii(",\"code\":").number(status);
+    if (limit != null) {
+      json.ascii(",\"details\":{\"type\":\"context_length\",\"limit\":").number(limit.limit());
+      json.ascii(",\"actual\":").number(limit.actual()).ascii("}");
+    }
+    return json.ascii("}").toByteArray();
   }
 
   /** The frame that ends a stream which broke after its status line, Dynamo's shape. */

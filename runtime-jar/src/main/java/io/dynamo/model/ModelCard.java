@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param architecturalContextLength positions that the model was made for, null when not told
  * @param contextLength positions that the worker serves; 0 when unknown
  * @param blockTokens {@code kv_cache_block_size}
- * @param migrationLimit informative, as in Dynamo
+ * @param migrationLimit how often a generation may move to another worker; 0 leaves it to the
+ *     frontend, as every card of Dynamo does
  * @param modelTypes flags such as {@code Chat}, {@code Completions}
  * @param modelInput {@code Tokens}, {@code Text} or {@code Tensor}
  * @param workerType {@code aggregated}, {@code prefill}, …; null in cards of older workers

@@ -21,6 +21,7 @@ import io.dynamo.router.KvRouter;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -39,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  * is told under a lock, so it must not ask for items while it holds one of its own.
  */
 public final class Generation {
+  private static final List<String> PINS = List.of("backend_instance_id", "decode_worker_id");
+
   private final ServedModel model;
   private final GenerateRequest request;
   private final RequestContext context;
@@ -211,6 +214,16 @@ public final class Generation {
   }
 
   /**
+   * Whether another worker could carry on. One that the client named cannot be replaced; and the
+   * form that a text must have is followed from its first token, so a worker that is given a
+   * beginning would start the form again.
+   */
+  private boolean mayMove() {
+    boolean pinned = PINS.stream().anyMatch(pin -> request.routing().passedOn().get(pin) != null);
+    return !pinned && (request.sampling().guided() == null || delivered.size() == 0);
+  }
+
+  /**
    * Why the generation is over although its last item never came: the lost worker had sent every
    * token already.
    */
@@ -222,7 +235,8 @@ public final class Generation {
     var least = request.stop().minTokens();
     if (delivered.size() > 0 && (least == null || delivered.size() >= least)) {
       int last = delivered.last();
-      if (request.stop().stopTokenIds().contains(last)) {
+      if (request.stop().stopTokenIds().contains(last)
+          || request.stop().visibleStopTokenIds().contains(last)) {
         return FinishReason.STOP;
       }
       if (!request.stop().ignoreEos()) {
@@ -359,7 +373,7 @@ public final class Generation {
       if (!(loss instanceof WorkerBusyException)) {
         workers.setAside(model.endpoint(), worker);
       }
-      if (context.cancellation().isCancelled() || migrations >= migrationLimit) {
+      if (context.cancellation().isCancelled() || migrations >= migrationLimit || !mayMove()) {
         end.completeExceptionally(loss);
         return;
       }

@@ -82,7 +82,7 @@ public final class LegDispatcher implements Dispatcher {
             context,
             router,
             workers,
-            migrationLimit,
+            limit(model),
             metrics,
             starter,
             trail,
@@ -105,6 +105,12 @@ public final class LegDispatcher implements Dispatcher {
                 generation.fail(cause(failure));
               }
             });
+  }
+
+  /** The frontend's limit, or the model's own where that is named and lower. */
+  private int limit(ServedModel model) {
+    int own = model.card().migrationLimit();
+    return own > 0 ? Math.min(own, migrationLimit) : migrationLimit;
   }
 
   private static Throwable cause(Throwable failure) {

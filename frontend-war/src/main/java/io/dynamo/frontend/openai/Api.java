@@ -20,6 +20,9 @@ sealed interface Api permits ChatApi, CompletionApi {
   /** The flag of a model card that says that the model has this API. */
   String modelType();
 
+  /** The request's field that holds the prompt. */
+  String promptField();
+
   /**
    * Reads and checks a body.
    *

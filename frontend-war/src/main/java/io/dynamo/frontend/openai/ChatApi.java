@@ -27,6 +27,11 @@ final class ChatApi implements Api {
   }
 
   @Override
+  public String promptField() {
+    return "messages";
+  }
+
+  @Override
   public Wanted read(JsonNode body) {
     return new Chat(ChatRequestReader.read(body));
   }

@@ -23,6 +23,11 @@ final class CompletionApi implements Api {
   }
 
   @Override
+  public String promptField() {
+    return "prompt";
+  }
+
+  @Override
   public Wanted read(JsonNode body) {
     return new Completion(CompletionRequestReader.read(body));
   }

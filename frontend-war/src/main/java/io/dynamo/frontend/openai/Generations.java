@@ -68,9 +68,13 @@ final class Generations {
     }
   }
 
+  /** A rank is one of a worker's: without a worker it says nothing. */
   private static @Nullable Integer rank(GenerationFields fields) {
-    var rank = fields.nvext().routing().rank();
-    return rank == null ? null : (Integer) (int) Math.min(Integer.MAX_VALUE, rank);
+    var wishes = fields.nvext().routing();
+    var rank = wishes.rank();
+    return rank == null || wishes.worker() == null
+        ? null
+        : (Integer) (int) Math.min(Integer.MAX_VALUE, rank);
   }
 
   private static SamplingOptions seeded(SamplingOptions sampling, int choice) {
@@ -94,9 +98,11 @@ final class Generations {
   /**
    * Refuses a prompt that the model cannot take.
    *
+   * @param field of the prompt in the request
    * @throws ApiException with 400
    */
-  static void check(GenerationFields fields, ServedModel model, PreparedPrompt prompt) {
+  static void check(
+      GenerationFields fields, ServedModel model, PreparedPrompt prompt, String field) {
     int known = model.text().tokens().size();
     for (int id : prompt.tokens()) {
       if (Integer.compareUnsigned(id, known) >= 0) {
@@ -106,10 +112,10 @@ final class Generations {
                 "token id %s of the prompt is beyond the vocabulary of %d tokens"
                     .formatted(Integer.toUnsignedString(id), known),
                 "invalid_token_id",
-                "prompt",
+                field,
                 null));
       }
     }
-    TokenBudget.of(model.card()).check(prompt.tokens().length, fields.stop().maxTokens());
+    TokenBudget.of(model.card()).check(prompt.tokens().length, fields.stop().maxTokens(), field);
   }
 }

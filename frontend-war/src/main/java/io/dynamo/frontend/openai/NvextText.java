@@ -55,7 +55,7 @@ final class NvextText {
   static ByteText route(Trail trail, int[] prompt) {
     var json = new ByteText(256).ascii("{");
     appendWorker(json, trail);
-    json.ascii(",\"token_ids\":[");
+    json.ascii(json.size() == 1 ? "\"token_ids\":[" : ",\"token_ids\":[");
     for (int i = 0; i < prompt.length; i++) {
       json.ascii(i == 0 ? "" : ",").number(Integer.toUnsignedLong(prompt[i]));
     }

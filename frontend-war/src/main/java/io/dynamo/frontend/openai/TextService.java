@@ -247,7 +247,7 @@ public final class TextService {
                 cancellation);
         var prompts = preprocessor.run(() -> wanted.prepare(model.text()), deadline, cancellation);
         for (var prompt : prompts) {
-          Generations.check(wanted.fields(), model, prompt);
+          Generations.check(wanted.fields(), model, prompt, api.promptField());
         }
         return new Asked(
             model, wanted, prompts, AgentContext.of(call.headers(), wanted.trigger()), context);
@@ -342,8 +342,9 @@ public final class TextService {
       LOG.log(Level.WARNING, "a generation failed: " + failure.getMessage(), failure);
     } else if (failure instanceof WorkerLostException) {
       LOG.log(Level.WARNING, "a generation was lost: {0}", failure.getMessage());
-    } else {
-      LOG.log(Level.DEBUG, "a request was refused: {0}", failure.getMessage());
+    } else if (LOG.isLoggable(Level.DEBUG)) {
+      var told = ApiError.of(failure); // without its text, which may repeat what a client sent
+      LOG.log(Level.DEBUG, "a request was refused: {0}, {1}", told.status(), told.param());
     }
   }
 }

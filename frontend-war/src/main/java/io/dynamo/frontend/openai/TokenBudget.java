@@ -31,27 +31,31 @@ record TokenBudget(int limit, boolean rejectsPrompt, boolean rejectsTotal) {
    * Refuses what does not fit.
    *
    * @param answer tokens at most, null when the client did not say
+   * @param field of the prompt in the request
    * @throws ApiException with 400
    */
-  void check(int prompt, @Nullable Integer answer) {
+  void check(int prompt, @Nullable Integer answer, String field) {
     long total = (long) prompt + (answer == null ? 1 : answer);
     if (limit > 0 && rejectsPrompt && prompt >= limit) {
-      throw refuse("the prompt has %d".formatted(prompt));
+      throw refuse("the prompt has %d".formatted(prompt), total, field);
     }
     if (limit > 0 && rejectsTotal && total > limit) {
       throw refuse(
-          "the prompt has %d and up to %d are asked for".formatted(prompt, total - prompt));
+          "the prompt has %d and up to %d are asked for".formatted(prompt, total - prompt),
+          total,
+          field);
     }
   }
 
-  private ApiException refuse(String what) {
+  private ApiException refuse(String what, long total, String field) {
     return new ApiException(
         new ApiError(
             400,
             "This model's maximum context length is %d tokens, but %s; shorten it"
                 .formatted(limit, what),
             "context_length_exceeded",
-            "messages",
-            null));
+            field,
+            null,
+            new ApiError.TokenLimit(limit, total)));
   }
 }

@@ -73,6 +73,7 @@ class CompletionsGoldenTest {
   @MethodSource("cases")
   void isAnsweredAsDynamoAnswersIt(Case captured) throws IOException {
     frontend.api = TextService.COMPLETIONS;
+    frontend.tinyTokens = true;
     var response = captured.response();
     var theirs = response.path("json");
     var headers = new HashMap<String, String>();
@@ -222,6 +223,6 @@ class CompletionsGoldenTest {
 
   /** The fixture's vocabulary knows some longer tokens by these ids. */
   private static int id(String token) {
-    return token.length() == 1 ? token.charAt(0) : FrontendFixture.longToken(token);
+    return FrontendFixture.tokenOfTiny(token);
   }
 }

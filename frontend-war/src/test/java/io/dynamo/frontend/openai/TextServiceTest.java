@@ -116,69 +116,6 @@ class TextServiceTest {
   }
 
   @Test
-  void streamsAreByteForByteAsDynamoSendsThem() throws Exception {
-    int compared = 0;
-    for (var captured : golden("chat")) {
-      var request = captured.get("request").get("body");
-      if (!captured.get("response").has("sse") || request.has("n") || request.has("logprobs")) {
-        continue;
-      }
-      var sse = captured.get("response").get("sse").textValue();
-      frontend.items = scripted(chunks(sse));
-      var answer =
-          frontend.post(
-              JSON.writeValueAsBytes(request),
-              Map.of(
-                  "x-dynamo-request-id", chunks(sse).getFirst().get("id").asText().substring(9)));
-      assertThat(answer.text()).as(captured.get("name").asText()).isEqualTo(sse);
-      compared++;
-    }
-    assertThat(compared).isGreaterThanOrEqualTo(5);
-  }
-
-  /** The items of a worker whose stream gives {@code chunks}. */
-  private List<EngineOutput> scripted(List<JsonNode> chunks) {
-    var items = new ArrayList<EngineOutput>();
-    frontend.createdSeconds = chunks.getFirst().get("created").asLong();
-    int told = 0;
-    int total = chunks.size();
-    for (var chunk : chunks) {
-      if (chunk.has("usage")) {
-        frontend.promptTokens = chunk.get("usage").get("prompt_tokens").asInt();
-        total = chunk.get("usage").get("completion_tokens").asInt();
-      }
-    }
-    for (var chunk : chunks) {
-      if (chunk.get("choices").isEmpty()) {
-        continue;
-      }
-      var choice = chunk.get("choices").get(0);
-      boolean last = !choice.get("finish_reason").isNull();
-      int tokens = last ? total - told : 1;
-      told += tokens;
-      items.add(
-          new EngineOutput(
-              new int[tokens],
-              choice.get("delta").path("content").asText(""),
-              last
-                  ? choice.get("finish_reason").asText().equals("length")
-                      ? FinishReason.LENGTH
-                      : FinishReason.EOS
-                  : null,
-              null,
-              0,
-              null));
-    }
-    return items;
-  }
-
-  private static JsonNode golden(String name) throws IOException {
-    try (var in = TextServiceTest.class.getResourceAsStream("/golden/" + name + ".json")) {
-      return JSON.readTree(in);
-    }
-  }
-
-  @Test
   void aUnaryAnswerHasDynamosKeysInDynamosOrder() {
     frontend.items = List.of(said("Hi"), said("", FinishReason.EOS, 1));
     var answer =

@@ -23,6 +23,8 @@ public final class ChatRequestReader {
   private static final Set<String> KNOWN =
       Set.of(
           "messages",
+          "function_call", // refused as given up, unless null
+          "functions",
           "max_completion_tokens",
           "top_logprobs",
           "response_format",

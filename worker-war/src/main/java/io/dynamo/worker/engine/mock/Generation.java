@@ -4,6 +4,8 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Logprobs;
+import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import java.util.Arrays;
@@ -18,6 +20,7 @@ final class Generation {
   final int promptTokens;
   final long deadlineNanos;
   private final OracleTokens oracle;
+  private final @Nullable OracleLogprobs logprobs; // null when the client does not ask
   private final Runnable wake;
   private final int[] tokens; // the prompt, then what was generated; as long as it can get
   private final int budget;
@@ -58,6 +61,8 @@ final class Generation {
     for (int token : request.tokenIds()) {
       state = OracleTokens.after(state, token);
     }
+    var alternatives = request.output().logprobs();
+    this.logprobs = alternatives == null ? null : new OracleLogprobs(oracle, alternatives);
     this.stream = new GenerationStream(streamBuffer, series, wake, this::giveUp);
   }
 
@@ -125,15 +130,19 @@ final class Generation {
     }
     boolean first = isPrefilling();
     tokens[length++] = token;
+    var rated = logprobs == null ? null : logprobs.of(state, token);
     state = OracleTokens.after(state, token);
     if (length == tokens.length) {
-      return EngineOutput.finish(FinishReason.LENGTH, usage(), token);
+      return item(token, FinishReason.LENGTH, usage(), rated);
     }
-    stream.offer(
-        first
-            ? new EngineOutput(new int[] {token}, null, null, null, 0, usage())
-            : EngineOutput.ofTokens(token));
+    stream.offer(item(token, null, first ? usage() : null, rated));
     return null;
+  }
+
+  private static EngineOutput item(
+      int token, @Nullable FinishReason finish, @Nullable Usage usage, @Nullable Logprobs rated) {
+    return new EngineOutput(
+        new int[] {token}, null, finish, null, 0, usage, rated, null, PassedOn.NONE);
   }
 
   private boolean stops(int token) {

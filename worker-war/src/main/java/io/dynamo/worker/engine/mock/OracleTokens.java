@@ -75,6 +75,19 @@ public final class OracleTokens {
         : words[(int) Long.remainderUnsigned(mix(state), words.length)];
   }
 
+  /**
+   * A word that might have followed instead, another for each {@code step} below {@link #words}; 0
+   * is the word that does follow.
+   */
+  int word(long state, int step) {
+    return words[(int) ((Long.remainderUnsigned(mix(state), words.length) + step) % words.length)];
+  }
+
+  /** Words to choose from. */
+  int words() {
+    return words.length;
+  }
+
   /** The {@code count} tokens that follow {@code prompt}. */
   public int[] continuation(long seed, int[] prompt, int count) {
     long state = start(seed);

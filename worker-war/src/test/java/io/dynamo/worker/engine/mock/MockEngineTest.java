@@ -9,6 +9,8 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Logprobs;
+import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.Usage;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.token.SequenceHash;
@@ -22,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -104,6 +107,48 @@ class MockEngineTest {
     assertThat(got.last().finishReason()).isEqualTo(FinishReason.LENGTH);
     assertThat(got.last().usage()).isEqualTo(new Usage(9, 20, 0));
     assertThat(got.items().getFirst().usage()).isEqualTo(new Usage(9, 1, 0));
+  }
+
+  @Test
+  void logprobsAreToldWhenAskedAndTheSameAcrossASeam() {
+    var prompt = Requests.prompt(1, 9);
+    var whole = rated(prompt, 6);
+    assertThat(whole).hasSize(6).allSatisfy(it -> assertThat(it.top().getFirst()).hasSize(3));
+    var ids = oracle.continuation(7, prompt, 6);
+    for (int i = 0; i < 6; i++) {
+      var top = whole.get(i).top().getFirst();
+      assertThat(top.getFirst().tokenId()).isEqualTo(ids[i]);
+      assertThat(top).extracting(Logprobs.Top::tokenId).doesNotHaveDuplicates();
+      assertThat(top.getFirst().logprob()).isNegative().isGreaterThan(top.get(1).logprob());
+    }
+    var beginning = Arrays.copyOf(prompt, 11);
+    System.arraycopy(ids, 0, beginning, 9, 2);
+    assertThat(rated(beginning, 4))
+        .extracting(it -> Objects.requireNonNull(it.tokens())[0])
+        .isEqualTo(
+            whole.subList(2, 6).stream()
+                .map(it -> Objects.requireNonNull(it.tokens())[0])
+                .toList());
+    assertThat(run(prompt, 2).items()).allSatisfy(it -> assertThat(it.logprobs()).isNull());
+  }
+
+  private List<Logprobs> rated(int[] prompt, int budget) {
+    var plain = Requests.of(prompt, budget);
+    var asking =
+        new GenerateRequest(
+            plain.model(),
+            plain.tokenIds(),
+            plain.stop(),
+            plain.sampling(),
+            new OutputOptions(3, null),
+            plain.eosTokenIds(),
+            null,
+            List.of(),
+            plain.routing(),
+            plain.extraArgs());
+    var got = Collected.all(engine.generate(asking, Requests.context()));
+    time.advance(Duration.ofSeconds(10));
+    return got.items().stream().map(it -> Objects.requireNonNull(it.logprobs())).toList();
   }
 
   @Test
