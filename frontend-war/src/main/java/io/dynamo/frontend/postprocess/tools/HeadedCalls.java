@@ -35,6 +35,7 @@ final class HeadedCalls extends RegionParser {
   private final Markers callClose;
   private State state = State.TEXT;
   private boolean called; // a call was told since the section began
+  private boolean fenced; // whatever opens the arguments is read
   private @Nullable ArgumentStream call;
 
   HeadedCalls(HeadedFormat format) {
@@ -172,18 +173,20 @@ final class HeadedCalls extends RegionParser {
     var name = id != null && id.matches() ? id.group(1) : head;
     call = new ArgumentStream(name, id == null ? null : head, format.compact());
     at = from;
+    fenced = false;
     state = name.isEmpty() ? broken() : State.ARGUMENTS;
     return true;
   }
 
   private boolean arguments(MessageSink sink, boolean last) {
     var reading = Objects.requireNonNull(call);
-    if (!reading.begun()) {
+    if (!fenced) {
       int next = skipSpace(at);
       if (!last && (next == in.length() || fence.mayBeAt(in, next))) {
         return false;
       }
       at = fence.at(in, next, last) ? fence.end() : next;
+      fenced = true;
     }
     while (at < in.length()) {
       var step = reading.accept(in.charAt(at));

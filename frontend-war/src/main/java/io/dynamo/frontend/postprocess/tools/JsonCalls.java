@@ -23,6 +23,7 @@ final class JsonCalls extends RegionParser {
     GIVE_BACK
   }
 
+  private static final int MAX_NAME_CHARS = 256;
   private static final String ARGS = "[ARGS]";
   private static final String CALL_ID = "[CALL_ID]";
 
@@ -186,6 +187,10 @@ final class JsonCalls extends RegionParser {
       end++;
     }
     int next = skipSpace(end);
+    if (end - at > MAX_NAME_CHARS) {
+      state = State.GIVE_BACK;
+      return true;
+    }
     if (next == in.length()) {
       return false;
     }

@@ -57,6 +57,12 @@ final class HeadedCallsTest {
   }
 
   @Test
+  void onlyOneFenceIsOpened() {
+    var text = "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n```{}";
+    assertThat(v3(text)).isEqualTo(content(text));
+  }
+
+  @Test
   void markersWithinStringsAreText() {
     assertThat(v31(BEGIN + call("f", "{\"a\":\"" + END + "\\\"<｜tool▁call▁end｜>\"}") + END))
         .isEqualTo(content("").call("f", "{\"a\":\"" + END + "\\\"<｜tool▁call▁end｜>\"}"));
