@@ -268,6 +268,21 @@ final class SettingKeys {
           "",
           none(),
           "the name that clients use; absent takes the directory's name");
+  static final SettingKey<String> TOOL_CALL_PARSER =
+      KEYS.key(
+          "dynamo.worker.tool-call-parser",
+          TEXT,
+          "",
+          none(),
+          "how the model writes tool calls, by Dynamo's name of the parser; absent leaves them text");
+  static final SettingKey<String> REASONING_PARSER =
+      KEYS.key(
+          "dynamo.worker.reasoning-parser",
+          TEXT,
+          "",
+          none(),
+          "how the model marks its thoughts, by Dynamo's name of the parser; absent leaves them"
+              + " text");
   static final SettingKey<Integer> RANKS =
       KEYS.key(
           "dynamo.worker.ranks",

@@ -340,6 +340,8 @@ public final class SettingsReader {
         get(SettingKeys.WORKER_ENDPOINT),
         get(SettingKeys.MODEL_PATH),
         optional(SettingKeys.MODEL_NAME),
+        optional(SettingKeys.TOOL_CALL_PARSER),
+        optional(SettingKeys.REASONING_PARSER),
         get(SettingKeys.RANKS),
         get(SettingKeys.BLOCK_TOKENS),
         get(SettingKeys.BLOCKS_PER_RANK),

@@ -9,6 +9,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param modelPath a Hugging Face model directory
  * @param modelName the name that clients use; null takes the directory's name
+ * @param toolCallParser how the model writes tool calls, by Dynamo's name; null when it does not
+ * @param reasoningParser how the model marks its thoughts, by Dynamo's name; null when it does not
  * @param ranks data-parallel ranks, each with a KV cache of its own
  * @param blockTokens tokens per KV block
  * @param blocksPerRank KV blocks that a rank can hold
@@ -22,6 +24,8 @@ public record WorkerSettings(
     String endpoint,
     Path modelPath,
     @Nullable String modelName,
+    @Nullable String toolCallParser,
+    @Nullable String reasoningParser,
     int ranks,
     int blockTokens,
     int blocksPerRank,

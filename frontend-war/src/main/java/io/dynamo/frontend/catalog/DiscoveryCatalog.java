@@ -5,6 +5,7 @@ import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
 import java.io.IOException;
@@ -241,6 +242,9 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private void loadNow(String name, Identity identity, ModelRecord record, Duration retryAfter) {
     try {
       loaded(name, identity, record.card(), loader.load(record.card()));
+      for (var problem : MessageGrammar.of(record.card().runtimeConfig()).problems()) {
+        LOG.log(System.Logger.Level.WARNING, "the card of model {0} has an {1}", name, problem);
+      }
     } catch (IOException | RuntimeException | Error e) {
       LOG.log(
           System.Logger.Level.WARNING,

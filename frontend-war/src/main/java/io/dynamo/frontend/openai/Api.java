@@ -3,9 +3,11 @@ package io.dynamo.frontend.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.postprocess.MessageWish;
 import io.dynamo.frontend.preprocess.ModelText;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An API that answers with generated text: how its requests are read and its answers written. What
@@ -67,6 +69,11 @@ sealed interface Api permits ChatApi, CompletionApi {
     /** What is said of the last thing the model was told: {@code user_message}, for example. */
     default String trigger() {
       return "other";
+    }
+
+    /** What is said of the messages that are wanted; null where the text is the answer. */
+    default @Nullable MessageWish message() {
+      return null;
     }
 
     /** Writes the answer. */

@@ -7,6 +7,7 @@ import io.dynamo.frontend.openai.wire.ChatMessage;
 import io.dynamo.frontend.openai.wire.ChatRequest;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.postprocess.MessageWish;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import java.util.LinkedHashMap;
@@ -48,6 +49,8 @@ final class ChatApi implements Api {
               fields,
               request.messages(),
               request.tools(),
+              request.toolChoice(),
+              request.parallelCalls(),
               request.templateArgs(),
               request.addGenerationPrompt(),
               request.continueFinal(),
@@ -109,6 +112,16 @@ final class ChatApi implements Api {
         case "tool", "function" -> "tool_result";
         default -> "other";
       };
+    }
+
+    @Override
+    public MessageWish message() {
+      return new MessageWish(
+          request.tools(),
+          request.toolChoice(),
+          request.parallelCalls(),
+          request.templateArgs(),
+          fields().sampling().guided() != null);
     }
 
     @Override

@@ -1,8 +1,10 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.frontend.postprocess.message.Piece;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.StopReason;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +15,9 @@ import org.jspecify.annotations.Nullable;
  * @param tokens how many of the item's tokens count; the rest came after the end
  * @param finish why the text ends here, null while it goes on
  * @param stop which of the client's stops ended it
+ * @param pieces what the text adds to a message that is taken apart; null when the text is the
+ *     message
+ * @param called whether that message has a tool call so far
  * @param item what the worker sent; null for text that was held back
  */
 record ChoiceDelta(
@@ -21,4 +26,6 @@ record ChoiceDelta(
     int tokens,
     @Nullable FinishReason finish,
     @Nullable StopReason stop,
+    @Nullable List<Piece> pieces,
+    boolean called,
     @Nullable EngineOutput item) {}

@@ -3,6 +3,8 @@ package io.dynamo.frontend.openai;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.frontend.postprocess.MessageAssembler;
+import io.dynamo.frontend.postprocess.TextDelta;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -18,20 +20,29 @@ final class ChoiceStream {
   private final int choice;
   private final Inbox<EngineOutput> items;
   private final TextPipe text;
+  private final @Nullable MessageAssembler message;
   private int promptTokens;
   private int completionTokens;
   private @Nullable Integer cachedTokens;
   private @Nullable DynamoException failure;
   private boolean finished;
+  private boolean broken; // what was held back is delivered
 
   /**
    * @param choice the index that the client sees
+   * @param message takes the text apart; null when the text is the message
    * @param promptTokens as tokenised here; the worker's own count wins
    */
-  ChoiceStream(int choice, Inbox<EngineOutput> items, TextPipe text, int promptTokens) {
+  ChoiceStream(
+      int choice,
+      Inbox<EngineOutput> items,
+      TextPipe text,
+      @Nullable MessageAssembler message,
+      int promptTokens) {
     this.choice = choice;
     this.items = items;
     this.text = text;
+    this.message = message;
     this.promptTokens = promptTokens;
   }
 
@@ -92,8 +103,20 @@ final class ChoiceStream {
         items.leave();
       }
     }
+    return delta(delta, delta.finish() != null, item);
+  }
+
+  private ChoiceDelta delta(TextDelta delta, boolean last, @Nullable EngineOutput item) {
+    var pieces = message == null ? null : message.accept(delta.text(), delta.tokens(), last);
     return new ChoiceDelta(
-        choice, delta.text(), delta.tokens(), delta.finish(), delta.stop(), item);
+        choice,
+        delta.text(),
+        delta.tokens(),
+        delta.finish(),
+        delta.stop(),
+        pieces,
+        message != null && message.hasCalls(),
+        item);
   }
 
   /** Ends the choice with {@code cause} at the next poll, and tells the worker. */
@@ -105,11 +128,17 @@ final class ChoiceStream {
 
   /** The text that was held back for a stop string; without such, or when it is out, throws. */
   private ChoiceDelta rest(DynamoException cause) {
-    var held = text.accept(EngineOutput.finish(FinishReason.ERROR, null)).text();
-    if (held.isEmpty()) {
+    if (broken) {
       throw cause;
     }
-    return new ChoiceDelta(choice, held, 0, null, null, null);
+    broken = true;
+    var held = text.accept(EngineOutput.finish(FinishReason.ERROR, null)).text();
+    var delta = delta(new TextDelta(held, 0, null, null), true, null);
+    boolean empty = delta.pieces() == null ? held.isEmpty() : delta.pieces().isEmpty();
+    if (empty) {
+      throw cause;
+    }
+    return delta;
   }
 
   boolean isFinished() {
@@ -139,6 +168,11 @@ final class ChoiceStream {
 
   int completionTokens() {
     return completionTokens;
+  }
+
+  /** Tokens that were thoughts, null when nobody looked for thoughts. */
+  @Nullable Integer reasoningTokens() {
+    return message == null ? null : message.reasoningTokens();
   }
 
   @Nullable Integer cachedTokens() {

@@ -138,9 +138,14 @@ final class Choices implements Source<ChoiceDelta> {
     int prompt = 0;
     int completion = 0;
     Integer cached = null;
+    Integer reasoning = null;
     for (int i = 0; i < streams.size(); i++) {
       var stream = streams.get(i);
       completion += stream.completionTokens();
+      var thoughts = stream.reasoningTokens();
+      if (thoughts != null) {
+        reasoning = (reasoning == null ? 0 : reasoning) + thoughts;
+      }
       if (i % perPrompt == 0) {
         prompt += stream.promptTokens();
         var found = stream.cachedTokens();
@@ -149,6 +154,6 @@ final class Choices implements Source<ChoiceDelta> {
         }
       }
     }
-    return new Usage(prompt, completion, cached);
+    return new Usage(prompt, completion, cached, reasoning);
   }
 }

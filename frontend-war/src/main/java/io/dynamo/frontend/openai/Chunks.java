@@ -4,6 +4,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.LogprobsText;
+import io.dynamo.frontend.openai.wire.Said;
 import io.dynamo.frontend.openai.wire.StreamWish;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.FrameEncoder;
@@ -53,23 +54,34 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
     var probabilities = probabilities(delta);
     boolean first = !begun[choice];
     var text = first ? openings.get(choice) + delta.text() : delta.text();
+    var pieces = delta.pieces();
+    boolean silent = pieces == null ? text.isEmpty() : pieces.isEmpty();
     var extension = nvext == null ? null : nvext.chunk(delta);
     if (!first
-        && text.isEmpty()
+        && silent
         && delta.finish() == null
         && (probabilities == null || probabilities.isEmpty())
         && (nvext == null || !nvext.isWorthAChunk(delta))) {
       return;
     }
-    shape.chunk(
-        frames,
-        choice,
-        text,
-        first,
-        delta.finish(),
-        probabilities,
-        wish.continuousUsage() ? choices.usage() : null,
-        extension);
+    var running = wish.continuousUsage() ? choices.usage() : null;
+    if (pieces == null) {
+      shape.chunk(frames, choice, text, first, delta.finish(), probabilities, running, extension);
+    } else {
+      var said = Said.chunks(pieces, delta.called());
+      for (int i = 0; i < said.size() - 1; i++) {
+        shape.chunk(frames, choice, said.get(i), first && i == 0, null, null, running, null);
+      }
+      shape.chunk(
+          frames,
+          choice,
+          said.getLast(),
+          first && said.size() == 1,
+          delta.finish(),
+          probabilities,
+          running,
+          extension);
+    }
     begun[choice] = true;
     if (probabilities != null) {
       probabilities.clear();

@@ -4,6 +4,8 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.openai.wire.AnswerShape.Whole;
 import io.dynamo.frontend.openai.wire.LogprobsText;
+import io.dynamo.frontend.openai.wire.Said;
+import io.dynamo.frontend.postprocess.message.Piece;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.util.ArrayList;
@@ -23,6 +25,8 @@ final class Fold {
   private static final class Folded {
     private final StringBuilder text;
     private final @Nullable LogprobsText logprobs;
+    private Said.@Nullable Part said; // a message that was taken apart
+    private boolean called;
     private @Nullable FinishReason finish;
     private double likelihood; // sum of logarithms
     private int rated; // tokens in that sum
@@ -34,7 +38,7 @@ final class Fold {
     }
 
     void add(ChoiceDelta delta) {
-      text.append(delta.text());
+      say(delta);
       tokens += delta.tokens();
       finish = delta.finish();
       var item = delta.item();
@@ -44,6 +48,25 @@ final class Fold {
           logprobs.add(item.tokenIds(), delta.tokens(), item.logprobs());
         }
       }
+    }
+
+    private void say(ChoiceDelta delta) {
+      var pieces = delta.pieces();
+      if (pieces == null) {
+        text.append(delta.text());
+        return;
+      }
+      if (said == null) {
+        said = new Said.Part();
+        said.add(new Piece.Content(text.toString()));
+      }
+      pieces.forEach(said::add);
+      called = delta.called();
+    }
+
+    Whole whole(int index) {
+      return new Whole(
+          index, text.toString(), finish, logprobs, said == null ? null : said.said(called));
     }
 
     private void rate(EngineOutput item, int count) {
@@ -113,7 +136,7 @@ final class Fold {
         texts.sort(Comparator.comparingDouble(Folded::mean).reversed());
       }
       for (var text : texts.subList(0, wanted)) {
-        given.add(new Whole(given.size(), text.text.toString(), text.finish, text.logprobs));
+        given.add(text.whole(given.size()));
       }
     }
     return given;

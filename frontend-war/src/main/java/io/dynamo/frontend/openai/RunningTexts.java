@@ -7,6 +7,7 @@ import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.LogprobsText;
+import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.sse.Doorbell;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.inference.EngineOutput;
@@ -42,20 +43,29 @@ final class RunningTexts implements AutoCloseable {
     var bell = new Doorbell();
     var fields = asked.wanted().fields();
     var streams = new ArrayList<ChoiceStream>();
+    var grammar = MessageGrammar.of(asked.model().card().runtimeConfig());
+    var wish = asked.wanted().message();
     for (int i = 0; i < asked.texts(); i++) {
       var request = asked.request(i);
       var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, bell);
+      var vocabulary = asked.model().text().tokens();
+      var message =
+          wish == null
+              ? null
+              : grammar.assembler(
+                  wish, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
       running.add(running(request, inbox, i));
       streams.add(
           new ChoiceStream(
               i,
               inbox,
               texts.open(
-                  asked.model().text().tokens(),
+                  message == null ? vocabulary : grammar.withMarkers(vocabulary),
                   request.stop(),
                   request.eosTokenIds(),
                   fields.includesStop(),
                   fields.skipsSpecialTokens()),
+              message,
               request.tokenIds().length));
     }
     choices = new Choices(streams, asked.wanted().texts(), bell, deadline, account);

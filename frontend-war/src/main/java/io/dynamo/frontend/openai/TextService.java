@@ -266,7 +266,8 @@ public final class TextService {
         AnswerShape.done(frames);
         answer.events(frames::writeTo);
       } else {
-        answer.json(shape.unary(List.of(new AnswerShape.Whole(0, "", null, null)), null, nvext));
+        answer.json(
+            shape.unary(List.of(new AnswerShape.Whole(0, "", null, null, null)), null, nvext));
       }
       return null;
     }

@@ -135,7 +135,7 @@ final class WorkerRole implements RoleLifecycle {
             engine,
             new WorkerService.Outlets(events, sources, loads, marks),
             codec,
-            told -> card(model, settings.modelName(), told));
+            told -> card(model, settings, told));
     service.start();
     return new WorkerRole(service, engine, runtime.memory().kind());
   }
@@ -149,7 +149,7 @@ final class WorkerRole implements RoleLifecycle {
   }
 
   private static ModelCard card(
-      ModelDirectory model, @Nullable String name, EngineDescription engine) {
+      ModelDirectory model, WorkerSettings settings, EngineDescription engine) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
@@ -158,7 +158,13 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("data_parallel_size", engine.ranks());
     limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
-    return model.card(name, engine.blockTokens(), limits);
+    if (settings.toolCallParser() != null) {
+      limits.put("tool_call_parser", settings.toolCallParser());
+    }
+    if (settings.reasoningParser() != null) {
+      limits.put("reasoning_parser", settings.reasoningParser());
+    }
+    return model.card(settings.modelName(), engine.blockTokens(), limits);
   }
 
   WorkerService.State state() {

@@ -16,9 +16,14 @@ public interface AnswerShape {
    *
    * @param finish null only when no text was asked for
    * @param logprobs null when none were asked for
+   * @param said the message taken apart, null when the text is the message
    */
   record Whole(
-      int index, String text, @Nullable FinishReason finish, @Nullable LogprobsText logprobs) {}
+      int index,
+      String text,
+      @Nullable FinishReason finish,
+      @Nullable LogprobsText logprobs,
+      @Nullable Said said) {}
 
   /**
    * Appends a chunk of one choice.
@@ -33,6 +38,20 @@ public interface AnswerShape {
       ByteText frames,
       int choice,
       String text,
+      boolean first,
+      @Nullable FinishReason finish,
+      @Nullable LogprobsText logprobs,
+      @Nullable Usage running,
+      @Nullable ByteText nvext);
+
+  /**
+   * Appends a chunk of one choice whose message was taken apart; an API without messages writes its
+   * content.
+   */
+  void chunk(
+      ByteText frames,
+      int choice,
+      Said said,
       boolean first,
       @Nullable FinishReason finish,
       @Nullable LogprobsText logprobs,
@@ -66,6 +85,11 @@ public interface AnswerShape {
     var cached = usage.cachedTokens();
     if (cached != null) {
       json.ascii(",\"prompt_tokens_details\":{\"cached_tokens\":").number(cached).ascii("}");
+    }
+    var reasoning = usage.reasoningTokens();
+    if (reasoning != null) {
+      json.ascii(",\"completion_tokens_details\":{\"reasoning_tokens\":").number(reasoning);
+      json.ascii("}");
     }
     json.ascii("}");
   }

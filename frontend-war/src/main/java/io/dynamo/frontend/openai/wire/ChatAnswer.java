@@ -51,16 +51,57 @@ public final class ChatAnswer implements AnswerShape {
       frames.ascii(text.isEmpty() ? "" : ",").append(ROLE);
     }
     frames.ascii("}");
-    ending(finish, logprobs, frames);
+    ending(finish, false, logprobs, frames);
     tail(frames, running, nvext);
   }
 
+  /** {@inheritDoc} A chunk with calls has content too, be it empty. */
+  @Override
+  public void chunk(
+      ByteText frames,
+      int choice,
+      Said said,
+      boolean first,
+      @Nullable FinishReason finish,
+      @Nullable LogprobsText logprobs,
+      @Nullable Usage running,
+      @Nullable ByteText nvext) {
+    frames.append(head).ascii("{\"index\":").number(choice).ascii(",\"delta\":{");
+    var comma = "";
+    if (!said.content().isEmpty() || !said.calls().isEmpty()) {
+      frames.ascii("\"content\":").quoted(said.content());
+      comma = ",";
+    }
+    if (!said.calls().isEmpty()) {
+      ToolCallsText.append(said.calls(), true, frames.ascii(","));
+    }
+    if (first) {
+      frames.ascii(comma).append(ROLE);
+      comma = ",";
+    }
+    if (!said.reasoning().isEmpty()) {
+      frames.ascii(comma).ascii("\"reasoning_content\":").quoted(said.reasoning());
+    }
+    frames.ascii("}");
+    ending(finish, said.called(), logprobs, frames);
+    tail(frames, running, nvext);
+  }
+
+  /** A regular end behind a call is told as the call's. */
+  private static String finishName(FinishReason finish, boolean called) {
+    boolean regular = finish == FinishReason.STOP || finish == FinishReason.EOS;
+    return called && regular ? "tool_calls" : AnswerShape.wireName(finish);
+  }
+
   private static void ending(
-      @Nullable FinishReason finish, @Nullable LogprobsText logprobs, ByteText json) {
+      @Nullable FinishReason finish,
+      boolean called,
+      @Nullable LogprobsText logprobs,
+      ByteText json) {
     if (finish == null) {
       json.ascii(",\"finish_reason\":null,\"logprobs\":");
     } else {
-      json.ascii(",\"finish_reason\":\"").ascii(AnswerShape.wireName(finish));
+      json.ascii(",\"finish_reason\":\"").ascii(finishName(finish, called));
       json.ascii("\",\"logprobs\":");
     }
     if (logprobs == null || logprobs.isEmpty()) {
@@ -96,13 +137,24 @@ public final class ChatAnswer implements AnswerShape {
       var choice = choices.get(i);
       json.ascii(i == 0 ? "" : ",").ascii("{\"index\":").number(choice.index());
       json.ascii(",\"message\":{\"content\":");
-      if (choice.text().isEmpty()) {
+      var said = choice.said();
+      var content = said == null ? choice.text() : said.content();
+      if (content.isEmpty()) {
         json.ascii("null");
       } else {
-        json.quoted(choice.text());
+        json.quoted(content);
       }
-      json.ascii(",\"refusal\":null,").append(ROLE).ascii("}");
-      ending(choice.finish(), choice.logprobs(), json);
+      json.ascii(",\"refusal\":null,");
+      if (said != null && !said.calls().isEmpty()) {
+        ToolCallsText.append(said.calls(), false, json);
+        json.ascii(",");
+      }
+      json.append(ROLE);
+      if (said != null && !said.reasoning().isEmpty()) {
+        json.ascii(",\"reasoning_content\":").quoted(said.reasoning());
+      }
+      json.ascii("}");
+      ending(choice.finish(), said != null && said.called(), choice.logprobs(), json);
     }
     json.append(unaryTail).ascii("\"");
     if (usage != null) {

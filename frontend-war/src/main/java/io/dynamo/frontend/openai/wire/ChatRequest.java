@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai.wire;
 
+import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.inference.PassedOn;
 import java.util.List;
 import java.util.Map;
@@ -7,7 +8,8 @@ import java.util.Map;
 /**
  * A chat completion that was asked for, checked.
  *
- * @param tools for the template only, values as JSON has them
+ * @param tools values as JSON has them; none when the model must not call
+ * @param parallelCalls whether an answer may have more than one call
  * @param templateArgs {@code chat_template_args} and {@code chat_template_kwargs}, with what the
  *     reasoning controls add
  * @param addGenerationPrompt whether the prompt ends with the start of an answer
@@ -18,6 +20,8 @@ public record ChatRequest(
     GenerationFields fields,
     List<ChatMessage> messages,
     List<Map<String, Object>> tools,
+    ToolChoice toolChoice,
+    boolean parallelCalls,
     Map<String, Object> templateArgs,
     boolean addGenerationPrompt,
     boolean continueFinal,

@@ -64,6 +64,7 @@ public final class ChatRequestReader {
     boolean logprobs = fields.bool("logprobs");
     var top = fields.integer("top_logprobs", 0, 255);
     var tools = ChatTools.read(fields, toolFaults);
+    var parallel = fields.optionalBool("parallel_tool_calls");
     var reasoning = new ReasoningControls(fields);
     var templateArgs = templateArgs(fields);
     var addPrompt = fields.optionalBool("add_generation_prompt");
@@ -97,9 +98,16 @@ public final class ChatRequestReader {
           "Cannot set both `continue_final_message` and `add_generation_prompt` to True.");
     }
     return new ChatRequest(
-        common.build(alternatives(logprobs, top), common.promptLogprobs(), Map.of(), passedOn),
+        common.build(
+            alternatives(logprobs, top),
+            common.promptLogprobs(),
+            Map.of(),
+            passedOn,
+            tools.forcedForm()),
         messages,
-        tools,
+        tools.tools(),
+        tools.choice(),
+        !Boolean.FALSE.equals(parallel),
         templateArgs,
         !Boolean.FALSE.equals(addPrompt),
         continueFinal,
@@ -146,7 +154,6 @@ public final class ChatRequestReader {
   /** Fields that change nothing here; a wrong type is refused all the same. */
   private static void ignored(Fields fields) {
     fields.bool("store");
-    fields.bool("parallel_tool_calls");
     fields.string("prompt_cache_key");
     fields.strings("modalities");
     fields.map("prediction");

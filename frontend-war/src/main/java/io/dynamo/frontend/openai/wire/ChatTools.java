@@ -1,20 +1,24 @@
 package io.dynamo.frontend.openai.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The tools of a request, checked; they go to the chat template as they came. */
-final class ChatTools {
+/**
+ * The tools of a request, checked; they go to the chat template as they came.
+ *
+ * @param tools none when the model must not call
+ */
+record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
   private static final int MAX_TOOLS = 1536;
   private static final int MAX_NAME_BYTES = 128;
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]+");
-
-  private ChatTools() {}
 
   /**
    * Reads {@code tools} and {@code tool_choice}. With the choice {@code none} the template gets no
@@ -22,7 +26,7 @@ final class ChatTools {
    *
    * @param faults gets what is wrong with their values
    */
-  static List<Map<String, Object>> read(Fields request, List<String> faults) {
+  static ChatTools read(Fields request, List<String> faults) {
     var tools = request.get("tools");
     var choice = request.get("tool_choice");
     var read = new ArrayList<Map<String, Object>>();
@@ -55,6 +59,15 @@ final class ChatTools {
               "Function parameters at index %d for \"%s\" must be a JSON Schema object"
                   .formatted(i, names.getLast()));
         }
+        if (function.bool("strict") && parameters != null && parameters.isObject()) {
+          var context = StrictSchemas.openContext(parameters);
+          if (context != null) {
+            faults.add(
+                ("Invalid schema for function '%s': In context=%s, object schemas require"
+                        + " additionalProperties: false")
+                    .formatted(names.getLast(), context));
+          }
+        }
         read.add(Fields.plainMap(tool.object()));
       }
     }
@@ -77,34 +90,79 @@ final class ChatTools {
     }
   }
 
-  private static List<Map<String, Object>> choose(
+  private static ChatTools choose(
       @Nullable JsonNode choice,
       List<Map<String, Object>> tools,
       List<String> names,
       List<String> faults) {
     if (choice == null) {
-      return tools;
+      return new ChatTools(tools, new ToolChoice.Auto());
     }
     if (choice.isObject()) {
       var named = Fields.of(choice, "tool_choice");
       var name = Fields.of(named.require("function"), named.path("function")).requireString("name");
-      faults.add(
-          names.contains(name)
-              ? "a named tool_choice is not supported; use \"auto\" or \"none\""
-              : "tool named \"" + name + "\" in tool_choice is not present in tools");
-      return tools;
+      if (!names.contains(name)) {
+        faults.add("tool named \"" + name + "\" in tool_choice is not present in tools");
+      }
+      return new ChatTools(tools, new ToolChoice.Named(name));
     }
     return switch (choice.isTextual() ? choice.textValue() : "") {
-      case "auto" -> tools;
-      case "none" -> List.of();
+      case "auto" -> new ChatTools(tools, new ToolChoice.Auto());
+      case "none" -> new ChatTools(List.of(), new ToolChoice.None());
       case "required" -> {
-        faults.add(
-            tools.isEmpty()
-                ? "tool_choice is \"required\" but tools is empty"
-                : "tool_choice \"required\" is not supported; use \"auto\" or \"none\"");
-        yield tools;
+        if (tools.isEmpty()) {
+          faults.add("tool_choice is \"required\" but tools is empty");
+        }
+        yield new ChatTools(tools, new ToolChoice.Required());
       }
       default -> throw Fields.wrong("tool_choice", choice, "`none`, `auto` or `required`");
     };
+  }
+
+  /** The JSON schema of an answer that must be a call; null when none must. */
+  @Nullable Object forcedForm() {
+    return switch (choice) {
+      case ToolChoice.None _, ToolChoice.Auto _ -> null;
+      case ToolChoice.Named(var function) ->
+          tools.stream()
+              .map(ChatTools::function)
+              .filter(it -> function.equals(it.get("name")))
+              .findFirst()
+              .map(ChatTools::parameters)
+              .orElse(null);
+      case ToolChoice.Required _ -> {
+        var calls = new ArrayList<Object>();
+        for (var tool : tools) {
+          var function = function(tool);
+          var properties = new LinkedHashMap<String, Object>();
+          properties.put("name", ordered("type", "string", "enum", List.of(function.get("name"))));
+          properties.put("parameters", parameters(function));
+          calls.add(ordered("properties", properties, "required", List.of("name", "parameters")));
+        }
+        var items = ordered("type", "object", "anyOf", calls);
+        var form = new LinkedHashMap<String, Object>();
+        form.put("type", "array");
+        form.put("minItems", 1);
+        form.put("items", items);
+        yield form;
+      }
+    };
+  }
+
+  private static Map<?, ?> function(Map<String, Object> tool) {
+    return tool.get("function") instanceof Map<?, ?> function ? function : Map.of();
+  }
+
+  private static Object parameters(Map<?, ?> function) {
+    return function.get("parameters") instanceof Map<?, ?> schema
+        ? schema
+        : Map.of("type", "object");
+  }
+
+  private static Map<String, Object> ordered(String a, Object first, String b, Object second) {
+    var map = new LinkedHashMap<String, Object>();
+    map.put(a, first);
+    map.put(b, second);
+    return map;
   }
 }

@@ -46,6 +46,19 @@ public final class CompletionAnswer implements AnswerShape {
     frames.ascii("\n\n");
   }
 
+  @Override
+  public void chunk(
+      ByteText frames,
+      int choice,
+      Said said,
+      boolean first,
+      @Nullable FinishReason finish,
+      @Nullable LogprobsText logprobs,
+      @Nullable Usage running,
+      @Nullable ByteText nvext) {
+    chunk(frames, choice, said.content(), first, finish, logprobs, running, nvext);
+  }
+
   private static void choice(
       ByteText json,
       int index,

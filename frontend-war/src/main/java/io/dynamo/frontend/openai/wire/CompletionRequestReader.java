@@ -67,7 +67,8 @@ public final class CompletionRequestReader {
     Map<String, Object> options =
         suffix == null || suffix.isEmpty() ? Map.of() : Map.of("suffix", suffix);
     return new CompletionRequest(
-        common.build(logprobs, promptLogprobs(common, logprobs, echo), options, PassedOn.NONE),
+        common.build(
+            logprobs, promptLogprobs(common, logprobs, echo), options, PassedOn.NONE, null),
         prompts,
         echo,
         Math.max(common.choices(), bestOf == null ? 0 : bestOf));

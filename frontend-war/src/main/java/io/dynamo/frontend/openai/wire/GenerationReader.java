@@ -195,12 +195,14 @@ final class GenerationReader {
    * @param promptLogprobs the same for the prompt
    * @param more options that only this API knows, for the engine
    * @param passedOn options for media
+   * @param forcedForm a JSON schema that the answer must have whatever else is asked, null for none
    */
   GenerationFields build(
       @Nullable Integer logprobs,
       @Nullable Integer promptLogprobs,
       Map<String, Object> more,
-      PassedOn passedOn) {
+      PassedOn passedOn,
+      @Nullable Object forcedForm) {
     boolean endless = fields.bool("ignore_eos");
     var budget = maxCompletionTokens == null ? maxTokens : maxCompletionTokens;
     var options = new LinkedHashMap<>(engine.options());
@@ -229,7 +231,7 @@ final class GenerationReader {
             asFloat(repetition),
             seed,
             fields.bool("include_stop_str_in_output") ? Boolean.TRUE : null,
-            guided.demand(),
+            guided.demand(forcedForm),
             PassedOn.NONE),
         new OutputOptions(
             logprobs,

@@ -83,11 +83,12 @@ final class GuidedFields {
   /**
    * The one demand, or null for none.
    *
+   * @param forced a schema that comes before {@code response_format}, null for none
    * @throws io.dynamo.frontend.ApiException with 400 when there are several
    */
-  @Nullable GuidedDecoding demand() {
+  @Nullable GuidedDecoding demand(@Nullable Object forced) {
     var set = new ArrayList<String>();
-    if (json != null || format != null) {
+    if (json != null || format != null && forced == null) {
       set.add("json");
     }
     if (regex != null) {
@@ -99,13 +100,22 @@ final class GuidedFields {
     if (grammar != null) {
       set.add("grammar");
     }
-    if (json != null && format != null) {
+    if (json != null && format != null && forced == null) {
       set.addFirst("response_format");
     }
     if (set.size() > 1) {
       throw GenerationReader.refusePlainly(
           set.contains("json") ? "response_format" : "guided_" + set.getFirst(),
           "Only one guided-decoding constraint can be set; received: " + String.join(", ", set));
+    }
+    if (forced != null) {
+      if (!set.isEmpty()) {
+        throw GenerationReader.refusePlainly(
+            "tool_choice",
+            "A tool_choice that forces a call cannot be combined with guided decoding; received: "
+                + String.join(", ", set));
+      }
+      return new GuidedDecoding(forced, null, List.of(), null, backend, whitespace, null);
     }
     if (set.isEmpty()) {
       return null;

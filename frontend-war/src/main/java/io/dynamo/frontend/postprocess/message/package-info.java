@@ -1,0 +1,8 @@
+/**
+ * A generated message as it comes apart: content, reasoning and tool calls. Start at {@link
+ * io.dynamo.frontend.postprocess.message.MessageParser}. Knows no model's grammar.
+ */
+@NullMarked
+package io.dynamo.frontend.postprocess.message;
+
+import org.jspecify.annotations.NullMarked;

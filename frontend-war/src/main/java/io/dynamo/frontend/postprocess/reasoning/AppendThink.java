@@ -1,0 +1,37 @@
+package io.dynamo.frontend.postprocess.reasoning;
+
+import io.dynamo.frontend.postprocess.message.MessageParser;
+import io.dynamo.frontend.postprocess.message.MessageSink;
+import io.dynamo.frontend.postprocess.message.ReasoningParser;
+
+/**
+ * Leaves thoughts where they are and puts the mark before them that the prompt has taken. For one
+ * thread.
+ */
+final class AppendThink implements ReasoningParser {
+  private final MessageParser next;
+  private boolean marked;
+
+  AppendThink(MessageParser next) {
+    this.next = next;
+  }
+
+  @Override
+  public boolean isThinking() {
+    return false;
+  }
+
+  @Override
+  public void accept(String text, MessageSink sink) {
+    if (!marked && !text.isEmpty()) {
+      marked = true;
+      next.accept("<think>", sink);
+    }
+    next.accept(text, sink);
+  }
+
+  @Override
+  public void finish(MessageSink sink) {
+    next.finish(sink);
+  }
+}

@@ -1,0 +1,76 @@
+package io.dynamo.frontend.postprocess.tools;
+
+import io.dynamo.frontend.postprocess.message.MessageSink;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A call whose name is known and whose arguments follow as a JSON object: told as they come. For
+ * one thread.
+ */
+final class ArgumentStream {
+  private final String name;
+  private final @Nullable String id;
+  private final JsonScanner scanner;
+  private final StringBuilder told = new StringBuilder();
+  private boolean begun;
+  private boolean started;
+
+  /**
+   * @param compact whether space between values is left out
+   */
+  ArgumentStream(String name, @Nullable String id, boolean compact) {
+    this.name = name;
+    this.id = id;
+    this.scanner = new JsonScanner(compact);
+  }
+
+  /** Whether the object has begun, so that there is a call. */
+  boolean begun() {
+    return begun;
+  }
+
+  /** Takes a character: {@code DONE} with the last of the object. */
+  CallObject.Step accept(char c) {
+    if (!begun) {
+      if (Character.isWhitespace(c)) {
+        return CallObject.Step.MORE;
+      }
+      if (c != '{') {
+        return CallObject.Step.BAD;
+      }
+      begun = true;
+    }
+    return switch (scanner.accept(c, told)) {
+      case MORE -> CallObject.Step.MORE;
+      case DONE -> CallObject.Step.DONE;
+      case ENDED, BAD -> CallObject.Step.BAD;
+    };
+  }
+
+  /** Tells what is certain by now. */
+  void tell(MessageSink sink) {
+    if (!begun) {
+      return;
+    }
+    if (!started) {
+      started = true;
+      sink.callStarted(name, id);
+    }
+    if (!told.isEmpty()) {
+      sink.callArguments(told.toString());
+      told.setLength(0);
+    }
+  }
+
+  /** Tells the end of the call, its arguments closed where they were cut off or missing. */
+  void end(MessageSink sink) {
+    if (!begun) {
+      begun = true;
+      told.append("{}");
+    } else if (!scanner.complete()) {
+      scanner.close(told);
+    }
+    tell(sink);
+    sink.callEnded();
+  }
+}

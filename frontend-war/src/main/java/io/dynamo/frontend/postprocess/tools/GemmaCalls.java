@@ -1,0 +1,70 @@
+package io.dynamo.frontend.postprocess.tools;
+
+import io.dynamo.frontend.postprocess.message.Markers;
+import io.dynamo.frontend.postprocess.message.MessageSink;
+
+/**
+ * Finds calls as Gemma 4 writes them: {@code <|tool_call>call:f{a:<|"|>x<|"|>}<tool_call|>}. A call
+ * is told when it is whole. For one thread.
+ */
+final class GemmaCalls extends RegionParser {
+  private static final String OPEN = "<|tool_call>";
+  private static final String CLOSE = "<tool_call|>";
+  private static final String QUOTE = "<|\"|>";
+
+  private final Markers text = new Markers(OPEN, CLOSE);
+  private final Markers ends = new Markers(CLOSE);
+  private boolean call; // within one
+
+  @Override
+  boolean step(MessageSink sink, boolean last) {
+    return call ? call(sink, last) : text(sink, last);
+  }
+
+  @Override
+  void end(MessageSink sink) {}
+
+  private boolean text(MessageSink sink, boolean last) {
+    boolean found = text.find(in, 0, last);
+    content(text.start(), sink);
+    if (!found) {
+      return false;
+    }
+    if (text.which() == 0) {
+      call = true;
+      at = OPEN.length();
+    } else {
+      drop(CLOSE.length()); // an end without a beginning
+    }
+    return true;
+  }
+
+  private boolean call(MessageSink sink, boolean last) {
+    if (!ends.find(in, at, last)) {
+      at = Math.max(OPEN.length(), ends.start());
+      return false;
+    }
+    at = ends.end();
+    try {
+      var reader = new LiteralReader(in.substring(0, ends.start()), OPEN.length(), QUOTE);
+      boolean prefixed = reader.name().equals("call") && reader.take(':');
+      if (!prefixed) {
+        throw new LiteralReader.Bad();
+      }
+      var name = reader.name();
+      var json = new StringBuilder();
+      reader.object(json, 0);
+      sink.callStarted(name, null);
+      sink.callArguments(json.toString());
+      sink.callEnded();
+      drop(at);
+      call = false;
+    } catch (LiteralReader.Incomplete e) {
+      return true; // the end marker stood within a string: look for the next
+    } catch (LiteralReader.Bad e) {
+      content(at, sink);
+      call = false;
+    }
+    return true;
+  }
+}

@@ -1,0 +1,70 @@
+package io.dynamo.frontend.postprocess.tools;
+
+import io.dynamo.frontend.postprocess.message.MessageParser;
+import io.dynamo.frontend.postprocess.message.MessageSink;
+
+/**
+ * A parser that keeps text until it is decided what it is: from the beginning of the region that
+ * may be a call, or of a possible marker. For one thread.
+ */
+abstract class RegionParser implements MessageParser {
+  /** Text that is not decided. */
+  final StringBuilder in = new StringBuilder();
+
+  /** How much of {@link #in} is read. */
+  int at;
+
+  @Override
+  public final void accept(String text, MessageSink sink) {
+    in.append(text);
+    run(sink, false);
+  }
+
+  @Override
+  public final void finish(MessageSink sink) {
+    run(sink, true);
+    end(sink);
+    content(in.length(), sink);
+  }
+
+  /**
+   * Decides the next thing.
+   *
+   * @param last whether no more text comes
+   * @return whether there may be more to decide; false until more text comes
+   */
+  abstract boolean step(MessageSink sink, boolean last);
+
+  /** Ends a call that is cut off, and drops what is read of it; all else is left as content. */
+  abstract void end(MessageSink sink);
+
+  private void run(MessageSink sink, boolean last) {
+    boolean goesOn;
+    do {
+      goesOn = step(sink, last);
+    } while (goesOn);
+  }
+
+  /** Tells the first {@code end} characters as content. */
+  final void content(int end, MessageSink sink) {
+    if (end > 0) {
+      sink.content(in.substring(0, end));
+      drop(end);
+    }
+  }
+
+  /** Drops the first {@code end} characters; reading goes on behind them. */
+  final void drop(int end) {
+    in.delete(0, end);
+    at = Math.max(0, at - end);
+  }
+
+  /** The next character at or after {@code from} that is no space, or the end. */
+  final int skipSpace(int from) {
+    int next = from;
+    while (next < in.length() && Character.isWhitespace(in.charAt(next))) {
+      next++;
+    }
+    return next;
+  }
+}

@@ -1,0 +1,16 @@
+package io.dynamo.frontend.postprocess.tools;
+
+/** Whether a request wants calls. */
+public sealed interface ToolChoice {
+  /** The model must not call. */
+  record None() implements ToolChoice {}
+
+  /** The model may call. */
+  record Auto() implements ToolChoice {}
+
+  /** The model must call something. */
+  record Required() implements ToolChoice {}
+
+  /** The model must call this function. */
+  record Named(String function) implements ToolChoice {}
+}

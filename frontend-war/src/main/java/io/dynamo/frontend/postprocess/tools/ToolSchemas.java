@@ -1,0 +1,108 @@
+package io.dynamo.frontend.postprocess.tools;
+
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The JSON types that the tools of a request give their parameters: what values written as plain
+ * text are meant to be. Immutable.
+ */
+public final class ToolSchemas {
+  /** Without tools. */
+  public static final ToolSchemas NONE = new ToolSchemas(Map.of());
+
+  private static final int MAX_ALTERNATIVES_DEPTH = 8;
+
+  private final Map<String, Map<String, Set<String>>> types;
+
+  private ToolSchemas(Map<String, Map<String, Set<String>>> types) {
+    this.types = types;
+  }
+
+  /**
+   * Reads the {@code tools} of a chat request, values as JSON has them; what has no types is left
+   * out.
+   */
+  public static ToolSchemas of(List<Map<String, Object>> tools) {
+    var types = new HashMap<String, Map<String, Set<String>>>();
+    for (var tool : tools) {
+      if (tool.get("function") instanceof Map<?, ?> function
+          && function.get("name") instanceof String name
+          && function.get("parameters") instanceof Map<?, ?> parameters
+          && parameters.get("properties") instanceof Map<?, ?> properties) {
+        var ofTool = new HashMap<String, Set<String>>();
+        properties.forEach(
+            (key, schema) -> {
+              var found = new HashSet<String>();
+              collect(schema, found, 0);
+              ofTool.put(String.valueOf(key), found);
+            });
+        types.put(name, ofTool);
+      }
+    }
+    return new ToolSchemas(types);
+  }
+
+  private static void collect(Object schema, Set<String> found, int depth) {
+    if (!(schema instanceof Map<?, ?> map) || depth > MAX_ALTERNATIVES_DEPTH) {
+      return;
+    }
+    var type = map.get("type");
+    if (type instanceof String one) {
+      found.add(one);
+    } else if (type instanceof List<?> many) {
+      many.forEach(it -> found.add(String.valueOf(it)));
+    } else if (map.get("enum") instanceof List<?> values) {
+      values.forEach(it -> found.add(it instanceof String ? "string" : "any"));
+    }
+    for (var key : List.of("anyOf", "oneOf", "allOf")) {
+      if (map.get(key) instanceof List<?> alternatives) {
+        alternatives.forEach(it -> collect(it, found, depth + 1));
+      }
+    }
+  }
+
+  /** Whether a value of that parameter is a string whatever it looks like. */
+  boolean isText(String tool, String parameter, boolean untypedIsText) {
+    var found = typesOf(tool, parameter);
+    return found.isEmpty() ? untypedIsText : found.equals(Set.of("string"));
+  }
+
+  /**
+   * The JSON that {@code text} stands for as a value of that parameter; text if it does not fit.
+   */
+  String json(String tool, String parameter, String text, boolean untypedIsText) {
+    if (isText(tool, parameter, untypedIsText)) {
+      return JsonText.quoted(text);
+    }
+    var found = typesOf(tool, parameter);
+    var value = JsonText.value(text, true);
+    if (value == null) {
+      value = JsonText.value(text.strip().toLowerCase(Locale.ROOT), true); // TRUE, Null
+      value = value != null && Character.isLetter(value.charAt(0)) ? value : null;
+    }
+    return value != null && (found.isEmpty() || fits(value, found)) ? value : JsonText.quoted(text);
+  }
+
+  private static boolean fits(String value, Set<String> types) {
+    if (types.contains("any")) {
+      return true;
+    }
+    return switch (value.charAt(0)) {
+      case '{' -> types.contains("object");
+      case '[' -> types.contains("array");
+      case '"' -> types.contains("string");
+      case 't', 'f' -> types.contains("boolean");
+      case 'n' -> types.contains("null");
+      default -> types.contains("number") || types.contains("integer") && value.matches("-?[0-9]+");
+    };
+  }
+
+  private Set<String> typesOf(String tool, String parameter) {
+    return types.getOrDefault(tool, Map.of()).getOrDefault(parameter, Set.of());
+  }
+}

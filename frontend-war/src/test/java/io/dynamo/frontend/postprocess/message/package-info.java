@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.postprocess.message;
+
+import org.jspecify.annotations.NullMarked;

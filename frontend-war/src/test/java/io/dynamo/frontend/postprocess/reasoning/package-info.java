@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.postprocess.reasoning;
+
+import org.jspecify.annotations.NullMarked;

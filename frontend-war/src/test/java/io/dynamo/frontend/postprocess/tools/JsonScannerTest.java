@@ -1,0 +1,93 @@
+package io.dynamo.frontend.postprocess.tools;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+final class JsonScannerTest {
+  private static final ObjectMapper JSON = new ObjectMapper();
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{}",
+        "{ \"a\" : [ 1 , -2.5e+3, true,false , null ] , \"b\":{\"c\":\"\"} }",
+        "{\"text\":\"a \\\"quoted\\\" \\\\ \\u00e9 </tool_call> {[,:]}\",\"ü😀\":\"ü😀\"}",
+        "[[[]],{\"a\":[{}]}]"
+      })
+  void soundJsonStaysAsItIs(String json) {
+    assertThat(JsonText.value(json, false)).isEqualTo(json);
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"a\":1,\"b\":[true,{\"c\":\"x\\n\\u00e9\"},null],\"d\":{}}",
+        "{\"long\":123456,\"neg\":-1.5,\"s\":\"\\\\\",\"t\":[1,2,[3]]}"
+      })
+  void everyBeginningClosesToSoundJson(String json) throws JsonProcessingException {
+    for (int cut = 1; cut <= json.length(); cut++) {
+      var scanner = new JsonScanner(false);
+      var out = new StringBuilder();
+      for (int i = 0; i < cut; i++) {
+        scanner.accept(json.charAt(i), out);
+      }
+      assertThat(json).startsWith(out.toString());
+      scanner.close(out);
+      assertThat(JSON.readTree(out.toString()).isObject()).as("cut at %d: %s", cut, out).isTrue();
+    }
+    assertThat(JsonText.closed(json)).isEqualTo(json);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          {"a": 1,}        | {"a": 1}
+          [1, 2, ]         | [1, 2 ]
+          {"a": True}      | {"a": true}
+          {"a": None}      | {"a": null}
+          {"re": "\\d+"}    | {"re": "\\\\d+"}
+          {"q": "it\\'s"}   | {"q": "it's"}
+          {"u": "\\u12"}    | {"u": "\\\\u12"}
+          """)
+  void whatModelsGetWrongIsMended(String written, String meant) throws JsonProcessingException {
+    var value = JsonText.value(written, false);
+    assertThat(value).isEqualTo(meant);
+    JSON.readTree(value);
+  }
+
+  @Test
+  void lineBreaksWithinStringsAreEscaped() {
+    assertThat(JsonText.value("{\"a\":\"x\n\ty\"}", false)).isEqualTo("{\"a\":\"x\\n\\ty\"}");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"", "{", "{a:1}", "{\"a\" 1}", "{\"a\":}", "{\"a\":01}", "[1}", "{}{}"})
+  void whatIsNoJsonIsNone(String text) {
+    assertThat(JsonText.value(text, false)).isNull();
+  }
+
+  @Test
+  void spaceGoesWhereItIsNotWanted() {
+    assertThat(JsonText.value("{ \"a b\" : [ 1 , \"c d\" ] }", true))
+        .isEqualTo("{\"a b\":[1,\"c d\"]}");
+  }
+
+  @Test
+  void depthIsBounded() {
+    assertThat(JsonText.value("[".repeat(300) + "]".repeat(300), false)).isNull();
+  }
+
+  @Test
+  void stringsAreDecoded() {
+    assertThat(JsonText.decode("\"a\\\"\\\\\\n\\u00e9\\/\"")).isEqualTo("a\"\\\né/");
+  }
+}

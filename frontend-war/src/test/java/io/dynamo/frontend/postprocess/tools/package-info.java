@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.frontend.postprocess.tools;
+
+import org.jspecify.annotations.NullMarked;
