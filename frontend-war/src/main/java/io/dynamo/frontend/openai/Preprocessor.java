@@ -49,17 +49,9 @@ public final class Preprocessor implements AutoCloseable {
   int[] encode(ModelText model, ChatPrompt prompt, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
     var result = new CompletableFuture<int[]>();
+    Runnable task = () -> run(model, prompt, result);
     try {
-      pool.execute(
-          () -> {
-            if (!result.isDone()) { // given up while it waited
-              try {
-                result.complete(model.encode(model.render(prompt)));
-              } catch (RuntimeException | Error e) {
-                result.completeExceptionally(e);
-              }
-            }
-          });
+      pool.execute(task);
     } catch (RejectedExecutionException e) {
       throw new OverloadedException("too many prompts wait to be tokenised");
     }
@@ -68,13 +60,28 @@ public final class Preprocessor implements AutoCloseable {
             level -> result.completeExceptionally(new CancelledException("the client left")))) {
       return result.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      result.cancel(false);
       throw new DeadlineExceededException("the prompt was not tokenised in time");
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
       throw new CompletionException(e);
+    } finally {
+      result.cancel(false);
+      pool.remove(task); // given up while it waited: its place is free
+    }
+  }
+
+  private static void run(ModelText model, ChatPrompt prompt, CompletableFuture<int[]> result) {
+    try {
+      if (!result.isDone()) { // else given up
+        var text = model.render(prompt);
+        if (!result.isDone()) {
+          result.complete(model.encode(text));
+        }
+      }
+    } catch (RuntimeException | Error e) {
+      result.completeExceptionally(e);
     }
   }
 

@@ -191,7 +191,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             Duration.ofMillis(1),
             Duration.ofHours(1),
             Duration.ofHours(1),
-            1);
+            1,
+            0);
     completions =
         new ChatCompletions(
             settings,

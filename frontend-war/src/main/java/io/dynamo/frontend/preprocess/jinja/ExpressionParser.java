@@ -29,6 +29,16 @@ final class ExpressionParser {
     return tokens.get(at);
   }
 
+  /** Where the current token is, for {@link #mentions}. */
+  int position() {
+    return at;
+  }
+
+  /** Whether {@code name} was read from {@code position} on. */
+  boolean mentions(String name, int position) {
+    return tokens.subList(position, at).stream().anyMatch(token -> token.isName(name));
+  }
+
   Token next() {
     return tokens.get(at++);
   }
@@ -84,7 +94,7 @@ final class ExpressionParser {
       }
       items.add(expression());
     }
-    return new Expr.ListOf(items);
+    return new Expr.TupleOf(items);
   }
 
   Expr expression() {
@@ -111,7 +121,7 @@ final class ExpressionParser {
     while (skipOperator(",")) {
       items.add(or());
     }
-    return new Expr.ListOf(items);
+    return new Expr.TupleOf(items);
   }
 
   Expr or() {
@@ -252,7 +262,7 @@ final class ExpressionParser {
 
   private Expr parenthesized() {
     if (skipOperator(")")) {
-      return new Expr.ListOf(List.of());
+      return new Expr.TupleOf(List.of());
     }
     var first = expression();
     if (skipOperator(")")) {
@@ -262,7 +272,7 @@ final class ExpressionParser {
     var items = new ArrayList<Expr>();
     items.add(first);
     items.addAll(items(")"));
-    return new Expr.ListOf(items);
+    return new Expr.TupleOf(items);
   }
 
   private List<Expr> items(String closer) {
@@ -329,8 +339,14 @@ final class ExpressionParser {
     expectOperator("(");
     var positional = new ArrayList<Expr>();
     Map<String, Expr> named = new LinkedHashMap<>();
+    Expr rest = null;
+    Expr namedRest = null;
     while (!skipOperator(")")) {
-      if (current().kind() == Kind.NAME && tokens.get(at + 1).isOperator("=")) {
+      if (skipOperator("**")) {
+        namedRest = expression();
+      } else if (skipOperator("*")) {
+        rest = expression();
+      } else if (current().kind() == Kind.NAME && tokens.get(at + 1).isOperator("=")) {
         var name = name();
         at++;
         named.put(name, expression());
@@ -341,7 +357,7 @@ final class ExpressionParser {
         expectOperator(",");
       }
     }
-    return new Arguments(positional, named);
+    return new Arguments(positional, named, rest, namedRest);
   }
 
   private Expr filters(Expr start) {

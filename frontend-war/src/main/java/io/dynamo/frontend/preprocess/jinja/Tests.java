@@ -31,13 +31,19 @@ final class Tests {
           "upper",
           "eq",
           "equalto",
+          "==",
           "ne",
+          "!=",
           "lt",
           "lessthan",
+          "<",
           "le",
+          "<=",
           "gt",
           "greaterthan",
+          ">",
           "ge",
+          ">=",
           "sameas");
 
   private Tests() {}
@@ -72,12 +78,12 @@ final class Tests {
       case "in" -> Values.contains(argument(name, arguments), value);
       case "lower" -> isCased(Values.text(value), true);
       case "upper" -> isCased(Values.text(value), false);
-      case "eq", "equalto" -> Values.equal(value, argument(name, arguments));
-      case "ne" -> !Values.equal(value, argument(name, arguments));
-      case "lt", "lessthan" -> Values.compare(value, argument(name, arguments)) < 0;
-      case "le" -> Values.compare(value, argument(name, arguments)) <= 0;
-      case "gt", "greaterthan" -> Values.compare(value, argument(name, arguments)) > 0;
-      case "ge" -> Values.compare(value, argument(name, arguments)) >= 0;
+      case "eq", "equalto", "==" -> Values.equal(value, argument(name, arguments));
+      case "ne", "!=" -> !Values.equal(value, argument(name, arguments));
+      case "lt", "lessthan", "<" -> Values.compare(value, argument(name, arguments)) < 0;
+      case "le", "<=" -> Values.compare(value, argument(name, arguments)) <= 0;
+      case "gt", "greaterthan", ">" -> Values.compare(value, argument(name, arguments)) > 0;
+      case "ge", ">=" -> Values.compare(value, argument(name, arguments)) >= 0;
       case "sameas" -> isSameScalar(value, argument(name, arguments));
       default -> throw new JinjaException("No test named '" + name + "'.");
     };
