@@ -150,9 +150,22 @@ final class Arithmetic {
       case "-" -> a - b;
       case "*" -> a * b;
       case "/" -> a / b;
-      case "//" -> Math.floor(a / b);
-      case "%" -> a - b * Math.floor(a / b);
+      case "//" -> floorDivision(a, b);
+      case "%" -> {
+        double rest = a % b;
+        yield rest == 0 ? Math.copySign(0.0, b) : rest < 0 != b < 0 ? rest + b : rest;
+      }
       default -> Math.pow(a, b);
     };
+  }
+
+  private static double floorDivision(double a, double b) {
+    double rest = a % b;
+    double quotient = (a - rest) / b - (rest != 0 && rest < 0 != b < 0 ? 1 : 0);
+    if (quotient == 0) {
+      return Math.copySign(0.0, a / b);
+    }
+    double floor = Math.floor(quotient);
+    return quotient - floor > 0.5 ? floor + 1 : floor;
   }
 }

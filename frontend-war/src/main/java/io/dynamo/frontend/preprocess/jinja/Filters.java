@@ -117,11 +117,21 @@ final class Filters {
       case "center" ->
           TextMethods.center(Values.text(value), in.integer(0, "width", 80));
       case "wordcount" -> WORD.matcher(Values.text(value)).results().count();
-      case "truncate" -> truncate(Values.text(value), in);
+      case "truncate" -> {
+        if (!(value instanceof String text)) {
+          throw new JinjaException("object of type '" + Values.typeName(value) + "' has no len()");
+        }
+        yield truncate(text, in);
+      }
       case "format" ->
           Formats.percent(Values.text(value), named.isEmpty() ? new Tuple(args) : named);
-      case "indent" -> indent(Values.text(value), in);
-      case "abs" -> Values.compare(value, 0L) < 0 ? new Arithmetic(1).apply("-", 0L, value) : value;
+      case "indent" -> {
+        if (!(value instanceof String text)) {
+          throw new JinjaException("'" + Values.typeName(value) + "' cannot be indented");
+        }
+        yield indent(text, in);
+      }
+      case "abs" -> new Arithmetic(1).apply(Values.compare(value, 0L) < 0 ? "-" : "+", 0L, value);
       case "round" -> round(value, in);
       case "sum" -> SequenceFilters.sum(value, in);
       case "escape", "e" ->
@@ -207,9 +217,13 @@ final class Filters {
           case "floor" -> RoundingMode.FLOOR;
           default -> RoundingMode.HALF_EVEN;
         };
+    int precision = in.integer(0, "precision", 0);
+    if (mode == RoundingMode.HALF_EVEN && !(number instanceof Double) && precision >= 0) {
+      return number;
+    }
     double exact = number.doubleValue();
     return Double.isFinite(exact)
-        ? new BigDecimal(exact).setScale(in.integer(0, "precision", 0), mode).doubleValue()
+        ? Math.copySign(new BigDecimal(exact).setScale(precision, mode).doubleValue(), exact)
         : exact;
   }
 

@@ -250,8 +250,11 @@ final class TextMethods {
 
   /** Replaces the first {@code count} occurrences, all when it is negative. */
   static String replace(String text, String old, String by, int count) {
-    if (count < 0) {
+    if (count < 0 && !old.isEmpty()) {
       return text.replace(old, by);
+    }
+    if (old.isEmpty()) {
+      return between(text, by, count < 0 ? Integer.MAX_VALUE : count);
     }
     var out = new StringBuilder();
     int at = 0;
@@ -262,6 +265,22 @@ final class TextMethods {
       }
       out.append(text, at, found).append(by);
       at = found + old.length();
+    }
+    return out.append(text, at, text.length()).toString();
+  }
+
+  /** {@code by} before each of the first characters, and at the end when all have one. */
+  private static String between(String text, String by, int count) {
+    var out = new StringBuilder();
+    int at = 0;
+    for (int i = 0; i < count; i++) {
+      out.append(by);
+      if (at == text.length()) {
+        return out.toString();
+      }
+      int next = text.offsetByCodePoints(at, 1);
+      out.append(text, at, next);
+      at = next;
     }
     return out.append(text, at, text.length()).toString();
   }
