@@ -138,7 +138,15 @@ public final class HuggingFaceText implements ModelText {
           templateJson == null ? config.get("chat_template") : templateJson.get("chat_template");
     }
     var special = new HashMap<String, String>();
-    for (var name : List.of("bos_token", "eos_token", "unk_token")) {
+    for (var name :
+        List.of(
+            "bos_token",
+            "eos_token",
+            "unk_token",
+            "pad_token",
+            "sep_token",
+            "cls_token",
+            "mask_token")) {
       var token = EosTokens.content(config.get(name));
       if (token != null) {
         special.put(name, token);
