@@ -77,7 +77,9 @@ final class ChatTemplate {
     try {
       var message = Map.of("role", "user", "content", content);
       var rendered = render(List.of(message), List.of(), Map.of());
-      return rendered.contains(PROBE) && !rendered.contains("'" + PROBE) && !rendered.contains("\"" + PROBE);
+      return rendered.contains(PROBE)
+          && !rendered.contains("'" + PROBE)
+          && !rendered.contains("\"" + PROBE);
     } catch (JinjaException e) {
       return false;
     }

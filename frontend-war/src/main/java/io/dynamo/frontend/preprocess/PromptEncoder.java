@@ -6,9 +6,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text to token ids, by parts: a prompt is cut where its tokenizer provably joins nothing, and parts
- * that were seen before are not encoded again. The ids are those of the whole. Safe for concurrent
- * use.
+ * Text to token ids, by parts: a prompt is cut where its tokenizer provably joins nothing, and
+ * parts that were seen before are not encoded again. The ids are those of the whole. Safe for
+ * concurrent use.
  */
 final class PromptEncoder implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(PromptEncoder.class.getName());

@@ -21,8 +21,20 @@ import org.jspecify.annotations.Nullable;
 final class SafeCuts {
   private static final Set<String> NORMALIZERS =
       Set.of(
-          "Sequence", "Prepend", "Replace", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Precompiled",
-          "Lowercase", "Strip", "StripAccents", "BertNormalizer", "ByteLevel");
+          "Sequence",
+          "Prepend",
+          "Replace",
+          "NFC",
+          "NFD",
+          "NFKC",
+          "NFKD",
+          "Nmt",
+          "Precompiled",
+          "Lowercase",
+          "Strip",
+          "StripAccents",
+          "BertNormalizer",
+          "ByteLevel");
   private static final Set<String> PRE_TOKENIZERS =
       Set.of(
           "Sequence",

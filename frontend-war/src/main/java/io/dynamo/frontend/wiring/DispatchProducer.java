@@ -28,8 +28,7 @@ public class DispatchProducer {
     return new DiscoveryCatalog(
         runtime.discovery(),
         new CardTextLoader(
-            new PrefixCache(
-                runtime.settings().frontend().prefixCacheBytes(), runtime.metrics())),
+            new PrefixCache(runtime.settings().frontend().prefixCacheBytes(), runtime.metrics())),
         (endpoint, id) ->
             runtime.instances(endpoint).live().stream()
                 .anyMatch(instance -> instance.id().equals(id)),

@@ -23,8 +23,7 @@ class ChatTemplateTest {
           Map.of("type", "text", "text", "what is it?"));
 
   private static ChatTemplate template(String name) throws IOException {
-    try (var in =
-        ChatTemplateTest.class.getResourceAsStream("/templates/" + name + ".jinja")) {
+    try (var in = ChatTemplateTest.class.getResourceAsStream("/templates/" + name + ".jinja")) {
       var source =
           new String(Objects.requireNonNull(in, name).readAllBytes(), StandardCharsets.UTF_8);
       return new ChatTemplate(source, source, TOKENS);
@@ -64,7 +63,8 @@ class ChatTemplateTest {
 
   @Test
   void aTemplateThatWantsPartsGetsThem() {
-    var source = "{% for part in messages[0].content %}{{ part.text or '(' ~ part.type ~ ')' }};{% endfor %}";
+    var source =
+        "{% for part in messages[0].content %}{{ part.text or '(' ~ part.type ~ ')' }};{% endfor %}";
     var template = new ChatTemplate(source, source, TOKENS);
 
     assertThat(render(template, IMAGE_AND_TEXT, Map.of())).isEqualTo("(image);what is it?;");
@@ -107,8 +107,7 @@ class ChatTemplateTest {
   @Test
   void argumentsOfTheTemplateSwitchItsThinking() throws IOException {
     var message = Map.<String, Object>of("role", "user", "content", "t");
-    var off =
-        new ChatPrompt(List.of(message), List.of(), Map.of("enable_thinking", Boolean.FALSE));
+    var off = new ChatPrompt(List.of(message), List.of(), Map.of("enable_thinking", Boolean.FALSE));
     var unset = new ChatPrompt(List.of(message), List.of(), Map.of());
 
     assertThat(template("qwen3").render(off)).endsWith("<think>\n\n</think>\n\n");

@@ -92,8 +92,7 @@ class TokenizerKindsTest {
     try (var oracle = new TextEncoder(json)) {
       var prompt = oracle.encode("the");
       var words = oracle.encode("the water people found");
-      var ids =
-          Arrays.copyOfRange(words, Math.min(prompt.length, words.length - 1), words.length);
+      var ids = Arrays.copyOfRange(words, Math.min(prompt.length, words.length - 1), words.length);
       var both = IntStream.concat(Arrays.stream(prompt), Arrays.stream(ids)).asLongStream();
       var text = new StringBuilder();
       var detokenizer = new IncrementalDetokenizer(table, false);

@@ -59,8 +59,7 @@ final class Filters {
           "wordcount",
           "truncate",
           "format");
-  private static final Pattern WORD =
-      Pattern.compile("\\w+", Pattern.UNICODE_CHARACTER_CLASS);
+  private static final Pattern WORD = Pattern.compile("\\w+", Pattern.UNICODE_CHARACTER_CLASS);
 
   private Filters() {}
 
@@ -114,8 +113,7 @@ final class Filters {
       case "slice" -> SequenceFilters.slice(value, in);
       case "groupby" -> SequenceFilters.groupBy(value, in);
       case "min", "max" -> SequenceFilters.extreme(value, in, name.equals("min"));
-      case "center" ->
-          TextMethods.center(Values.text(value), in.integer(0, "width", 80));
+      case "center" -> TextMethods.center(Values.text(value), in.integer(0, "width", 80));
       case "wordcount" -> WORD.matcher(Values.text(value)).results().count();
       case "truncate" -> {
         if (!(value instanceof String text)) {

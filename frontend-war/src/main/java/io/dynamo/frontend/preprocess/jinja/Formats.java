@@ -68,7 +68,9 @@ final class Formats {
               : numeric(value, spec));
     }
     literal(format, at, format.length(), out);
-    if (used < values.size() && !(arguments instanceof Map) && !(arguments instanceof List<?> && !(arguments instanceof Tuple))) {
+    if (used < values.size()
+        && !(arguments instanceof Map)
+        && !(arguments instanceof List<?> && !(arguments instanceof Tuple))) {
       throw new JinjaException("not all arguments converted during string formatting");
     }
     return out.toString();

@@ -45,7 +45,8 @@ final class Globals {
             });
     scope.set("dict", (Function) Globals::dict);
     scope.set("cycler", (Function) (args, named) -> new Cycler(args));
-    scope.set("joiner", (Function) (args, named) -> joiner(args.isEmpty() ? ", " : args.getFirst()));
+    scope.set(
+        "joiner", (Function) (args, named) -> joiner(args.isEmpty() ? ", " : args.getFirst()));
     return scope;
   }
 

@@ -70,8 +70,7 @@ final class Interpreter {
         named.put("caller", new Macro(caller, scope, this));
         write(
             Values.text(
-                call(
-                    value(call.function(), scope), positional(call.arguments(), scope), named)));
+                call(value(call.function(), scope), positional(call.arguments(), scope), named)));
       }
       case Node.Scoped(var names, var values, var body) -> {
         var inner = new Scope(scope);
@@ -231,14 +230,10 @@ final class Interpreter {
                   ? value(otherwise, scope)
                   : new Undefined("the inline if-expression has no else section");
       case Expr.Call(var function, var arguments) ->
-          call(
-              value(function, scope), positional(arguments, scope), named(arguments, scope));
+          call(value(function, scope), positional(arguments, scope), named(arguments, scope));
       case Expr.Filtered(var of, var filter, var arguments) ->
           Filters.apply(
-              filter,
-              value(of, scope),
-              positional(arguments, scope),
-              named(arguments, scope));
+              filter, value(of, scope), positional(arguments, scope), named(arguments, scope));
       case Expr.Tested(var of, var test, var arguments) ->
           Tests.apply(test, value(of, scope), values(arguments, scope));
     };

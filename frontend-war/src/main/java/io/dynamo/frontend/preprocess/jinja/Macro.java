@@ -24,7 +24,10 @@ record Macro(Node.Macro node, Scope scope, Interpreter interpreter) implements F
     if (node.usesVarargs()) {
       inner.set(
           "varargs",
-          new Tuple(positional.size() > taken ? positional.subList(taken, positional.size()) : List.of()));
+          new Tuple(
+              positional.size() > taken
+                  ? positional.subList(taken, positional.size())
+                  : List.of()));
     }
     if (node.usesKwargs()) {
       inner.set("kwargs", new LinkedHashMap<Object, Object>(rest));

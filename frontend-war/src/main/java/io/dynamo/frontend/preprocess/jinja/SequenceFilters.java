@@ -80,7 +80,8 @@ final class SequenceFilters {
     var mapped = new ArrayList<>();
     for (var item : Values.iterate(value)) {
       if (attribute == null) {
-        var rest = in.positional().subList(Math.min(1, in.positional().size()), in.positional().size());
+        var rest =
+            in.positional().subList(Math.min(1, in.positional().size()), in.positional().size());
         mapped.add(Filters.apply(in.text(0, "filter", ""), item, rest, in.named()));
       } else {
         var found = Access.path(item, attribute);

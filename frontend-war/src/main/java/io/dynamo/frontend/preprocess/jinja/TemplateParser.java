@@ -162,8 +162,7 @@ final class TemplateParser {
   private Node capture(String target, @Nullable String attribute) {
     Expr filtered = null;
     while (tokens.skipOperator("|")) {
-      filtered =
-          tokens.filter(filtered == null ? new Expr.Name(Node.Capture.TEXT) : filtered);
+      filtered = tokens.filter(filtered == null ? new Expr.Name(Node.Capture.TEXT) : filtered);
     }
     return new Node.Capture(target, attribute, filtered, bodyUntil("endset"));
   }

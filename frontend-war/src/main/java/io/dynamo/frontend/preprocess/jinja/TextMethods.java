@@ -24,10 +24,8 @@ final class TextMethods {
       case "strip" -> (args, named) -> strip(text, args, true, true);
       case "lstrip" -> (args, named) -> strip(text, args, true, false);
       case "rstrip" -> (args, named) -> strip(text, args, false, true);
-      case "startswith" ->
-          (args, named) -> hasAffix(text, args, name, true);
-      case "endswith" ->
-          (args, named) -> hasAffix(text, args, name, false);
+      case "startswith" -> (args, named) -> hasAffix(text, args, name, true);
+      case "endswith" -> (args, named) -> hasAffix(text, args, name, false);
       case "removeprefix" ->
           (args, named) -> {
             var prefix = string(args, 0, name);
@@ -129,8 +127,7 @@ final class TextMethods {
     }
     long start = args.size() > 1 && args.get(1) != None.NONE ? Values.intArgument(args.get(1)) : 0;
     long size = Values.length(text);
-    return Math.clamp(start < 0 ? start + size : start, 0, size)
-        + within.codePointCount(0, found);
+    return Math.clamp(start < 0 ? start + size : start, 0, size) + within.codePointCount(0, found);
   }
 
   private static Object partition(String text, String separator, boolean first) {
