@@ -16,17 +16,7 @@ public final class PrefixCache {
   private static final int ENTRY_BYTES = 160;
 
   /** A part and whose it is. */
-  private record Key(Object owner, String part) {
-    @Override
-    public int hashCode() {
-      return 31 * System.identityHashCode(owner) + part.hashCode();
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Key key && key.owner == owner && key.part.equals(part);
-    }
-  }
+  private record Key(Object owner, String part) {}
 
   private final long capacityBytes;
   private final LinkedHashMap<Key, int[]> parts =
@@ -96,7 +86,7 @@ public final class PrefixCache {
           .entrySet()
           .removeIf(
               entry -> {
-                boolean goes = entry.getKey().owner == owner;
+                boolean goes = entry.getKey().owner.equals(owner);
                 bytes -= goes ? size(entry.getKey().part, entry.getValue()) : 0;
                 return goes;
               });

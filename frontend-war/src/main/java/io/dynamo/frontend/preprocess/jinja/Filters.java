@@ -8,7 +8,6 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
 
 /** What may follow {@code |}. */
 final class Filters {
@@ -88,12 +87,7 @@ final class Filters {
         boolean absent = value instanceof Undefined || (falseToo && !Values.isTrue(value));
         yield absent ? in.get(0, "default_value", "") : value;
       }
-      case "join" -> {
-        var attribute = in.find(1, "attribute");
-        yield Values.iterate(value).stream()
-            .map(item -> Values.text(attribute == null ? item : Access.path(item, attribute)))
-            .collect(Collectors.joining(in.text(0, "d", "")));
-      }
+      case "join" -> join(value, in);
       case "first" -> edge(Values.iterate(value), true);
       case "last" -> edge(Values.iterate(value), false);
       case "list" -> Values.iterate(value);
@@ -166,6 +160,20 @@ final class Filters {
         .write(value);
   }
 
+  private static String join(Object value, Inputs in) {
+    var attribute = in.find(1, "attribute");
+    var separator = in.text(0, "d", "");
+    var out = new StringBuilder();
+    boolean first = true;
+    for (var item : Values.iterate(value)) {
+      var text = Values.text(attribute == null ? item : Access.path(item, attribute));
+      Text.checkedLength((long) out.length() + separator.length() + text.length());
+      out.append(first ? "" : separator).append(text);
+      first = false;
+    }
+    return out.toString();
+  }
+
   private static Object edge(List<Object> items, boolean first) {
     return items.isEmpty()
         ? new Undefined("No " + (first ? "first" : "last") + " item, sequence was empty.")
@@ -235,11 +243,15 @@ final class Filters {
 
   private static Object indent(String text, Inputs in) {
     var width = in.get(0, "width", 4L);
-    var margin = width instanceof String spaces ? spaces : " ".repeat(Values.intArgument(width));
+    var margin =
+        width instanceof String spaces
+            ? spaces
+            : " ".repeat(Text.checkedLength(Math.max(0, Values.intArgument(width))));
     boolean blank = in.flag(2, "blank");
     var lines = Text.lines(text + "\n", false);
     var out = new StringBuilder(in.flag(1, "first") ? margin : "").append(lines.getFirst());
     for (var line : lines.subList(1, lines.size())) {
+      Text.checkedLength((long) out.length() + margin.length() + ((String) line).length());
       out.append('\n').append(blank || !"".equals(line) ? margin : "").append(line);
     }
     return out.toString();

@@ -66,11 +66,12 @@ final class Formats {
                   "",
                   spec)
               : numeric(value, spec));
+      Text.checkedLength(out.length());
     }
     literal(format, at, format.length(), out);
-    if (used < values.size()
-        && !(arguments instanceof Map)
-        && !(arguments instanceof List<?> && !(arguments instanceof Tuple))) {
+    boolean mayBeLeft =
+        arguments instanceof Map || values != arguments && arguments instanceof List;
+    if (used < values.size() && !mayBeLeft) {
       throw new JinjaException("not all arguments converted during string formatting");
     }
     return out.toString();
@@ -115,6 +116,7 @@ final class Formats {
         }
         var shown = "r".equals(field.group(2)) ? Values.repr(value) : value;
         out.append(formatted(shown, field.group(3) == null ? "" : field.group(3)));
+        Text.checkedLength(out.length());
         i = end;
       } else if (c == '}') {
         throw new JinjaException("Single '}' encountered in format string");

@@ -6,7 +6,17 @@ import java.util.List;
 
 /** Python's ideas of white space, escapes and number spelling. */
 final class Text {
+  private static final int MAX_LENGTH = 16 << 20; // of a text that is made in one step
+
   private Text() {}
+
+  /** The length of a text that is about to be made, checked. */
+  static int checkedLength(long length) {
+    if (length > MAX_LENGTH) {
+      throw new JinjaException("a text of the template exceeds " + MAX_LENGTH + " characters");
+    }
+    return (int) length;
+  }
 
   static boolean isSpace(int c) {
     return Character.isWhitespace(c) || Character.isSpaceChar(c) || c == 0x85;

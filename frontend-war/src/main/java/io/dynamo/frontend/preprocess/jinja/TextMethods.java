@@ -247,6 +247,8 @@ final class TextMethods {
 
   /** Replaces the first {@code count} occurrences, all when it is negative. */
   static String replace(String text, String old, String by, int count) {
+    long most = Math.min(count < 0 ? Long.MAX_VALUE : count, count(text, old));
+    Text.checkedLength(text.length() + most * by.length());
     if (count < 0 && !old.isEmpty()) {
       return text.replace(old, by);
     }
@@ -356,6 +358,7 @@ final class TextMethods {
             "sequence item %d: expected str instance, %s found"
                 .formatted(i, Values.typeName(items.get(i))));
       }
+      Text.checkedLength((long) out.length() + separator.length() + item.length());
       out.append(i > 0 ? separator : "").append(item);
     }
     return out.toString();
