@@ -74,6 +74,7 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
           plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
+          plain("DYN_TOKENIZER_CACHE_BYTES", SettingKeys.PREFIX_CACHE_BYTES),
           numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
           numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"),
           plain("DYN_SYSTEM_HOST", StatusKeys.HOST),

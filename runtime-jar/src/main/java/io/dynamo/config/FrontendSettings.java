@@ -15,6 +15,7 @@ import java.time.Duration;
  * @param writeStall how long a stream may go without progress of its reader
  * @param disconnectPoll between looks at connections whose client has hung up
  * @param preprocessThreads templates and tokenizers at work at once
+ * @param prefixCacheBytes for the token ids of parts of prompts; 0 encodes every prompt whole
  */
 public record FrontendSettings(
     int migrationLimit,
@@ -25,4 +26,5 @@ public record FrontendSettings(
     Duration heartbeat,
     Duration writeStall,
     Duration disconnectPoll,
-    int preprocessThreads) {}
+    int preprocessThreads,
+    int prefixCacheBytes) {}

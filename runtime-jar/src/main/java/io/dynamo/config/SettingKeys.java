@@ -239,6 +239,13 @@ final class SettingKeys {
           "0",
           between(0, 1024),
           "templates and tokenizers at work at once; 0 is one per core");
+  static final SettingKey<Integer> PREFIX_CACHE_BYTES =
+      KEYS.key(
+          "dynamo.frontend.prefix-cache-bytes",
+          SIZE,
+          "64MiB",
+          sizeBetween(0, "0", 1 << 30, "1GiB"),
+          "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
 
   static final SettingKey<String> WORKER_COMPONENT =
       KEYS.key(

@@ -331,7 +331,8 @@ public final class SettingsReader {
         get(SettingKeys.HEARTBEAT),
         get(SettingKeys.WRITE_STALL),
         get(SettingKeys.DISCONNECT_POLL),
-        threads == 0 ? Runtime.getRuntime().availableProcessors() : threads);
+        threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
+        get(SettingKeys.PREFIX_CACHE_BYTES));
   }
 
   private WorkerSettings worker() {

@@ -35,6 +35,7 @@ class ConfigSourcesTest {
     environment.put("DYN_TCP_RPC_HOST", "[::1]");
     environment.put("DYN_TCP_REQUEST_TIMEOUT", "7");
     environment.put("DYN_HTTP_BODY_LIMIT_MB", "3");
+    environment.put("DYN_TOKENIZER_CACHE_BYTES", "0");
     environment.put("DYN_RUNTIME_INHIBITED_DURATION_SECS", "0");
     environment.put("DYN_ROUTER_MODE", "round-robin");
     environment.put("DYN_REQUEST_PLANE_CODEC", "json");
@@ -47,6 +48,7 @@ class ConfigSourcesTest {
     assertThat(settings.tcp().host()).isEqualTo("::1");
     assertThat(settings.tcp().timeouts().acknowledgement()).isEqualTo(Duration.ofSeconds(7));
     assertThat(settings.frontend().bodyLimitBytes()).isEqualTo(3 << 20);
+    assertThat(settings.frontend().prefixCacheBytes()).isZero();
     assertThat(settings.server().inhibitedDuration()).isZero();
     assertThat(settings.router().mode()).isEqualTo(RouterSettings.Mode.ROUND_ROBIN);
     assertThat(settings.server().namespace()).isEqualTo("dynamo");

@@ -2,6 +2,7 @@ package io.dynamo.frontend.catalog;
 
 import io.dynamo.frontend.preprocess.HuggingFaceText;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import java.io.IOException;
@@ -12,6 +13,15 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes a model's text side from the files that its card names, each checked by its checksum. */
 public final class CardTextLoader implements TextLoader {
+  private final PrefixCache cache;
+
+  /**
+   * @param cache shared by all models
+   */
+  public CardTextLoader(PrefixCache cache) {
+    this.cache = cache;
+  }
+
   @Override
   public ModelText load(ModelCard card) throws IOException {
     var texts = new HashMap<String, String>();
@@ -26,7 +36,7 @@ public final class CardTextLoader implements TextLoader {
           template.name().endsWith(".json") ? "chat_template.json" : "chat_template.jinja",
           template);
     }
-    return HuggingFaceText.of(texts);
+    return HuggingFaceText.of(texts, cache);
   }
 
   private static void put(Map<String, String> texts, String name, @Nullable ModelFile file)

@@ -10,11 +10,12 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /**
  * Renders and tokenises prompts on a bounded number of platform threads: the work is native and
@@ -40,25 +41,19 @@ public final class Preprocessor implements AutoCloseable {
   }
 
   /**
-   * Runs {@code work} and waits for what it gives.
+   * Runs {@code work} on the text of {@code model} and waits for what it gives. Nothing is
+   * tokenised any more once the caller has given up.
    *
    * @throws DynamoException the work's own refusal, {@link CancelledException}, {@link
    *     DeadlineExceededException}, or {@link OverloadedException}
    */
-  <T> T run(Supplier<T> work, Deadline deadline, Cancellation cancellation)
+  <T> T run(
+      ModelText model, Function<ModelText, T> work, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
     var result = new CompletableFuture<T>();
+    Runnable task = () -> run(new WhileWanted(model, result), work, result);
     try {
-      pool.execute(
-          () -> {
-            if (!result.isDone()) { // given up while it waited
-              try {
-                result.complete(work.get());
-              } catch (RuntimeException | Error e) {
-                result.completeExceptionally(e);
-              }
-            }
-          });
+      pool.execute(task);
     } catch (RejectedExecutionException e) {
       throw new OverloadedException("too many prompts wait to be tokenised");
     }
@@ -67,13 +62,58 @@ public final class Preprocessor implements AutoCloseable {
             level -> result.completeExceptionally(new CancelledException("the client left")))) {
       return result.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
     } catch (TimeoutException e) {
-      result.cancel(false);
       throw new DeadlineExceededException("the prompt was not tokenised in time");
     } catch (ExecutionException e) {
       if (e.getCause() instanceof RuntimeException failure) {
         throw failure;
       }
       throw new CompletionException(e);
+    } finally {
+      if (result.isCompletedExceptionally() || result.cancel(false)) {
+        pool.remove(task); // given up while it waited: its place is free
+      }
+    }
+  }
+
+  private static <T> void run(
+      ModelText model, Function<ModelText, T> work, CompletableFuture<T> result) {
+    try {
+      if (!result.isDone()) {
+        result.complete(work.apply(model));
+      }
+    } catch (RuntimeException | Error e) {
+      result.completeExceptionally(e);
+    }
+  }
+
+  /** Tokenises only while somebody waits for it. */
+  private record WhileWanted(ModelText model, Future<?> result) implements ModelText {
+    @Override
+    public String render(ChatPrompt prompt) {
+      return model.render(prompt);
+    }
+
+    @Override
+    public int[] encode(String text) {
+      if (result.isDone()) {
+        throw new CancelledException("nobody waits for the prompt any more");
+      }
+      return model.encode(text);
+    }
+
+    @Override
+    public TokenTable tokens() {
+      return model.tokens();
+    }
+
+    @Override
+    public int[] eosTokenIds() {
+      return model.eosTokenIds();
+    }
+
+    @Override
+    public void close() {
+      model.close();
     }
   }
 

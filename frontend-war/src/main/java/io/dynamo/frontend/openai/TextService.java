@@ -245,7 +245,7 @@ public final class TextService {
                 CallHeaders.forwarded(call.headers()),
                 deadline,
                 cancellation);
-        var prompts = preprocessor.run(() -> wanted.prepare(model.text()), deadline, cancellation);
+        var prompts = preprocessor.run(model.text(), wanted::prepare, deadline, cancellation);
         for (var prompt : prompts) {
           Generations.check(wanted.fields(), model, prompt, api.promptField());
         }

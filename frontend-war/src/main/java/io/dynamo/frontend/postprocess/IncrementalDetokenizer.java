@@ -12,6 +12,7 @@ public final class IncrementalDetokenizer {
 
   private final TokenTable table;
   private final boolean skipSpecialTokens;
+  private boolean begun;
 
   /** The code point under construction, and the continuation bytes it still needs. */
   private int codePoint;
@@ -24,11 +25,22 @@ public final class IncrementalDetokenizer {
   private int upper = 0xBF;
 
   /**
+   * For text that goes on after a prompt: its first token keeps the space that SentencePiece drops
+   * at the start of a text.
+   *
    * @param skipSpecialTokens whether special tokens are left out of the text
    */
   public IncrementalDetokenizer(TokenTable table, boolean skipSpecialTokens) {
+    this(table, skipSpecialTokens, false);
+  }
+
+  /**
+   * @param begins whether the tokens begin a text, and do not go on after a prompt
+   */
+  public IncrementalDetokenizer(TokenTable table, boolean skipSpecialTokens, boolean begins) {
     this.table = table;
     this.skipSpecialTokens = skipSpecialTokens;
+    this.begun = !begins;
   }
 
   /** Appends to {@code out} the characters that {@code id} completes. */
@@ -36,7 +48,12 @@ public final class IncrementalDetokenizer {
     if (skipSpecialTokens && table.isSpecial(id)) {
       return;
     }
-    for (byte b : table.bytes(id)) {
+    var bytes = table.bytes(id);
+    if (!begun && bytes.length > 0) {
+      begun = true;
+      bytes = table.firstBytes(id);
+    }
+    for (byte b : bytes) {
       accept(b & 0xFF, out);
     }
   }

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.frontend.preprocess.PromptMessages.Content;
 import io.dynamo.frontend.preprocess.jinja.JinjaException;
 import io.dynamo.frontend.preprocess.jinja.JinjaTemplate;
 import java.time.Clock;
@@ -33,10 +34,12 @@ final class ChatTemplate {
     this.plain = compile(plain);
     this.withTools = plain.equals(withTools) ? this.plain : compile(withTools);
     this.specialTokens = Map.copyOf(specialTokens);
-    boolean wantsParts =
-        !rendersProbe(PROBE) && rendersProbe(List.of(Map.of("type", "text", "text", PROBE)));
+    var sources = plain + withTools;
     this.messages =
-        new PromptMessages(!wantsParts, !PromptMessages.readsArgumentText(plain + withTools));
+        new PromptMessages(
+            takes(),
+            !PromptMessages.readsArgumentText(sources),
+            PromptMessages.readsReasoning(sources));
   }
 
   String render(ChatPrompt prompt) {
@@ -54,15 +57,29 @@ final class ChatTemplate {
     var values = new HashMap<String, @Nullable Object>(specialTokens);
     values.put("messages", messages);
     values.put("tools", tools.isEmpty() ? null : tools);
+    values.put("documents", null);
     values.put("add_generation_prompt", true);
     values.putAll(templateArgs);
     return (tools.isEmpty() ? plain : withTools).render(values, LIMITS);
   }
 
+  /** Finds out by trying; a template that prints parts as they are does not take them. */
+  private Content takes() {
+    var text = Map.of("type", "text", "text", PROBE);
+    boolean takesParts = rendersProbe(List.of(Map.of("type", "image"), text));
+    if (!rendersProbe(PROBE) && (takesParts || rendersProbe(List.of(text)))) {
+      return Content.PARTS;
+    }
+    return takesParts ? Content.TEXT_OR_PARTS : Content.TEXT;
+  }
+
   private boolean rendersProbe(Object content) {
     try {
       var message = Map.of("role", "user", "content", content);
-      return render(List.of(message), List.of(), Map.of()).contains(PROBE);
+      var rendered = render(List.of(message), List.of(), Map.of());
+      return rendered.contains(PROBE)
+          && !rendered.contains("'" + PROBE)
+          && !rendered.contains("\"" + PROBE);
     } catch (JinjaException e) {
       return false;
     }

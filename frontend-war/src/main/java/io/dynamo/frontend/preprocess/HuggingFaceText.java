@@ -26,13 +26,13 @@ public final class HuggingFaceText implements ModelText {
           EosTokens.CONFIG,
           EosTokens.SPECIAL_TOKENS_MAP);
 
-  private final TextEncoder encoder;
+  private final PromptEncoder encoder;
   private final Vocabulary vocabulary;
   private final @Nullable ChatTemplate template;
   private final int[] eosTokenIds;
 
   private HuggingFaceText(
-      TextEncoder encoder,
+      PromptEncoder encoder,
       Vocabulary vocabulary,
       @Nullable ChatTemplate template,
       int[] eosTokenIds) {
@@ -64,14 +64,24 @@ public final class HuggingFaceText implements ModelText {
     return of(texts);
   }
 
+  /** As {@link #of(Map, PrefixCache)}, with every prompt encoded whole. */
+  public static HuggingFaceText of(Map<String, String> texts) {
+    return make(texts, null);
+  }
+
   /**
    * From the model's files.
    *
    * @param texts file name without folder to content; {@code tokenizer.json} must be there
+   * @param cache remembers the ids of parts of prompts
    * @throws IllegalArgumentException when a file is not usable, naming it
    * @throws IllegalStateException when the tokenizer library does not load on this machine
    */
-  public static HuggingFaceText of(Map<String, String> texts) {
+  public static HuggingFaceText of(Map<String, String> texts, PrefixCache cache) {
+    return make(texts, cache);
+  }
+
+  private static HuggingFaceText make(Map<String, String> texts, @Nullable PrefixCache cache) {
     var tokenizerText = texts.get(TOKENIZER);
     if (tokenizerText == null) {
       throw new IllegalArgumentException("the model has no " + TOKENIZER);
@@ -88,7 +98,8 @@ public final class HuggingFaceText implements ModelText {
     var vocabulary = Vocabulary.of(tokenizer);
     var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
     var template = template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
-    return new HuggingFaceText(new TextEncoder(tokenizerText), vocabulary, template, eosTokenIds);
+    var encoder = new PromptEncoder(new TextEncoder(tokenizerText), tokenizer, cache);
+    return new HuggingFaceText(encoder, vocabulary, template, eosTokenIds);
   }
 
   @Override
@@ -127,7 +138,15 @@ public final class HuggingFaceText implements ModelText {
           templateJson == null ? config.get("chat_template") : templateJson.get("chat_template");
     }
     var special = new HashMap<String, String>();
-    for (var name : List.of("bos_token", "eos_token", "unk_token")) {
+    for (var name :
+        List.of(
+            "bos_token",
+            "eos_token",
+            "unk_token",
+            "pad_token",
+            "sep_token",
+            "cls_token",
+            "mask_token")) {
       var token = EosTokens.content(config.get(name));
       if (token != null) {
         special.put(name, token);

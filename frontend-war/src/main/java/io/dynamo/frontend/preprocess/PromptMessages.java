@@ -11,16 +11,35 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings messages and tools of a request into the form a chat template expects.
  *
- * @param joinsText text-only content arrays become one string, a newline between the parts
+ * @param content what the template takes for a message's content
  * @param parsesArguments argument strings of tool calls become objects
+ * @param readsReasoning whether the template does something with an assistant's reasoning; for one
+ *     that does not, it goes in front of the content, as {@code <think>…</think>}
  */
-record PromptMessages(boolean joinsText, boolean parsesArguments) {
+record PromptMessages(Content content, boolean parsesArguments, boolean readsReasoning) {
+  /** What a template takes for content. */
+  enum Content {
+    /** Text; media are named in it. */
+    TEXT,
+    /** Text, or parts when there are media. */
+    TEXT_OR_PARTS,
+    /** Parts, or text when the request has it so. */
+    PARTS
+  }
+
   private static final Pattern ARGUMENT_TEST =
       Pattern.compile("arguments['\"\\])\\s]*\\s+is\\s+(not\\s+)?(string|mapping)");
+  private static final Pattern REASONING =
+      Pattern.compile("reasoning_content|\\.thinking\\b|['\"]thinking['\"]");
 
   /** Whether a template looks at the type of a call's arguments, and so copes with a string. */
   static boolean readsArgumentText(String template) {
     return ARGUMENT_TEST.matcher(template).find();
+  }
+
+  /** Whether a template reads a message's reasoning, by either of its names. */
+  static boolean readsReasoning(String template) {
+    return REASONING.matcher(template).find();
   }
 
   List<Map<String, @Nullable Object>> of(List<Map<String, Object>> messages) {
@@ -29,25 +48,74 @@ record PromptMessages(boolean joinsText, boolean parsesArguments) {
 
   private Map<String, @Nullable Object> message(Map<String, Object> message) {
     var fixed = new LinkedHashMap<String, @Nullable Object>(message);
-    if (joinsText && message.get("content") instanceof List<?> parts && isTextOnly(parts)) {
-      fixed.put(
-          "content",
-          parts.stream()
-              .map(part -> ((Map<?, ?>) part).get("text"))
-              .filter(String.class::isInstance)
-              .map(String.class::cast)
-              .collect(Collectors.joining("\n")));
+    if (message.get("content") instanceof List<?> parts && !parts.isEmpty()) {
+      fixed.put("content", content(parts));
     }
     if (parsesArguments && message.get("tool_calls") instanceof List<?> calls) {
       fixed.put("tool_calls", calls.stream().map(PromptMessages::call).toList());
     }
+    var reasoning =
+        message.get("reasoning_content") instanceof String text ? text : message.get("thinking");
+    if (reasoning instanceof String text) {
+      if (readsReasoning) {
+        fixed.put("reasoning_content", text);
+        fixed.putIfAbsent("thinking", text);
+      } else if (!text.isEmpty() && "assistant".equals(message.get("role"))) {
+        fixed.put("content", thought(text, fixed.get("content")));
+      }
+    }
     return fixed;
   }
 
-  private static boolean isTextOnly(List<?> parts) {
-    return !parts.isEmpty()
-        && parts.stream()
-            .allMatch(part -> part instanceof Map<?, ?> map && "text".equals(map.get("type")));
+  private static Object thought(String reasoning, @Nullable Object content) {
+    var thought = "<think>" + reasoning + "</think>";
+    if (content instanceof List<?> parts) {
+      var all = new ArrayList<Object>();
+      all.add(Map.of("type", "text", "text", thought));
+      all.addAll(parts);
+      return all;
+    }
+    return content == null ? thought : thought + content;
+  }
+
+  private Object content(List<?> parts) {
+    boolean keepsParts =
+        switch (content) {
+          case TEXT -> false;
+          case TEXT_OR_PARTS -> parts.stream().anyMatch(part -> medium(part) != null);
+          case PARTS -> true;
+        };
+    if (keepsParts) {
+      return parts.stream().map(PromptMessages::withoutData).toList();
+    }
+    return parts.stream()
+        .map(PromptMessages::text)
+        .filter(text -> !text.isEmpty())
+        .collect(Collectors.joining("\n"));
+  }
+
+  /** A part's text; for a medium its name in brackets. */
+  private static String text(@Nullable Object part) {
+    var medium = medium(part);
+    if (medium != null) {
+      return "<" + medium + ">";
+    }
+    return part instanceof Map<?, ?> map && map.get("text") instanceof String text ? text : "";
+  }
+
+  /** A medium is there by its kind alone: templates put a token where it belongs. */
+  private static @Nullable Object withoutData(@Nullable Object part) {
+    var medium = medium(part);
+    return medium == null ? part : Map.of("type", medium);
+  }
+
+  private static @Nullable String medium(@Nullable Object part) {
+    return switch (part instanceof Map<?, ?> map ? String.valueOf(map.get("type")) : "") {
+      case "image", "image_url", "input_image" -> "image";
+      case "video", "video_url" -> "video";
+      case "audio", "audio_url", "input_audio" -> "audio";
+      default -> null;
+    };
   }
 
   private static Object call(Object call) {

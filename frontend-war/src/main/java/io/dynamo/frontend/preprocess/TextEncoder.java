@@ -28,15 +28,18 @@ final class TextEncoder implements AutoCloseable {
     library.disableTruncation(tokenizer);
   }
 
-  /** Ids of {@code text} without NUL; special tokens in it count, none is added. */
+  /**
+   * Ids of {@code text}; special tokens in it count, none is added.
+   *
+   * @param text {@link #wellFormed}
+   */
   int[] encode(String text) {
-    var whole = wellFormed(text);
     lock.readLock().lock();
     try {
       if (tokenizer == CLOSED) {
         throw new IllegalStateException("the tokenizer is closed");
       }
-      long encoding = library.encode(tokenizer, whole, false);
+      long encoding = library.encode(tokenizer, text, false);
       try {
         return narrow(library.getTokenIds(encoding));
       } finally {
@@ -79,7 +82,7 @@ final class TextEncoder implements AutoCloseable {
   }
 
   /** Without NUL, and with U+FFFD for each half of a surrogate pair that stands alone. */
-  private static String wellFormed(String text) {
+  static String wellFormed(String text) {
     int i = 0;
     while (i < text.length() && !needsChange(text, i)) {
       i++;

@@ -11,6 +11,14 @@ public interface TokenTable {
    */
   byte[] bytes(int id);
 
+  /**
+   * The bytes of a token that begins a text: SentencePiece drops a space there, WordPiece puts one
+   * everywhere else. Owned by the table, not to be changed.
+   */
+  default byte[] firstBytes(int id) {
+    return bytes(id);
+  }
+
   /** Whether the token is special, that is left out of text unless asked for. */
   boolean isSpecial(int id);
 }

@@ -1,6 +1,5 @@
 package io.dynamo.frontend.preprocess;
 
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
@@ -8,18 +7,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The token table of a {@code tokenizer.json}: byte-level vocabularies (GPT-2's alphabet of 256
- * printable characters) and SentencePiece-like ones ({@code ▁} for a space, {@code <0x0A>} for a
- * byte). Immutable.
+ * The token table of a {@code tokenizer.json}, for every kind of model: byte-level BPE, BPE with
+ * byte fallback, Unigram, WordPiece. Immutable.
  */
 final class Vocabulary implements TokenTable {
   private static final byte[] NO_BYTES = {};
 
   private final byte[][] bytes;
+  private final byte[][] firstBytes; // the same array where no token differs at the start
   private final BitSet special;
 
-  private Vocabulary(byte[][] bytes, BitSet special) {
+  private Vocabulary(byte[][] bytes, byte[][] firstBytes, BitSet special) {
     this.bytes = bytes;
+    this.firstBytes = firstBytes;
     this.special = special;
   }
 
@@ -30,36 +30,37 @@ final class Vocabulary implements TokenTable {
    */
   static Vocabulary of(@Nullable Object tokenizerJson) {
     if (!(tokenizerJson instanceof Map<?, ?> root)
-        || !(root.get("model") instanceof Map<?, ?> model)
-        || !(model.get("vocab") instanceof Map<?, ?> vocab)) {
-      throw new IllegalArgumentException(
-          "tokenizer.json has no model.vocab map; only BPE and WordPiece-like vocabularies are supported");
+        || !(root.get("model") instanceof Map<?, ?> model)) {
+      throw new IllegalArgumentException("tokenizer.json has no model");
     }
     var added = root.get("added_tokens") instanceof List<?> list ? list : List.of();
-    int size = 0;
-    for (var id : vocab.values()) {
-      size = Math.max(size, id(id) + 1);
-    }
+    var pieces = pieces(model.get("vocab"));
+    int size = pieces.length;
     for (var token : added) {
       size = Math.max(size, id(((Map<?, ?>) token).get("id")) + 1);
     }
+    var decoder = PieceDecoder.of(root.get("decoder"));
+    boolean twice = decoder.hasFirstRule();
     var bytes = new byte[size][];
     Arrays.fill(bytes, NO_BYTES);
-    var special = new BitSet(size);
-    boolean byteLevel = mentions(root.get("decoder"), "ByteLevel");
-    boolean byteFallback = mentions(root.get("decoder"), "ByteFallback");
-    for (var entry : vocab.entrySet()) {
-      var text = (String) entry.getKey();
-      bytes[id(entry.getValue())] =
-          byteLevel ? ByteAlphabet.bytes(text) : pieceBytes(text, byteFallback);
+    var firstBytes = twice ? bytes.clone() : bytes;
+    for (int id = 0; id < pieces.length; id++) {
+      var piece = pieces[id];
+      if (piece != null) {
+        bytes[id] = decoder.bytes(piece, false);
+        firstBytes[id] = twice ? shared(decoder.bytes(piece, true), bytes[id]) : bytes[id];
+      }
     }
+    var special = new BitSet(size);
     for (var token : added) {
       var map = (Map<?, ?>) token;
       int id = id(map.get("id"));
-      bytes[id] = String.valueOf(map.get("content")).getBytes(StandardCharsets.UTF_8);
+      var content = String.valueOf(map.get("content"));
+      bytes[id] = decoder.addedBytes(content, false);
+      firstBytes[id] = twice ? shared(decoder.addedBytes(content, true), bytes[id]) : bytes[id];
       special.set(id, Boolean.TRUE.equals(map.get("special")));
     }
-    return new Vocabulary(bytes, special);
+    return new Vocabulary(bytes, firstBytes, special);
   }
 
   @Override
@@ -73,8 +74,43 @@ final class Vocabulary implements TokenTable {
   }
 
   @Override
+  public byte[] firstBytes(int id) {
+    return id >= 0 && id < bytes.length ? firstBytes[id] : NO_BYTES;
+  }
+
+  @Override
   public boolean isSpecial(int id) {
     return id >= 0 && special.get(id);
+  }
+
+  /** Pieces by id: from a map of ids, or from Unigram's list of pieces with their scores. */
+  private static @Nullable String[] pieces(@Nullable Object vocab) {
+    if (vocab instanceof List<?> list) {
+      var pieces = new @Nullable String[list.size()];
+      for (int id = 0; id < pieces.length; id++) {
+        if (!(list.get(id) instanceof List<?> scored)
+            || scored.isEmpty()
+            || !(scored.getFirst() instanceof String piece)) {
+          throw new IllegalArgumentException("tokenizer.json has no piece with the id " + id);
+        }
+        pieces[id] = piece;
+      }
+      return pieces;
+    }
+    if (!(vocab instanceof Map<?, ?> map)) {
+      throw new IllegalArgumentException("tokenizer.json has no model.vocab");
+    }
+    int size = 0;
+    for (var id : map.values()) {
+      size = Math.max(size, id(id) + 1);
+    }
+    var pieces = new @Nullable String[size];
+    map.forEach((piece, id) -> pieces[id(id)] = String.valueOf(piece));
+    return pieces;
+  }
+
+  private static byte[] shared(byte[] first, byte[] rest) {
+    return Arrays.equals(first, rest) ? rest : first;
   }
 
   private static int id(@Nullable Object value) {
@@ -82,25 +118,5 @@ final class Vocabulary implements TokenTable {
       return id;
     }
     throw new IllegalArgumentException("tokenizer.json has the token id " + value);
-  }
-
-  private static boolean mentions(@Nullable Object decoder, String type) {
-    if (!(decoder instanceof Map<?, ?> map)) {
-      return false;
-    }
-    return type.equals(map.get("type"))
-        || (map.get("decoders") instanceof List<?> parts
-            && parts.stream().anyMatch(part -> mentions(part, type)));
-  }
-
-  private static byte[] pieceBytes(String piece, boolean byteFallback) {
-    if (byteFallback && piece.length() == 6 && piece.startsWith("<0x") && piece.endsWith(">")) {
-      try {
-        return new byte[] {(byte) Integer.parseInt(piece, 3, 5, 16)};
-      } catch (NumberFormatException e) {
-        return piece.getBytes(StandardCharsets.UTF_8);
-      }
-    }
-    return piece.replace('▁', ' ').getBytes(StandardCharsets.UTF_8);
   }
 }

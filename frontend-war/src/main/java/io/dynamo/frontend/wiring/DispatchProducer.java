@@ -7,6 +7,7 @@ import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
+import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.MessageCodec;
@@ -26,7 +27,8 @@ public class DispatchProducer {
   public ModelCatalog catalog(DynamoRuntime runtime) {
     return new DiscoveryCatalog(
         runtime.discovery(),
-        new CardTextLoader(),
+        new CardTextLoader(
+            new PrefixCache(runtime.settings().frontend().prefixCacheBytes(), runtime.metrics())),
         (endpoint, id) ->
             runtime.instances(endpoint).live().stream()
                 .anyMatch(instance -> instance.id().equals(id)),

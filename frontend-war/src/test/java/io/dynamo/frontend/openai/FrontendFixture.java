@@ -232,7 +232,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             Duration.ofMillis(1),
             Duration.ofHours(1),
             Duration.ofHours(1),
-            1);
+            1,
+            0);
     completions =
         new TextService(
             settings,

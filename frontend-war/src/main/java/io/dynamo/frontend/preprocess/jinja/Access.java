@@ -14,6 +14,9 @@ final class Access {
     return switch (value) {
       case Undefined undefined -> throw new JinjaException(undefined.message());
       case Loop loop -> loop.get(name);
+      case Macro macro -> orUndefined(macro.get(name), value, name);
+      case Cycler cycler -> orUndefined(cycler.get(name), value, name);
+      case Tuple tuple when tuple.indexOfName(name) >= 0 -> tuple.get(tuple.indexOfName(name));
       case Namespace namespace -> orUndefined(namespace.values().get(name), value, name);
       default -> {
         var method = Methods.of(value, name);
@@ -78,7 +81,11 @@ final class Access {
     for (long i = start; by > 0 ? i < end : i > end; i += by) {
       slice.add(items.get((int) i));
     }
-    return value instanceof String ? Methods.join("", slice) : slice;
+    return switch (value) {
+      case String _ -> TextMethods.join("", slice);
+      case Tuple _ -> new Tuple(slice);
+      default -> slice;
+    };
   }
 
   private static int bound(Object value, int size, int low, int high) {
@@ -97,9 +104,20 @@ final class Access {
   }
 
   private static Undefined missing(Object of, Object key) {
+    var type =
+        switch (of) {
+          case None _ -> "None";
+          case Macro _ -> "jinja2.runtime.Macro object";
+          case Namespace _ -> "jinja2.utils.Namespace object";
+          default -> Values.typeName(of) + " object";
+        };
+    if (!(key instanceof String name)) {
+      return new Undefined("%s has no element %s".formatted(type, Values.repr(key)));
+    }
     return new Undefined(
-        key instanceof String
-            ? "'%s object' has no attribute '%s'".formatted(Values.typeName(of), key)
-            : "%s object has no element %s".formatted(Values.typeName(of), Values.text(key)));
+        Methods.changes(of, name)
+            ? "access to attribute '%s' of '%s' object is unsafe."
+                .formatted(name, Values.typeName(of))
+            : "'%s' has no attribute '%s'".formatted(type, name));
   }
 }

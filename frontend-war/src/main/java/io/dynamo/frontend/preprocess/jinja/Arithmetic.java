@@ -28,15 +28,20 @@ final class Arithmetic {
           ? floats(operator, a.doubleValue(), b.doubleValue())
           : integers(operator, Values.big(a), Values.big(b));
     }
+    if (operator.equals("%") && left instanceof String format) {
+      return bounded(Formats.percent(format, right));
+    }
     if (operator.equals("+")) {
       if (left instanceof String x && right instanceof String y) {
         return text(x, y);
       }
-      if (left instanceof List<?> x && right instanceof List<?> y) {
+      if (left instanceof List<?> x
+          && right instanceof List<?> y
+          && left instanceof Tuple == right instanceof Tuple) {
         var sum = new ArrayList<Object>(checked((long) x.size() + y.size()));
         sum.addAll(x);
         sum.addAll(y);
-        return sum;
+        return left instanceof Tuple ? new Tuple(sum) : sum;
       }
     }
     if (operator.equals("*")) {
@@ -46,15 +51,23 @@ final class Arithmetic {
       if (right instanceof String y && a != null) {
         return repeat(y, Values.intArgument(left));
       }
+      if (left instanceof List<?> x && b != null) {
+        return repeat(x, Values.intArgument(right));
+      }
+      if (right instanceof List<?> y && a != null) {
+        return repeat(y, Values.intArgument(left));
+      }
     }
     for (var operand : List.of(left, right)) {
       if (operand instanceof Undefined undefined) {
         throw new JinjaException(undefined.message());
       }
     }
-    if (operator.equals("+") && left instanceof String) {
+    if (operator.equals("+") && (left instanceof String || left instanceof List<?>)) {
+      var type = Values.typeName(left);
       throw new JinjaException(
-          "can only concatenate str (not \"" + Values.typeName(right) + "\") to str");
+          "can only concatenate %s (not \"%s\") to %s"
+              .formatted(type, Values.typeName(right), type));
     }
     throw new JinjaException(
         "unsupported operand type(s) for %s: '%s' and '%s'"
@@ -69,6 +82,19 @@ final class Arithmetic {
   private String repeat(String text, int times) {
     checked((long) text.length() * Math.max(0, times));
     return text.repeat(Math.max(0, times));
+  }
+
+  private List<?> repeat(List<?> items, int times) {
+    var repeated = new ArrayList<Object>(checked((long) items.size() * Math.max(0, times)));
+    for (int i = 0; i < times; i++) {
+      repeated.addAll(items);
+    }
+    return items instanceof Tuple ? new Tuple(repeated) : repeated;
+  }
+
+  private String bounded(String text) {
+    checked(text.length());
+    return text;
   }
 
   private int checked(long length) {
@@ -124,9 +150,22 @@ final class Arithmetic {
       case "-" -> a - b;
       case "*" -> a * b;
       case "/" -> a / b;
-      case "//" -> Math.floor(a / b);
-      case "%" -> a - b * Math.floor(a / b);
+      case "//" -> floorDivision(a, b);
+      case "%" -> {
+        double rest = a % b;
+        yield rest == 0 ? Math.copySign(0.0, b) : rest < 0 != b < 0 ? rest + b : rest;
+      }
       default -> Math.pow(a, b);
     };
+  }
+
+  private static double floorDivision(double a, double b) {
+    double rest = a % b;
+    double quotient = (a - rest) / b - (rest != 0 && rest < 0 != b < 0 ? 1 : 0);
+    if (quotient == 0) {
+      return Math.copySign(0.0, a / b);
+    }
+    double floor = Math.floor(quotient);
+    return quotient - floor > 0.5 ? floor + 1 : floor;
   }
 }

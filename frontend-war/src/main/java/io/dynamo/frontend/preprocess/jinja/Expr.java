@@ -19,6 +19,8 @@ sealed interface Expr {
 
   record ListOf(List<Expr> items) implements Expr {}
 
+  record TupleOf(List<Expr> items) implements Expr {}
+
   record DictOf(List<Expr> keys, List<Expr> values) implements Expr {}
 
   record Negative(Expr of) implements Expr {}
@@ -45,8 +47,17 @@ sealed interface Expr {
 
   record Tested(Expr of, String test, List<Expr> arguments) implements Expr {}
 
-  /** What a call passes. */
-  record Arguments(List<Expr> positional, Map<String, Expr> named) {
-    static final Arguments NONE = new Arguments(List.of(), Map.of());
+  /**
+   * What a call passes.
+   *
+   * @param rest a list with further arguments, given as {@code *rest}
+   * @param namedRest a dict with further named ones, given as {@code **namedRest}
+   */
+  record Arguments(
+      List<Expr> positional,
+      Map<String, Expr> named,
+      @Nullable Expr rest,
+      @Nullable Expr namedRest) {
+    static final Arguments NONE = new Arguments(List.of(), Map.of(), null, null);
   }
 }

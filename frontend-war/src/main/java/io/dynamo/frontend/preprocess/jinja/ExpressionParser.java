@@ -11,63 +11,16 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Reads expressions, by Jinja's precedence. For one thread. */
-final class ExpressionParser {
+final class ExpressionParser extends TokenCursor {
   private static final int MAX_DEPTH = 100;
   private static final Set<String> COMPARISONS = Set.of("==", "!=", "<", "<=", ">", ">=");
   private static final Set<String> KEYWORDS_AFTER_TEST =
       Set.of("else", "or", "and", "is", "if", "not", "in");
 
-  private final List<Token> tokens;
-  private int at;
   private int depth;
 
   ExpressionParser(List<Token> tokens) {
-    this.tokens = tokens;
-  }
-
-  Token current() {
-    return tokens.get(at);
-  }
-
-  Token next() {
-    return tokens.get(at++);
-  }
-
-  boolean skipOperator(String operator) {
-    boolean there = current().isOperator(operator);
-    at += there ? 1 : 0;
-    return there;
-  }
-
-  boolean skipName(String name) {
-    boolean there = current().isName(name);
-    at += there ? 1 : 0;
-    return there;
-  }
-
-  void expectOperator(String operator) {
-    if (!skipOperator(operator)) {
-      throw error("expected '" + operator + "'");
-    }
-  }
-
-  void expectName(String name) {
-    if (!skipName(name)) {
-      throw error("expected '" + name + "'");
-    }
-  }
-
-  String name() {
-    if (current().kind() != Kind.NAME) {
-      throw error("expected a name");
-    }
-    return next().text();
-  }
-
-  JinjaException error(String message) {
-    var token = current();
-    var found = token.kind() == Kind.END ? "the end" : "'" + token.text() + "'";
-    return new JinjaException(message + ", found " + found + " (line " + token.line() + ")");
+    super(tokens);
   }
 
   /** One expression, or several with commas as a list. */
@@ -84,7 +37,7 @@ final class ExpressionParser {
       }
       items.add(expression());
     }
-    return new Expr.ListOf(items);
+    return new Expr.TupleOf(items);
   }
 
   Expr expression() {
@@ -111,7 +64,7 @@ final class ExpressionParser {
     while (skipOperator(",")) {
       items.add(or());
     }
-    return new Expr.ListOf(items);
+    return new Expr.TupleOf(items);
   }
 
   Expr or() {
@@ -144,8 +97,9 @@ final class ExpressionParser {
         operators.add(next().text());
       } else if (skipName("in")) {
         operators.add("in");
-      } else if (token.isName("not") && tokens.get(at + 1).isName("in")) {
-        at += 2;
+      } else if (token.isName("not") && following().isName("in")) {
+        next();
+        next();
         operators.add("not in");
       } else {
         return operators.isEmpty() ? first : new Expr.Compare(first, operators, operands);
@@ -208,7 +162,7 @@ final class ExpressionParser {
     var token = current();
     switch (token.kind()) {
       case NAME -> {
-        at++;
+        next();
         return switch (token.text()) {
           case "true", "True" -> new Expr.Literal(true);
           case "false", "False" -> new Expr.Literal(false);
@@ -224,11 +178,11 @@ final class ExpressionParser {
         return new Expr.Literal(text.toString());
       }
       case INTEGER -> {
-        at++;
+        next();
         return new Expr.Literal(Values.integer(new BigInteger(token.text())));
       }
       case FLOAT -> {
-        at++;
+        next();
         try {
           return new Expr.Literal(Double.valueOf(token.text()));
         } catch (NumberFormatException e) {
@@ -252,7 +206,7 @@ final class ExpressionParser {
 
   private Expr parenthesized() {
     if (skipOperator(")")) {
-      return new Expr.ListOf(List.of());
+      return new Expr.TupleOf(List.of());
     }
     var first = expression();
     if (skipOperator(")")) {
@@ -262,7 +216,7 @@ final class ExpressionParser {
     var items = new ArrayList<Expr>();
     items.add(first);
     items.addAll(items(")"));
-    return new Expr.ListOf(items);
+    return new Expr.TupleOf(items);
   }
 
   private List<Expr> items(String closer) {
@@ -329,10 +283,16 @@ final class ExpressionParser {
     expectOperator("(");
     var positional = new ArrayList<Expr>();
     Map<String, Expr> named = new LinkedHashMap<>();
+    Expr rest = null;
+    Expr namedRest = null;
     while (!skipOperator(")")) {
-      if (current().kind() == Kind.NAME && tokens.get(at + 1).isOperator("=")) {
+      if (skipOperator("**")) {
+        namedRest = expression();
+      } else if (skipOperator("*")) {
+        rest = expression();
+      } else if (current().kind() == Kind.NAME && following().isOperator("=")) {
         var name = name();
-        at++;
+        next();
         named.put(name, expression());
       } else {
         positional.add(expression());
@@ -341,7 +301,7 @@ final class ExpressionParser {
         expectOperator(",");
       }
     }
-    return new Arguments(positional, named);
+    return new Arguments(positional, named, rest, namedRest);
   }
 
   private Expr filters(Expr start) {

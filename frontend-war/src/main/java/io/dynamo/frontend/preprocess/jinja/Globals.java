@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** The functions every template can call. */
 final class Globals {
@@ -25,7 +26,11 @@ final class Globals {
         "strftime_now",
         (Function)
             (args, named) ->
-                Strftime.format(ZonedDateTime.now(clock), Values.text(args.getFirst())));
+                Strftime.format(
+                    ZonedDateTime.now(clock),
+                    args.isEmpty()
+                        ? Values.text(named.getOrDefault("format", ""))
+                        : Values.text(args.getFirst())));
     scope.set("range", (Function) (args, named) -> range(args));
     scope.set(
         "namespace",
@@ -38,8 +43,36 @@ final class Globals {
               values.putAll(named);
               return new Namespace(values);
             });
-    scope.set("dict", (Function) (args, named) -> new LinkedHashMap<Object, Object>(named));
+    scope.set("dict", (Function) Globals::dict);
+    scope.set("cycler", (Function) (args, named) -> new Cycler(args));
+    scope.set(
+        "joiner", (Function) (args, named) -> joiner(args.isEmpty() ? ", " : args.getFirst()));
     return scope;
+  }
+
+  private static Object dict(List<Object> args, Map<String, Object> named) {
+    var dict = new LinkedHashMap<Object, Object>();
+    if (!args.isEmpty()) {
+      if (args.getFirst() instanceof Map<?, ?> map) {
+        dict.putAll(map);
+      } else {
+        for (var pair : Values.iterate(args.getFirst())) {
+          var parts = Values.iterate(pair);
+          if (parts.size() != 2) {
+            throw new JinjaException("dict() wants pairs");
+          }
+          dict.put(parts.getFirst(), parts.getLast());
+        }
+      }
+    }
+    dict.putAll(named);
+    return dict;
+  }
+
+  /** Gives nothing the first time and the separator from then on. */
+  private static Function joiner(Object separator) {
+    var used = new AtomicBoolean();
+    return (args, named) -> used.getAndSet(true) ? separator : "";
   }
 
   private static Object range(List<Object> args) {

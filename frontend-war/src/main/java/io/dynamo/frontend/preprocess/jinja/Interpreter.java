@@ -52,21 +52,26 @@ final class Interpreter {
       case Node.Output(var value) -> write(Values.text(value(value, scope)));
       case Node.Assign(var targets, var value) -> bind(targets, value(value, scope), scope);
       case Node.AssignAttribute(var name, var attribute, var value) -> {
-        if (!(scope.get(name) instanceof Namespace namespace)) {
-          throw new JinjaException("cannot assign attribute on non-namespace object");
-        }
+        var namespace = namespace(name, scope);
         namespace.values().put(attribute, value(value, scope));
       }
-      case Node.Capture(var target, var body) -> scope.set(target, capture(body, scope));
+      case Node.Capture capture -> run(capture, scope);
       case Node.FilterBlock(var filter, var arguments, var body) ->
           write(
               Values.text(
                   Filters.apply(
                       filter,
                       capture(body, new Scope(scope)),
-                      values(arguments.positional(), scope),
-                      named(arguments.named(), scope))));
-      case Node.Macro macro -> scope.set(macro.name(), macro(macro, scope));
+                      positional(arguments, scope),
+                      named(arguments, scope))));
+      case Node.Macro macro -> scope.set(macro.name(), new Macro(macro, scope, this));
+      case Node.CallBlock(var call, var caller) -> {
+        var named = named(call.arguments(), scope);
+        named.put("caller", new Macro(caller, scope, this));
+        write(
+            Values.text(
+                call(value(call.function(), scope), positional(call.arguments(), scope), named)));
+      }
       case Node.Scoped(var names, var values, var body) -> {
         var inner = new Scope(scope);
         for (int i = 0; i < names.size(); i++) {
@@ -81,7 +86,7 @@ final class Interpreter {
           }
         }
       }
-      case Node.For loop -> run(loop, scope);
+      case Node.For loop -> run(loop, value(loop.in(), scope), 0, scope);
       case Node.Break _ -> {
         return Flow.BREAK;
       }
@@ -92,8 +97,29 @@ final class Interpreter {
     return Flow.NEXT;
   }
 
-  private void run(Node.For node, Scope scope) {
-    var items = Values.iterate(value(node.in(), scope));
+  private void run(Node.Capture capture, Scope scope) {
+    Object text = capture(capture.body(), new Scope(scope));
+    if (capture.filtered() != null) {
+      var inner = new Scope(scope);
+      inner.set(Node.Capture.TEXT, text);
+      text = value(capture.filtered(), inner);
+    }
+    if (capture.attribute() == null) {
+      scope.set(capture.target(), text);
+    } else {
+      namespace(capture.target(), scope).values().put(capture.attribute(), text);
+    }
+  }
+
+  private static Namespace namespace(String name, Scope scope) {
+    if (scope.get(name) instanceof Namespace namespace) {
+      return namespace;
+    }
+    throw new JinjaException("cannot assign attribute on non-namespace object");
+  }
+
+  private void run(Node.For node, Object in, int depth0, Scope scope) {
+    var items = Values.iterate(in);
     if (node.condition() != null) {
       var kept = new ArrayList<>();
       for (var item : items) {
@@ -109,7 +135,7 @@ final class Interpreter {
       run(node.otherwise(), new Scope(scope));
       return;
     }
-    var loop = new Loop(items, scope.get("loop") instanceof Loop outer ? outer.depth0() + 1 : 0);
+    var loop = new Loop(items, depth0, node.recursive() ? recursion(node, scope) : null);
     for (int i = 0; i < items.size(); i++) {
       step();
       var inner = new Scope(scope);
@@ -119,6 +145,10 @@ final class Interpreter {
         return;
       }
     }
+  }
+
+  private Loop.Recursion recursion(Node.For node, Scope scope) {
+    return (items, depth0) -> captured(() -> run(node, items, depth0, scope));
   }
 
   private static void bind(List<String> targets, Object value, Scope scope) {
@@ -139,47 +169,28 @@ final class Interpreter {
     }
   }
 
-  private String capture(List<Node> body, Scope scope) {
+  /** The text of {@code body}. */
+  String capture(List<Node> body, Scope scope) {
+    return captured(() -> run(body, scope));
+  }
+
+  private String captured(Runnable body) {
     var outer = out;
     out = new StringBuilder();
     try {
-      run(body, scope);
+      body.run();
       return out.toString();
     } finally {
       out = outer;
     }
   }
 
-  private Function macro(Node.Macro macro, Scope scope) {
-    return (positional, named) -> {
-      var inner = new Scope(scope);
-      var parameters = macro.parameters();
-      if (positional.size() > parameters.size()) {
-        throw new JinjaException(
-            "macro '%s' takes not more than %d argument(s)"
-                .formatted(macro.name(), parameters.size()));
-      }
-      for (int i = 0; i < parameters.size(); i++) {
-        var parameter = parameters.get(i);
-        var given = i < positional.size() ? positional.get(i) : named.get(parameter);
-        var otherwise = macro.defaults().get(i);
-        inner.set(
-            parameter,
-            given != null
-                ? given
-                : otherwise != null
-                    ? value(otherwise, inner)
-                    : new Undefined("parameter '" + parameter + "' was not provided"));
-      }
-      return capture(macro.body(), inner);
-    };
-  }
-
   private boolean isTrue(Expr expression, Scope scope) {
     return Values.isTrue(value(expression, scope));
   }
 
-  private Object value(Expr expression, Scope scope) {
+  /** What {@code expression} gives. */
+  Object value(Expr expression, Scope scope) {
     step();
     return switch (expression) {
       case Expr.Literal(var value) -> value;
@@ -190,6 +201,7 @@ final class Interpreter {
           Access.slice(
               value(of, scope), optional(from, scope), optional(to, scope), optional(step, scope));
       case Expr.ListOf(var items) -> values(items, scope);
+      case Expr.TupleOf(var items) -> new Tuple(values(items, scope));
       case Expr.DictOf(var keys, var values) -> {
         var map = new LinkedHashMap<Object, Object>();
         for (int i = 0; i < keys.size(); i++) {
@@ -218,16 +230,10 @@ final class Interpreter {
                   ? value(otherwise, scope)
                   : new Undefined("the inline if-expression has no else section");
       case Expr.Call(var function, var arguments) ->
-          call(
-              value(function, scope),
-              values(arguments.positional(), scope),
-              named(arguments.named(), scope));
+          call(value(function, scope), positional(arguments, scope), named(arguments, scope));
       case Expr.Filtered(var of, var filter, var arguments) ->
           Filters.apply(
-              filter,
-              value(of, scope),
-              values(arguments.positional(), scope),
-              named(arguments.named(), scope));
+              filter, value(of, scope), positional(arguments, scope), named(arguments, scope));
       case Expr.Tested(var of, var test, var arguments) ->
           Tests.apply(test, value(of, scope), values(arguments, scope));
     };
@@ -293,9 +299,23 @@ final class Interpreter {
     return values;
   }
 
-  private Map<String, Object> named(Map<String, Expr> expressions, Scope scope) {
+  private List<Object> positional(Expr.Arguments arguments, Scope scope) {
+    var values = values(arguments.positional(), scope);
+    if (arguments.rest() != null) {
+      values.addAll(Values.iterate(value(arguments.rest(), scope)));
+    }
+    return values;
+  }
+
+  private Map<String, Object> named(Expr.Arguments arguments, Scope scope) {
     var values = new LinkedHashMap<String, Object>();
-    expressions.forEach((name, expression) -> values.put(name, value(expression, scope)));
+    arguments.named().forEach((name, expression) -> values.put(name, value(expression, scope)));
+    if (arguments.namedRest() != null) {
+      if (!(value(arguments.namedRest(), scope) instanceof Map<?, ?> rest)) {
+        throw new JinjaException("argument after ** must be a mapping");
+      }
+      rest.forEach((name, value) -> values.put(Values.text(name), value));
+    }
     return values;
   }
 

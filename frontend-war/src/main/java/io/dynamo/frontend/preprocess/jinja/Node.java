@@ -14,6 +14,7 @@ sealed interface Node {
       List<String> targets,
       Expr in,
       @Nullable Expr condition,
+      boolean recursive,
       List<Node> body,
       List<Node> otherwise)
       implements Node {}
@@ -29,11 +30,31 @@ sealed interface Node {
   /** {@code set namespace.name = value}. */
   record AssignAttribute(String namespace, String name, Expr value) implements Node {}
 
-  /** {@code set a}…{@code endset}. */
-  record Capture(String target, List<Node> body) implements Node {}
+  /**
+   * {@code set a}…{@code endset}.
+   *
+   * @param attribute of the namespace {@code target}, or null when that is what is set
+   * @param filtered the text's name with filters applied to it, or null
+   */
+  record Capture(
+      String target, @Nullable String attribute, @Nullable Expr filtered, List<Node> body)
+      implements Node {
+    static final String TEXT = " text"; // no template can spell it
+  }
 
-  record Macro(String name, List<String> parameters, List<@Nullable Expr> defaults, List<Node> body)
+  /** A macro; also the body of a {@code call} block, which is one without a name. */
+  record Macro(
+      String name,
+      List<String> parameters,
+      List<@Nullable Expr> defaults,
+      List<Node> body,
+      boolean usesCaller,
+      boolean usesVarargs,
+      boolean usesKwargs)
       implements Node {}
+
+  /** {@code call f(…)}…{@code endcall}: the body is the call's {@code caller}. */
+  record CallBlock(Expr.Call call, Macro caller) implements Node {}
 
   record FilterBlock(String filter, Arguments arguments, List<Node> body) implements Node {}
 

@@ -1,21 +1,31 @@
 package io.dynamo.frontend.preprocess.jinja;
 
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
 
 /** {@code json.dumps(value, ensure_ascii=False)}: its separators, order and escapes. */
 final class PythonJson {
   private final String itemSeparator;
   private final String keySeparator;
-  private final String indent;
+  private final @Nullable String indent;
+  private final boolean ascii;
   private final boolean sortKeys;
   private final StringBuilder out = new StringBuilder();
 
   /**
-   * @param indent spaces of a level, or the empty string for one line
+   * @param indent spaces of a level, or null for one line
+   * @param ascii whether other characters are escaped
    */
-  PythonJson(String itemSeparator, String keySeparator, String indent, boolean sortKeys) {
+  PythonJson(
+      String itemSeparator,
+      String keySeparator,
+      @Nullable String indent,
+      boolean sortKeys,
+      boolean ascii) {
+    this.ascii = ascii;
     this.itemSeparator = itemSeparator;
     this.keySeparator = keySeparator;
     this.indent = indent;
@@ -60,7 +70,7 @@ final class PythonJson {
       string(
           entry.getKey() instanceof String key
               ? key
-              : new PythonJson(",", ":", "", false).write(entry.getKey()));
+              : new PythonJson(",", ":", null, false, false).write(entry.getKey()));
       out.append(keySeparator);
       value(entry.getValue(), level + 1);
     }
@@ -71,13 +81,13 @@ final class PythonJson {
     if (index > 0) {
       out.append(itemSeparator);
     }
-    if (!indent.isEmpty()) {
+    if (indent != null) {
       out.append('\n').append(indent.repeat(level));
     }
   }
 
   private void close(boolean empty, int level, char closer) {
-    if (!empty && !indent.isEmpty()) {
+    if (!empty && indent != null) {
       out.append('\n').append(indent.repeat(level - 1));
     }
     out.append(closer);
@@ -102,10 +112,8 @@ final class PythonJson {
         case '\b' -> out.append("\\b");
         case '\f' -> out.append("\\f");
         default -> {
-          if (c < 0x20) {
-            out.append("\\u00")
-                .append(Character.forDigit(c >> 4, 16))
-                .append(Character.forDigit(c & 15, 16));
+          if (c < 0x20 || (ascii && c > 0x7E)) {
+            out.append("\\u").append(HexFormat.of().toHexDigits(c));
           } else {
             out.append(c);
           }

@@ -82,7 +82,8 @@ final class TemplateParser {
       case "for" -> forLoop();
       case "if" -> conditional();
       case "set" -> set();
-      case "macro" -> macro();
+      case "macro" -> macro(tokens.name(), "endmacro");
+      case "call" -> callBlock();
       case "filter" -> {
         var filter = tokens.filter(new Expr.Literal(""));
         yield new Node.FilterBlock(filter.filter(), filter.arguments(), bodyUntil("endfilter"));
@@ -105,6 +106,7 @@ final class TemplateParser {
     tokens.expectName("in");
     var in = tokens.iterable();
     var condition = tokens.skipName("if") ? tokens.expression() : null;
+    boolean recursive = tokens.skipName("recursive");
     expect(Kind.BLOCK_END);
     loops++;
     var body = body(Set.of("else", "endfor"));
@@ -115,7 +117,7 @@ final class TemplateParser {
     } else {
       expect(Kind.BLOCK_END);
     }
-    return new Node.For(targets, in, condition, body, otherwise);
+    return new Node.For(targets, in, condition, recursive, body, otherwise);
   }
 
   private Node conditional() {
@@ -142,23 +144,70 @@ final class TemplateParser {
     var targets = names();
     if (targets.size() == 1 && tokens.skipOperator(".")) {
       var attribute = tokens.name();
-      tokens.expectOperator("=");
+      if (!tokens.skipOperator("=")) {
+        return capture(targets.getFirst(), attribute);
+      }
       var value = tokens.tuple();
       expect(Kind.BLOCK_END);
       return new Node.AssignAttribute(targets.getFirst(), attribute, value);
     }
     if (!tokens.skipOperator("=")) {
-      return new Node.Capture(targets.getFirst(), bodyUntil("endset"));
+      return capture(targets.getFirst(), null);
     }
     var value = tokens.tuple();
     expect(Kind.BLOCK_END);
     return new Node.Assign(targets, value);
   }
 
-  private Node macro() {
-    var name = tokens.name();
+  private Node capture(String target, @Nullable String attribute) {
+    Expr filtered = null;
+    while (tokens.skipOperator("|")) {
+      filtered = tokens.filter(filtered == null ? new Expr.Name(Node.Capture.TEXT) : filtered);
+    }
+    return new Node.Capture(target, attribute, filtered, bodyUntil("endset"));
+  }
+
+  private Node callBlock() {
     var parameters = new ArrayList<String>();
     var defaults = new ArrayList<@Nullable Expr>();
+    if (tokens.current().isOperator("(")) {
+      parameters(parameters, defaults);
+    }
+    if (!(tokens.expression() instanceof Expr.Call call)) {
+      throw tokens.error("expected a call");
+    }
+    return new Node.CallBlock(
+        call, macro("caller", parameters, defaults, "endcall", tokens.position()));
+  }
+
+  private Node.Macro macro(String name, String end) {
+    var parameters = new ArrayList<String>();
+    var defaults = new ArrayList<@Nullable Expr>();
+    parameters(parameters, defaults);
+    return macro(name, parameters, defaults, end, tokens.position());
+  }
+
+  private Node.Macro macro(
+      String name,
+      List<String> parameters,
+      List<@Nullable Expr> defaults,
+      String end,
+      int position) {
+    int outer = loops;
+    loops = 0;
+    var body = bodyUntil(end);
+    loops = outer;
+    return new Node.Macro(
+        name,
+        parameters,
+        defaults,
+        body,
+        tokens.mentions("caller", position) || parameters.contains("caller"),
+        tokens.mentions("varargs", position),
+        tokens.mentions("kwargs", position));
+  }
+
+  private void parameters(List<String> parameters, List<@Nullable Expr> defaults) {
     tokens.expectOperator("(");
     while (!tokens.skipOperator(")")) {
       parameters.add(tokens.name());
@@ -167,11 +216,6 @@ final class TemplateParser {
         tokens.expectOperator(",");
       }
     }
-    int outer = loops;
-    loops = 0;
-    var body = bodyUntil("endmacro");
-    loops = outer;
-    return new Node.Macro(name, parameters, defaults, body);
   }
 
   private Node with() {

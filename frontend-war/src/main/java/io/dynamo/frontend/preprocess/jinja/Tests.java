@@ -31,13 +31,19 @@ final class Tests {
           "upper",
           "eq",
           "equalto",
+          "==",
           "ne",
+          "!=",
           "lt",
           "lessthan",
+          "<",
           "le",
+          "<=",
           "gt",
           "greaterthan",
+          ">",
           "ge",
+          ">=",
           "sameas");
 
   private Tests() {}
@@ -65,22 +71,28 @@ final class Tests {
               || value instanceof Map
               || value instanceof Undefined;
       case "callable" -> value instanceof Function;
-      case "odd" -> Math.floorMod(Values.intArgument(value), 2) == 1;
-      case "even" -> Math.floorMod(Values.intArgument(value), 2) == 0;
-      case "divisibleby" ->
-          Values.intArgument(value) % Values.intArgument(argument(name, arguments)) == 0;
+      case "odd" -> Values.equal(rest(value, 2L), 1L);
+      case "even" -> Values.equal(rest(value, 2L), 0L);
+      case "divisibleby" -> Values.equal(rest(value, argument(name, arguments)), 0L);
       case "in" -> Values.contains(argument(name, arguments), value);
       case "lower" -> isCased(Values.text(value), true);
       case "upper" -> isCased(Values.text(value), false);
-      case "eq", "equalto" -> Values.equal(value, argument(name, arguments));
-      case "ne" -> !Values.equal(value, argument(name, arguments));
-      case "lt", "lessthan" -> Values.compare(value, argument(name, arguments)) < 0;
-      case "le" -> Values.compare(value, argument(name, arguments)) <= 0;
-      case "gt", "greaterthan" -> Values.compare(value, argument(name, arguments)) > 0;
-      case "ge" -> Values.compare(value, argument(name, arguments)) >= 0;
+      case "eq", "equalto", "==" -> Values.equal(value, argument(name, arguments));
+      case "ne", "!=" -> !Values.equal(value, argument(name, arguments));
+      case "lt", "lessthan", "<" -> Values.compare(value, argument(name, arguments)) < 0;
+      case "le", "<=" -> Values.compare(value, argument(name, arguments)) <= 0;
+      case "gt", "greaterthan", ">" -> Values.compare(value, argument(name, arguments)) > 0;
+      case "ge", ">=" -> Values.compare(value, argument(name, arguments)) >= 0;
       case "sameas" -> isSameScalar(value, argument(name, arguments));
       default -> throw new JinjaException("No test named '" + name + "'.");
     };
+  }
+
+  private static Object rest(Object value, Object by) {
+    if (Values.number(value) == null) {
+      throw new JinjaException("'" + Values.typeName(value) + "' is no number");
+    }
+    return new Arithmetic(1).apply("%", value, by);
   }
 
   /** Identity of what Python has once: none, booleans and, nearly, numbers and strings. */

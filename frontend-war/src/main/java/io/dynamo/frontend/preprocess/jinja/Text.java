@@ -1,13 +1,62 @@
 package io.dynamo.frontend.preprocess.jinja;
 
 import java.math.BigDecimal;
+import java.util.ArrayList;
+import java.util.List;
 
 /** Python's ideas of white space, escapes and number spelling. */
 final class Text {
+  private static final int MAX_LENGTH = 16 << 20; // of a text that is made in one step
+
   private Text() {}
+
+  /** The length of a text that is about to be made, checked. */
+  static int checkedLength(long length) {
+    if (length > MAX_LENGTH) {
+      throw new JinjaException("a text of the template exceeds " + MAX_LENGTH + " characters");
+    }
+    return (int) length;
+  }
 
   static boolean isSpace(int c) {
     return Character.isWhitespace(c) || Character.isSpaceChar(c) || c == 0x85;
+  }
+
+  /** Whether {@code repr} shows the character as it is. */
+  static boolean isPrintable(int c) {
+    return switch (Character.getType(c)) {
+      case Character.CONTROL,
+          Character.FORMAT,
+          Character.SURROGATE,
+          Character.PRIVATE_USE,
+          Character.UNASSIGNED,
+          Character.LINE_SEPARATOR,
+          Character.PARAGRAPH_SEPARATOR ->
+          false;
+      case Character.SPACE_SEPARATOR -> c == ' ';
+      default -> true;
+    };
+  }
+
+  /** {@code splitlines}: by all that Python takes for the end of a line. */
+  static List<Object> lines(String text, boolean keepEnds) {
+    var lines = new ArrayList<>();
+    int start = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if ((c >= '\n' && c <= '\r') || (c >= 0x1C && c <= 0x1E) || c == 0x85 || c >>> 1 == 0x1014) {
+        int end = i;
+        if (c == '\r' && i + 1 < text.length() && text.charAt(i + 1) == '\n') {
+          i++;
+        }
+        lines.add(text.substring(start, keepEnds ? i + 1 : end));
+        start = i + 1;
+      }
+    }
+    if (start < text.length()) {
+      lines.add(text.substring(start));
+    }
+    return lines;
   }
 
   /** How many characters of white space {@code text} ends with. */

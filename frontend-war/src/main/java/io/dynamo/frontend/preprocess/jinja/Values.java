@@ -72,6 +72,11 @@ final class Values {
     return value instanceof String text ? text : spell(value, false);
   }
 
+  /** {@code repr(value)}. */
+  static String repr(Object value) {
+    return spell(value, true);
+  }
+
   private static String spell(Object value, boolean quote) {
     return switch (value) {
       case String text -> quote ? quoted(text) : text;
@@ -80,6 +85,10 @@ final class Values {
       case Double number -> Text.number(number);
       case Number number -> number.toString();
       case Undefined _ -> quote ? "Undefined" : "";
+      case Tuple tuple ->
+          tuple.stream()
+              .map(item -> spell(item, true))
+              .collect(Collectors.joining(", ", "(", tuple.size() == 1 ? ",)" : ")"));
       case List<?> list ->
           list.stream().map(item -> spell(item, true)).collect(Collectors.joining(", ", "[", "]"));
       case Map<?, ?> map ->
@@ -104,8 +113,9 @@ final class Values {
                 default -> {
                   if (c == quote) {
                     out.append('\\').appendCodePoint(c);
-                  } else if (c < 0x20 || c == 0x7F) {
-                    out.append("\\x%02x".formatted(c));
+                  } else if (!Text.isPrintable(c)) {
+                    out.append(
+                        (c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x").formatted(c));
                   } else {
                     out.appendCodePoint(c);
                   }
@@ -123,6 +133,7 @@ final class Values {
       case Double _ -> "float";
       case Number _ -> "int";
       case String _ -> "str";
+      case Tuple _ -> "tuple";
       case List<?> _ -> "list";
       case Map<?, ?> _ -> "dict";
       case Namespace _ -> "Namespace";
@@ -145,7 +156,7 @@ final class Values {
       return compareNumbers(a, b) == 0;
     }
     if (left instanceof List<?> x && right instanceof List<?> y) {
-      if (x.size() != y.size()) {
+      if (x.size() != y.size() || left instanceof Tuple != right instanceof Tuple) {
         return false;
       }
       for (int i = 0; i < x.size(); i++) {

@@ -3,7 +3,6 @@ package io.dynamo.frontend.preprocess.jinja;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.InputStream;
@@ -18,8 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -30,33 +31,44 @@ class JinjaTemplateTest {
   private static final JinjaTemplate.Limits LIMITS =
       new JinjaTemplate.Limits(NOON, 1 << 20, Duration.ofSeconds(20));
 
-  record Rendered(String template, Map<String, Object> row) {
+  record Rendered(
+      String template,
+      String conversation,
+      @Nullable String text,
+      @Nullable String error,
+      @Nullable Boolean refused) {
     @Override
     public String toString() {
-      return template + ", " + row.get("conversation");
+      return template + ", " + conversation;
     }
   }
 
-  static Stream<Rendered> renderedByJinja2() throws IOException {
+  record Recording(Map<String, Map<String, Object>> conversations, List<Rendered> rendered) {}
+
+  private static Recording recording() throws IOException {
     try (var in = resource("/rendered.json")) {
-      return new ObjectMapper()
-          .readValue(in, new TypeReference<List<Map<String, Object>>>() {}).stream()
-              .map(row -> new Rendered(String.valueOf(row.get("template")), row));
+      return new ObjectMapper().readValue(in, Recording.class);
     }
   }
 
-  @ParameterizedTest
+  static Stream<Arguments> renderedByJinja2() throws IOException {
+    var recording = recording();
+    return recording.rendered().stream()
+        .map(
+            rendered ->
+                Arguments.of(rendered, recording.conversations().get(rendered.conversation())));
+  }
+
+  @ParameterizedTest(name = "{0}")
   @MethodSource("renderedByJinja2")
-  @SuppressWarnings("unchecked")
-  void rendersWhatJinja2Renders(Rendered rendered) throws IOException {
+  void rendersWhatJinja2Renders(Rendered rendered, Map<String, Object> values) throws IOException {
     var template = JinjaTemplate.compile(source(rendered.template()));
-    var values = (Map<String, Object>) Objects.requireNonNull(rendered.row().get("values"));
-    if (rendered.row().get("error") instanceof String error) {
+    if (rendered.error() != null) {
       assertThatThrownBy(() -> template.render(values, LIMITS))
           .isInstanceOf(JinjaException.class)
-          .hasMessage(error);
+          .hasMessage(rendered.error());
     } else {
-      assertThat(template.render(values, LIMITS)).isEqualTo(rendered.row().get("text"));
+      assertThat(template.render(values, LIMITS)).isEqualTo(rendered.text());
     }
   }
 
@@ -67,6 +79,12 @@ class JinjaTemplateTest {
         "{% for i in range(100000) %}{{ 'xxxxxxxxxxxxxxxxxxxxxxxx' }}{% endfor %}",
         "{{ 'x' * 100000000 }}",
         "{{ 9 ** 9999 }}",
+        "{% set a = 'x' * 60000 %}{{ a.replace('x', a) }}",
+        "{% set a = 'x' * 60000 %}{{ a | join(a) }}",
+        "{% set a = 'x' * 60000 %}{{ a.join(range(60000) | map('string')) }}",
+        "{{ ('{0:>10000}' * 2000).format(1) }}",
+        "{{ ('%(a)9999s' * 5000) % {'a': 1} }}",
+        "{{ ('\\n' * 60000) | indent(60000, blank=true) }}",
         "{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}",
         "{{ range(100001) }}",
         "{{ ''.getClass() }}",

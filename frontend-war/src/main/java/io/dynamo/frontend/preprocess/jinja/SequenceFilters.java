@@ -1,0 +1,208 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Filters that order, choose and group items. */
+final class SequenceFilters {
+  private static final int MAX_SUM = 1 << 20; // characters or items of a sum of such
+
+  private SequenceFilters() {}
+
+  static Object dictSort(Object value, Inputs in) {
+    if (!(value instanceof Map<?, ?> map)) {
+      throw new JinjaException("'" + Values.typeName(value) + "' object has no attribute 'items'");
+    }
+    int by = in.text(1, "by", "key").equals("value") ? 1 : 0;
+    var items = Methods.items(map);
+    items.sort(
+        order(
+            in.flag(0, "case_sensitive"), item -> ((List<?>) item).get(by), in.flag(2, "reverse")));
+    return items;
+  }
+
+  static Object sort(Object value, Inputs in) {
+    var attribute = in.find(2, "attribute");
+    var items = new ArrayList<>(Values.iterate(value));
+    items.sort(
+        order(
+            in.flag(1, "case_sensitive"),
+            item -> attribute == null ? item : Access.path(item, attribute),
+            in.flag(0, "reverse")));
+    return items;
+  }
+
+  private static Comparator<Object> order(
+      boolean caseSensitive, java.util.function.Function<Object, Object> key, boolean reverse) {
+    Comparator<Object> order =
+        (a, b) ->
+            Values.compare(
+                folded(key.apply(a), caseSensitive), folded(key.apply(b), caseSensitive));
+    return reverse ? order.reversed() : order;
+  }
+
+  private static Object folded(Object value, boolean caseSensitive) {
+    return !caseSensitive && value instanceof String text ? text.toLowerCase(Locale.ROOT) : value;
+  }
+
+  static Object reverse(Object value) {
+    if (value instanceof String text) {
+      return new StringBuilder(text).reverse().toString();
+    }
+    var items = new ArrayList<>(Values.iterate(value));
+    Collections.reverse(items);
+    return items;
+  }
+
+  static Object unique(Object value, Inputs in) {
+    boolean caseSensitive = in.flag(0, "case_sensitive");
+    var attribute = in.find(1, "attribute");
+    var seen = new ArrayList<>();
+    var unique = new ArrayList<>();
+    for (var item : Values.iterate(value)) {
+      var key = folded(attribute == null ? item : Access.path(item, attribute), caseSensitive);
+      if (!Values.contains(seen, key)) {
+        seen.add(key);
+        unique.add(item);
+      }
+    }
+    return unique;
+  }
+
+  static Object map(Object value, Inputs in) {
+    var attribute = in.named().get("attribute");
+    var otherwise = in.named().get("default");
+    var mapped = new ArrayList<>();
+    for (var item : Values.iterate(value)) {
+      if (attribute == null) {
+        var rest =
+            in.positional().subList(Math.min(1, in.positional().size()), in.positional().size());
+        mapped.add(Filters.apply(in.text(0, "filter", ""), item, rest, in.named()));
+      } else {
+        var found = Access.path(item, attribute);
+        mapped.add(found instanceof Undefined && otherwise != null ? otherwise : found);
+      }
+    }
+    return mapped;
+  }
+
+  static Object select(Object value, List<Object> args, boolean keep, boolean byAttribute) {
+    int test = byAttribute ? 1 : 0;
+    if (byAttribute && args.isEmpty()) {
+      throw new JinjaException("selectattr needs an attribute");
+    }
+    var selected = new ArrayList<>();
+    for (var item : Values.iterate(value)) {
+      var tested = byAttribute ? Access.path(item, args.getFirst()) : item;
+      boolean passes =
+          args.size() > test
+              ? Tests.apply(
+                  Values.text(args.get(test)), tested, args.subList(test + 1, args.size()))
+              : Values.isTrue(tested);
+      if (passes == keep) {
+        selected.add(item);
+      }
+    }
+    return selected;
+  }
+
+  static Object sum(Object value, Inputs in) {
+    var attribute = in.find(0, "attribute");
+    Object sum = in.get(1, "start", 0L);
+    for (var item : Values.iterate(value)) {
+      sum = new Arithmetic(MAX_SUM).apply("+", sum, part(item, attribute));
+    }
+    return sum;
+  }
+
+  static Object extreme(Object value, Inputs in, boolean least) {
+    var attribute = in.find(1, "attribute");
+    boolean caseSensitive = in.flag(0, "case_sensitive");
+    var items = Values.iterate(value);
+    if (items.isEmpty()) {
+      return new Undefined("No aggregated item, sequence was empty.");
+    }
+    var order = order(caseSensitive, item -> part(item, attribute), !least);
+    var found = items.getFirst();
+    for (var item : items) {
+      found = order.compare(item, found) < 0 ? item : found;
+    }
+    return found;
+  }
+
+  static Object batch(Object value, Inputs in) {
+    int size = in.integer(0, "linecount", 0);
+    if (size < 1) {
+      throw new JinjaException("batch needs the size of a batch");
+    }
+    var fill = in.get(1, "fill_with", None.NONE);
+    var items = Values.iterate(value);
+    var batches = new ArrayList<>();
+    for (int from = 0; from < items.size(); from += size) {
+      var batch = new ArrayList<>(items.subList(from, Math.min(items.size(), from + size)));
+      while (fill != None.NONE && batch.size() < size) {
+        batch.add(fill);
+      }
+      batches.add(batch);
+    }
+    return batches;
+  }
+
+  static Object slice(Object value, Inputs in) {
+    int slices = in.integer(0, "slices", 0);
+    if (slices < 1) {
+      throw new JinjaException("slice needs the number of slices");
+    }
+    var fill = in.get(1, "fill_with", None.NONE);
+    var items = Values.iterate(value);
+    int longer = items.size() % slices;
+    var sliced = new ArrayList<>();
+    int from = 0;
+    for (int i = 0; i < slices; i++) {
+      int to = from + items.size() / slices + (i < longer ? 1 : 0);
+      var slice = new ArrayList<>(items.subList(from, to));
+      if (fill != None.NONE && i >= longer) {
+        slice.add(fill);
+      }
+      sliced.add(slice);
+      from = to;
+    }
+    return sliced;
+  }
+
+  static Object groupBy(Object value, Inputs in) {
+    var attribute = in.get(0, "attribute", None.NONE);
+    var otherwise = in.find(1, "default");
+    boolean caseSensitive = in.flag(2, "case_sensitive");
+    java.util.function.Function<Object, Object> key =
+        item -> {
+          var found = part(item, attribute);
+          return found instanceof Undefined && otherwise != null ? otherwise : found;
+        };
+    var order = order(caseSensitive, key, false);
+    var items = new ArrayList<>(Values.iterate(value));
+    items.sort(order);
+    var groups = new ArrayList<>();
+    for (int from = 0; from < items.size(); ) {
+      int to = from + 1;
+      while (to < items.size() && order.compare(items.get(from), items.get(to)) == 0) {
+        to++;
+      }
+      groups.add(
+          new Tuple(
+              List.of(key.apply(items.get(from)), new ArrayList<>(items.subList(from, to))),
+              List.of("grouper", "list")));
+      from = to;
+    }
+    return groups;
+  }
+
+  private static Object part(Object item, @Nullable Object attribute) {
+    return attribute == null || attribute == None.NONE ? item : Access.path(item, attribute);
+  }
+}
