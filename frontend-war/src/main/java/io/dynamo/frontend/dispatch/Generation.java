@@ -17,8 +17,11 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
+import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteHints;
+import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
 import java.util.Objects;
@@ -39,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  * is told under a lock, so it must not ask for items while it holds one of its own.
  */
 public final class Generation {
+  static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
+
   private final ServedModel model;
   private final GenerateRequest request;
   private final RequestContext context;
@@ -161,7 +166,9 @@ public final class Generation {
         return;
       }
       var asked =
-          request.continuedBy(delivered.toArray()).routedTo(new RoutingHints(chosen.rank().rank()));
+          request
+              .continuedBy(delivered.toArray())
+              .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()));
       var leg = context.leg();
       workers
           .call(chosen.instance(), asked, leg)
@@ -195,7 +202,20 @@ public final class Generation {
   private RouteDecision route(Set<InstanceId> excluded) {
     return router.route(
         new RouteRequest(
-            context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), excluded));
+            context.id(),
+            model.endpoint(),
+            promptNow(),
+            model.card().blockTokens(),
+            excluded,
+            hints(),
+            context.deadline(),
+            context.cancellation()));
+  }
+
+  private RouteHints hints() {
+    var hints = HintsReader.read(request, RoutePhase.DECODE);
+    var session = context.headers().get(SESSION_HEADER);
+    return session == null || hints.sessionId() != null ? hints : hints.ofSession(session);
   }
 
   private int[] promptNow() {
