@@ -92,22 +92,20 @@ public final class HintsReader {
   }
 
   private RouteOverride override() {
-    checkRange("overlap_score_credit", 1);
-    checkRange("prefill_load_scale", Double.MAX_VALUE);
-    checkRange("router_temperature", Double.MAX_VALUE);
-    checkRange("shared_cache_multiplier", 1);
+    checkNotNegative("overlap_score_credit");
+    checkNotNegative("prefill_load_scale");
+    checkNotNegative("router_temperature");
+    checkNotNegative("shared_cache_multiplier");
     return override.isEmpty()
         ? RouteOverride.NONE
         : new RouteOverride(flag("assume_kv_reuse"), flag("track_prefill_tokens"));
   }
 
-  private void checkRange(String field, double most) {
+  private void checkNotNegative(String field) {
     var value = override.get(field);
-    if (value != null
-        && !(value instanceof Number it && it.doubleValue() >= 0 && it.doubleValue() <= most)) {
+    if (value != null && !(value instanceof Number it && it.doubleValue() >= 0)) {
       throw new InvalidRequestException(
-          "router_config_override.%s is not a number from 0%s"
-              .formatted(field, most == 1 ? " to 1" : " up"));
+          "router_config_override." + field + " is not a number of at least 0");
     }
   }
 

@@ -1,5 +1,6 @@
 package io.dynamo.config;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,7 +26,10 @@ public final class EnvironmentAliases implements ConfigSource {
    */
   record Alias(String variable, String key, String unit, UnaryOperator<String> translation) {}
 
-  private static final List<Alias> ALIASES =
+  private static final List<Alias> ALIASES = new ArrayList<>(RouterAliases.all());
+
+  static {
+    ALIASES.addAll(
       List.of(
           plain("DYN_NAMESPACE", SettingKeys.NAMESPACE),
           plain("DYN_HTTP_HOST", SettingKeys.HTTP_HOST),
@@ -69,8 +73,6 @@ public final class EnvironmentAliases implements ConfigSource {
               "",
               EnvironmentAliases::withoutBrackets),
           plain("DYN_ZMQ_BROKER_URL", SettingKeys.EVENT_ZMQ_BROKER),
-          plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
-          plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
           numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
           numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"),
@@ -88,7 +90,8 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_LORA_ENABLED", StatusKeys.LORA_ROUTES),
           plain("DYN_HEALTH_CHECK_ENABLED", StatusKeys.CANARIES),
           numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
-          numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
+          numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s")));
+  }
 
   private final Map<String, String> values;
 
@@ -108,7 +111,7 @@ public final class EnvironmentAliases implements ConfigSource {
     this.values = Map.copyOf(found);
   }
 
-  private static Alias plain(String variable, SettingKey<?> key) {
+  static Alias plain(String variable, SettingKey<?> key) {
     return new Alias(variable, key.name(), "", text -> text);
   }
 
