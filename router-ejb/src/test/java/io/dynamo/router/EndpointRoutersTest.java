@@ -36,8 +36,11 @@ import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -49,6 +52,8 @@ import org.junit.jupiter.api.Test;
 class EndpointRoutersTest {
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
   private static final int BLOCK_TOKENS = 4;
+  private static final Set<RouterSettings.Mode> FREE_MODES =
+      EnumSet.complementOf(EnumSet.of(RouterSettings.Mode.DIRECT));
 
   private static final class Workers implements EndpointInstances {
     List<Instance> live = List.of();
@@ -143,6 +148,7 @@ class EndpointRoutersTest {
   private final Metrics metrics = new Metrics();
   private List<RankEvent> next = List.of();
   private RankRange range = RankRange.ONE;
+  private final Map<Long, WorkerTraits> traits = new HashMap<>();
 
   private static Instance worker(long id) {
     return new Instance(
@@ -154,10 +160,15 @@ class EndpointRoutersTest {
   }
 
   private EndpointRouters router(RouterSettings.Mode mode) {
+    return router(RouterSettings.of(mode));
+  }
+
+  private EndpointRouters router(RouterSettings settings) {
     return new EndpointRouters(
-        new RouterSettings(mode, 1.0, 0.0),
+        "router",
+        settings,
         _ -> workers,
-        _ -> range,
+        instance -> traits.getOrDefault(instance.id().value(), WorkerTraits.of(range)),
         new EventFeed(
             plane,
             sources,
@@ -291,7 +302,7 @@ class EndpointRoutersTest {
   @Test
   void anExcludedWorkerIsNeverChosen() {
     workers.set(1, 2);
-    for (var mode : RouterSettings.Mode.values()) {
+    for (var mode : FREE_MODES) {
       try (var router = router(mode)) {
         for (int i = 0; i < 10; i++) {
           assertThat(router.route(request(prompt(0, 8), 1)).instance().id().value()).isEqualTo(2);
@@ -307,7 +318,7 @@ class EndpointRoutersTest {
   void aWorkerSetAsideIsTheLastResort() {
     workers.set(1, 2);
     workers.inhibit(new InstanceId(1));
-    for (var mode : RouterSettings.Mode.values()) {
+    for (var mode : FREE_MODES) {
       try (var router = router(mode)) {
         for (int i = 0; i < 10; i++) {
           assertThat(router.route(request(prompt(0, 8))).instance().id().value()).isEqualTo(2);
@@ -319,7 +330,7 @@ class EndpointRoutersTest {
 
   @Test
   void withoutWorkersARequestIsRefused() {
-    for (var mode : RouterSettings.Mode.values()) {
+    for (var mode : FREE_MODES) {
       try (var router = router(mode)) {
         assertThatExceptionOfType(NoWorkerException.class)
             .isThrownBy(() -> router.route(request(prompt(0, 8))));

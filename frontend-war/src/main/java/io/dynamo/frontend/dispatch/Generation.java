@@ -304,9 +304,12 @@ public final class Generation {
 
     @Override
     public void onNext(EngineOutput item) {
-      if (first && booked != null && item.tokenIds().length > 0) {
-        first = false;
-        booked.prefillDone();
+      if (booked != null && item.tokenIds().length > 0) {
+        if (first) {
+          first = false;
+          booked.prefillDone();
+        }
+        booked.generated(item.tokenIds().length);
       }
       if (item.finishReason() == FinishReason.ERROR) {
         engineError = Objects.requireNonNullElse(item.errorMessage(), "the engine gave no reason");
