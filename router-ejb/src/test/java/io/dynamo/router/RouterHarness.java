@@ -114,6 +114,10 @@ abstract class RouterHarness {
       listeners.forEach(listener -> listener.accept(new DiscoveryEvent.Added<>(source)));
     }
 
+    void lose(EventSource source) {
+      listeners.forEach(listener -> listener.accept(new DiscoveryEvent.Lost<>(source)));
+    }
+
     @Override
     public InstanceId instanceId() {
       return new InstanceId(0x5e1f);
