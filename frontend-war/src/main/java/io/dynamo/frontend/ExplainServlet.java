@@ -65,7 +65,8 @@ public class ExplainServlet extends HttpServlet {
       EdgeFilter.answer(
           response,
           ApiError.of(
-              404, "no decision for that request is kept any more; dynamo.router.explain-capacity says how many are"));
+              404,
+              "no decision for that request is kept any more; dynamo.router.explain-capacity says how many are"));
     }
   }
 
@@ -85,7 +86,8 @@ public class ExplainServlet extends HttpServlet {
     }
     answer(
         response,
-        Map.of("decisions", explanations.recent(wanted).stream().map(ExplanationJson::of).toList()));
+        Map.of(
+            "decisions", explanations.recent(wanted).stream().map(ExplanationJson::of).toList()));
   }
 
   private static void answer(HttpServletResponse response, Map<String, ?> object)

@@ -83,10 +83,7 @@ class ExplainServletTest {
   }
 
   private static <T> T fake(
-      Class<T> type,
-      Map<String, Object> answers,
-      @Nullable String path,
-      @Nullable String limit) {
+      Class<T> type, Map<String, Object> answers, @Nullable String path, @Nullable String limit) {
     return type.cast(
         Proxy.newProxyInstance(
             type.getClassLoader(),

@@ -49,7 +49,9 @@ final class Eligibility {
     }
     var live = instances.live();
     var inhibited = instances.inhibited();
-    var search = new Search(request, pinned, bound == null ? hints.pinnedRank() : Integer.valueOf(bound.rank()));
+    var search =
+        new Search(
+            request, pinned, bound == null ? hints.pinnedRank() : Integer.valueOf(bound.rank()));
     search.among(live, inhibited);
     if (search.ranks.isEmpty() && !inhibited.isEmpty()) {
       search.among(live, Set.of());

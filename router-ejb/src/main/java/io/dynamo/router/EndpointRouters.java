@@ -67,8 +67,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     this.feed = feed;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
-    this.selector =
-        new RankSelector(settings.costs(), random);
+    this.selector = new RankSelector(settings.costs(), random);
     this.random = random;
     this.meters = new RequestMeters(metrics);
     this.overhead = new OverheadMeters(metrics, routerId);
@@ -118,8 +117,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     var sessions =
         settings.sessions().ttl() == null
             ? null
-            : new SessionTable(
-                settings.sessions().ttl(), SessionTable.MAX_SESSIONS, nanoClock);
+            : new SessionTable(settings.sessions().ttl(), SessionTable.MAX_SESSIONS, nanoClock);
     metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
     metrics.gauge(RouterMetrics.WORKERS, () -> workers.live().size(), label);
     if (sessions != null) {
@@ -137,8 +135,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
         new EndpointRouter.Parts(
             new Eligibility(workers, traitsOf, busy),
             load,
-            new AdmissionQueue(
-                settings.queueing(), new QueueMeters(metrics, label), nanoClock),
+            new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
             strategy(endpoint, workers),
             sessions,
             meters,

@@ -38,10 +38,7 @@ public final class HintsReader {
     var hints = request.routing();
     var override = request.passedOn().get("router_config_override");
     var context = request.passedOn().get("agent_context");
-    if (hints.passedOn().isEmpty()
-        && hints.rank() == null
-        && override == null
-        && context == null) {
+    if (hints.passedOn().isEmpty() && hints.rank() == null && override == null && context == null) {
       return RouteHints.NONE;
     }
     var reader =
@@ -63,8 +60,7 @@ public final class HintsReader {
       throw new InvalidRequestException(
           "dp_rank " + rank + " without a worker; name the worker that has it, or neither");
     }
-    var constraints =
-        routing.get("routing_constraints") instanceof Map<?, ?> map ? map : Map.of();
+    var constraints = routing.get("routing_constraints") instanceof Map<?, ?> map ? map : Map.of();
     return new RouteHints(
         worker,
         rank,
@@ -181,7 +177,8 @@ public final class HintsReader {
     var weights = new HashMap<String, Double>();
     if (value instanceof Map<?, ?> all) {
       for (var entry : all.entrySet()) {
-        if (!(entry.getValue() instanceof Number weight) || !Double.isFinite(weight.doubleValue())) {
+        if (!(entry.getValue() instanceof Number weight)
+            || !Double.isFinite(weight.doubleValue())) {
           throw new InvalidRequestException("preferred_taints holds a weight that is no number");
         }
         weights.put(String.valueOf(entry.getKey()), weight.doubleValue());

@@ -9,7 +9,6 @@ import org.jspecify.annotations.Nullable;
  * @param assumeKvReuse whether the prompt's blocks are believed to be shared with equal prompts
  * @param trackPrefillTokens whether the prompt counts as work ahead
  */
-public record RouteOverride(
-    @Nullable Boolean assumeKvReuse, @Nullable Boolean trackPrefillTokens) {
+public record RouteOverride(@Nullable Boolean assumeKvReuse, @Nullable Boolean trackPrefillTokens) {
   public static final RouteOverride NONE = new RouteOverride(null, null);
 }

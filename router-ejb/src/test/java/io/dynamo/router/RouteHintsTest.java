@@ -42,18 +42,18 @@ class RouteHintsTest extends RouterHarness {
       Map<String, Object> others) {
     return HintsReader.read(
         new GenerateRequest(
-                "m",
-                new int[] {1},
-                new StopConditions(1, List.of(), List.of(), null, false),
-                SamplingOptions.DEFAULTS,
-                OutputOptions.DEFAULTS,
-                new int[0],
-                null,
-                List.of(),
-                new RoutingHints(rank, PassedOn.of(routing)),
-                Map.of(),
-                Handoff.NONE,
-                PassedOn.of(others)),
+            "m",
+            new int[] {1},
+            new StopConditions(1, List.of(), List.of(), null, false),
+            SamplingOptions.DEFAULTS,
+            OutputOptions.DEFAULTS,
+            new int[0],
+            null,
+            List.of(),
+            new RoutingHints(rank, PassedOn.of(routing)),
+            Map.of(),
+            Handoff.NONE,
+            PassedOn.of(others)),
         phase);
   }
 
@@ -307,8 +307,7 @@ class RouteHintsTest extends RouterHarness {
       assertThat(routed(router, session("s"))).isEqualTo(home);
       nanos.addAndGet(Duration.ofSeconds(60).toNanos());
       try (var busy =
-          router.route(
-              request(prompt(0, 4000), RouteHints.pinnedTo(new InstanceId(home), null)))) {
+          router.route(request(prompt(0, 4000), RouteHints.pinnedTo(new InstanceId(home), null)))) {
         assertThat(routed(router, session("s"))).isNotEqualTo(worker(busy));
       }
     }

@@ -50,7 +50,9 @@ class RoutePropertiesTest extends RouterHarness {
     return IntStream.range(0, PROMPT_BLOCKS * BLOCK_TOKENS)
         .map(
             i ->
-                i < shared * BLOCK_TOKENS ? 1000 * (prefix + 1) + i : random.nextInt(1 << 20, 1 << 30))
+                i < shared * BLOCK_TOKENS
+                    ? 1000 * (prefix + 1) + i
+                    : random.nextInt(1 << 20, 1 << 30))
         .toArray();
   }
 
@@ -91,9 +93,7 @@ class RoutePropertiesTest extends RouterHarness {
         if (random.nextInt(3) == 0) {
           decision.prefillDone(); // lessens a load: what others may have more is measured before
           prefill.merge(
-              worker,
-              -((long) tokens.length - decision.overlapBlocks() * BLOCK_TOKENS),
-              Long::sum);
+              worker, -((long) tokens.length - decision.overlapBlocks() * BLOCK_TOKENS), Long::sum);
         }
       }
       double total = 0;
@@ -116,7 +116,14 @@ class RoutePropertiesTest extends RouterHarness {
         RouterSettings.of(Mode.KV)
             .with(
                 new RouterSettings.Costs(
-                    1, 0, 1, 1, 0.75, 0.25, 0, RouterSettings.TieBreak.LOAD,
+                    1,
+                    0,
+                    1,
+                    1,
+                    0.75,
+                    0.25,
+                    0,
+                    RouterSettings.TieBreak.LOAD,
                     RouterSettings.Policy.COST));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
@@ -220,7 +227,14 @@ class RoutePropertiesTest extends RouterHarness {
         RouterSettings.of(Mode.KV)
             .with(
                 new RouterSettings.Costs(
-                    0, 0, 1, 0, 0.75, 0.25, 0, RouterSettings.TieBreak.LOAD,
+                    0,
+                    0,
+                    1,
+                    0,
+                    0.75,
+                    0.25,
+                    0,
+                    RouterSettings.TieBreak.LOAD,
                     RouterSettings.Policy.COST));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
@@ -248,8 +262,7 @@ class RoutePropertiesTest extends RouterHarness {
       var first = router.route(request(prompt(0, 40)));
       var second = router.route(request(prompt(1000, 40)));
       assertThat(first.rank()).isNotEqualTo(second.rank());
-      var waits =
-          CompletableFuture.supplyAsync(() -> router.route(request(prompt(2000, 40))));
+      var waits = CompletableFuture.supplyAsync(() -> router.route(request(prompt(2000, 40))));
       var pending = RouterMetrics.QUEUE_REQUESTS;
       while (metrics.level(pending, endpointLabel()).value() == 0 && !waits.isDone()) {
         Thread.onSpinWait();
@@ -390,20 +403,13 @@ class RoutePropertiesTest extends RouterHarness {
     final Map<String, Double> sums = new HashMap<>();
 
     @Override
-    public void counter(
-        MetricName name,
-        List<Label> labels,
-        Metrics.Counter counter) {}
+    public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {}
 
     @Override
-    public void gauge(
-        MetricName name,
-        List<Label> labels,
-        DoubleSupplier value) {}
+    public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {}
 
     @Override
-    public Metrics.Timer timer(
-        MetricName name, List<Label> labels) {
+    public Metrics.Timer timer(MetricName name, List<Label> labels) {
       return nanos -> sums.merge(name.name(), (double) nanos, Double::sum);
     }
   }

@@ -90,8 +90,7 @@ final class RouterReader {
             from.optional(RouterKeys.DECODE_BLOCKS_THRESHOLD),
             from.optional(RouterKeys.PREFILL_TOKENS_THRESHOLD),
             from.optional(RouterKeys.PREFILL_TOKENS_FRACTION)),
-        new RouterSettings.Sessions(
-            optionalSeconds(session), from.get(RouterKeys.SESSION_MODE)),
+        new RouterSettings.Sessions(optionalSeconds(session), from.get(RouterKeys.SESSION_MODE)),
         new RouterSettings.Explaining(
             from.get(RouterKeys.EXPLAIN_CAPACITY), from.get(RouterKeys.EXPLAIN_REMOTE)),
         from.get(RouterKeys.SKIP_INITIAL_WORKER_WAIT)

@@ -255,7 +255,14 @@ public final class SettingsReader {
 
   private Settings settings() {
     return new Settings(
-        server(), discovery(), tcp(), event(), new RouterReader(this).read(), frontend(), worker(), status());
+        server(),
+        discovery(),
+        tcp(),
+        event(),
+        new RouterReader(this).read(),
+        frontend(),
+        worker(),
+        status());
   }
 
   private ServerSettings server() {

@@ -6,10 +6,12 @@ public final class RouterMetrics {
     50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
   };
   private static final double[] COMPUTE = {
-    0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096, 8.192, 16.384
+    0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,
+    8.192, 16.384
   }; // ms
   private static final double[] WAITING = {
-    0.01, 0.03, 0.09, 0.27, 0.81, 2.43, 7.29, 21.87, 65.61, 196.83, 590.49, 1771.47, 5314.41, 15943.23, 47829.69, 143489.07, 430467.21
+    0.01, 0.03, 0.09, 0.27, 0.81, 2.43, 7.29, 21.87, 65.61, 196.83, 590.49, 1771.47, 5314.41,
+    15943.23, 47829.69, 143489.07, 430467.21
   }; // ms
 
   public static final MetricName EVENTS_APPLIED =
@@ -72,7 +74,17 @@ public final class RouterMetrics {
       MetricName.histogram(
           "dynamo_component_router_inter_token_latency_seconds",
           "Between the tokens of a request.",
-          0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2);
+          0.001,
+          0.002,
+          0.005,
+          0.01,
+          0.02,
+          0.05,
+          0.1,
+          0.2,
+          0.5,
+          1,
+          2);
   public static final MetricName INPUT_TOKENS =
       MetricName.histogram(
           "dynamo_component_router_input_sequence_tokens", "Tokens of prompts placed.", TOKENS);
@@ -85,7 +97,18 @@ public final class RouterMetrics {
       MetricName.histogram(
           "dynamo_component_router_kv_hit_rate",
           "Share of a prompt's blocks that the chosen rank was believed to hold.",
-          0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 1);
+          0.05,
+          0.1,
+          0.2,
+          0.3,
+          0.4,
+          0.5,
+          0.6,
+          0.7,
+          0.8,
+          0.9,
+          0.95,
+          1);
   public static final MetricName OVERLAP_BLOCKS_LOST =
       new MetricName(
           "dynamo_component_router_overlap_blocks_lost",

@@ -44,9 +44,7 @@ public final class Booking implements AutoCloseable {
     owner.prefillDone(this);
   }
 
-  /**
-   * More tokens are out. Takes no lock where output does not count.
-   */
+  /** More tokens are out. Takes no lock where output does not count. */
   public void generated(int tokens) {
     if (work.countsOutput()) {
       owner.generated(this, tokens);

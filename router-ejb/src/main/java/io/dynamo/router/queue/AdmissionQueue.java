@@ -140,8 +140,7 @@ public final class AdmissionQueue implements AutoCloseable {
             "%d requests wait for a worker already, dynamo.router.queue-capacity allows no more; add workers or retry"
                 .formatted(waiting));
       }
-      var waiter =
-          new Waiter(ticket, score(ticket, cachedTokens), numbers++, lock.newCondition());
+      var waiter = new Waiter(ticket, score(ticket, cachedTokens), numbers++, lock.newCondition());
       lanes.computeIfAbsent(ticket.lane(), _ -> new PriorityQueue<>(ORDER)).add(waiter);
       waiting++;
       return waiter;
@@ -155,8 +154,7 @@ public final class AdmissionQueue implements AutoCloseable {
     return switch (settings.policy()) {
       case FCFS -> ticket.jumpSeconds() - arrival;
       case LCFS -> ticket.jumpSeconds() + arrival;
-      case WSPT ->
-          (1 + ticket.jumpSeconds()) / Math.max(1, ticket.promptTokens() - cachedTokens);
+      case WSPT -> (1 + ticket.jumpSeconds()) / Math.max(1, ticket.promptTokens() - cachedTokens);
     };
   }
 

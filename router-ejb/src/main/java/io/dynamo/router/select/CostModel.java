@@ -70,8 +70,7 @@ public record CostModel(RouterSettings.Costs weights) {
           weights.overlapScoreCredit() * decay * overlaps.device()[i]
               + weights.hostWeight() * overlaps.host()[i]
               + weights.diskWeight() * overlaps.disk()[i];
-      double prefill =
-          prompt.tracked() ? (loads.prefillTokens()[i] + prompt.tokens()) / block : 0;
+      double prefill = prompt.tracked() ? (loads.prefillTokens()[i] + prompt.tokens()) / block : 0;
       double decode = (double) loads.blocks()[i] + loads.addedBlocks()[i];
       double request = weights.activeRequestWeight() * loads.requests()[i];
       terms.prefill[i] = prefill;

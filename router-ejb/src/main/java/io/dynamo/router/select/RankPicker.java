@@ -62,7 +62,9 @@ final class RankPicker {
     return new RankSelector.Selection(best, reason, terms);
   }
 
-  /** The candidate with the fewest requests among those for whom {@code eligible}; ties at random. */
+  /**
+   * The candidate with the fewest requests among those for whom {@code eligible}; ties at random.
+   */
   int fewest(int[] requests, IntPredicate eligible) {
     int best = -1;
     int ties = 1;

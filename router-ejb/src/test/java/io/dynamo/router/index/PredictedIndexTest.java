@@ -88,7 +88,8 @@ class PredictedIndexTest {
           && lastPlaced.getOrDefault(prompt.sequence(expected), 0L) > now) {
         expected++;
       }
-      assertThat(index.match(prompt).blocks(A)).as("seed %d, step %d", seed, step)
+      assertThat(index.match(prompt).blocks(A))
+          .as("seed %d, step %d", seed, step)
           .isEqualTo(expected);
       if (random.nextInt(3) == 0) {
         index.placed(A, prompt);

@@ -133,8 +133,7 @@ class BookingPropertyTest {
             new Work("r", prompt, tokens, 4, true, null),
             _ -> new ActiveSequences.Choice(candidate, toPrefill));
     assertThat(booking).isNotNull();
-    open.add(
-        new Open(booking, ranks.get(candidate), prompt, tokens, toPrefill, nanos.get()));
+    open.add(new Open(booking, ranks.get(candidate), prompt, tokens, toPrefill, nanos.get()));
   }
 
   private void expire() {
@@ -225,8 +224,7 @@ class BookingPropertyTest {
     alone.generated(8);
     assertThat(active.blocks(rank)).as("10 blocks at one half").isEqualTo(5);
     var shares =
-        active.book(
-            ranks, BlockHashes.ofBlocks(1, 2, 3, 4), _ -> new ActiveSequences.Choice(0, 0));
+        active.book(ranks, BlockHashes.ofBlocks(1, 2, 3, 4), _ -> new ActiveSequences.Choice(0, 0));
     assertThat(active.blocks(rank)).as("4 shared whole, 6 at one half").isEqualTo(7);
     alone.generated(8);
     assertThat(active.blocks(rank)).as("only what is shared counts").isEqualTo(4);

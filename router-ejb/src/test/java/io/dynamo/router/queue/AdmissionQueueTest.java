@@ -82,8 +82,7 @@ class AdmissionQueueTest {
   /** Starts to wait and returns once it does. */
   private CompletableFuture<String> waits(AdmissionQueue queue, Ticket ticket, String name) {
     int before = queue.waiting();
-    var done =
-        CompletableFuture.supplyAsync(() -> queue.admit(ticket, attempt(name)), threads);
+    var done = CompletableFuture.supplyAsync(() -> queue.admit(ticket, attempt(name)), threads);
     while (queue.waiting() == before && !done.isDone()) {
       Thread.onSpinWait();
     }
@@ -172,7 +171,8 @@ class AdmissionQueueTest {
     var queue = queue(QueuePolicy.FCFS, 10);
     var a = waits(queue, ticket(0, 0, 1), "a");
     room.release(); // there is room, but nobody has been told
-    var b = CompletableFuture.supplyAsync(() -> queue.admit(ticket(0, 0, 1), attempt("b")), threads);
+    var b =
+        CompletableFuture.supplyAsync(() -> queue.admit(ticket(0, 0, 1), attempt("b")), threads);
     release(queue, 1);
     get(a);
     get(b);
@@ -184,8 +184,7 @@ class AdmissionQueueTest {
     var queue = queue(QueuePolicy.FCFS, 10);
     var stuck = waits(queue, ticket(0, 0, 1), "stuck");
     var other =
-        new Ticket(
-            "other", 0, 0, 1, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
+        new Ticket("other", 0, 0, 1, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override

@@ -23,8 +23,8 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * Replays the decisions of Dynamo 1.6.1's select service and compares costs and choices: all
- * tiers, requests that do not count as work ahead or share no blocks, and generated blocks.
+ * Replays the decisions of Dynamo 1.6.1's select service and compares costs and choices: all tiers,
+ * requests that do not count as work ahead or share no blocks, and generated blocks.
  */
 class RecordedSelectionTest {
   private static final CostModel COSTS = new CostModel(RouterSettings.Costs.STANDARD);
@@ -84,8 +84,7 @@ class RecordedSelectionTest {
       var overlaps = overlaps(tokens);
       var id = step.path("reservation").asText();
       // The service books output blocks whole, so the prompt's last block counts as full here.
-      var work =
-          new Work(id, booked, blockTokens * hashes.length(), blockTokens, true, null);
+      var work = new Work(id, booked, blockTokens * hashes.length(), blockTokens, true, null);
       var booking =
           active.book(
               ranks,
