@@ -8,7 +8,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.OverlapScores;
 import io.dynamo.router.index.PredictedIndex;
-import io.dynamo.router.index.PrefixTableIndexer;
+import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.load.RankLoads;
@@ -33,7 +33,7 @@ final class PrefixStrategy implements Strategy {
   private final RouterSettings settings;
   private final RankSelector selector;
   private final EndpointInstances instances;
-  private final PrefixTableIndexer index = new PrefixTableIndexer();
+  private final TieredIndexer index = new TieredIndexer();
   private final @Nullable EndpointEvents events; // null without KV events
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
   private final OverheadMeters overhead;
@@ -166,14 +166,22 @@ final class PrefixStrategy implements Strategy {
         lookedAt = begin;
         overhead.matching(nanoClock.getAsLong() - begin);
       }
-      var device = new int[candidates.size()];
+      overlaps = new CostModel.Overlaps(new int[candidates.size()]);
+      var device = overlaps.device();
       most = 0;
       for (int i = 0; i < device.length; i++) {
         var rank = candidates.ranks().get(i);
         device[i] = Math.max(scores.blocks(rank), guesses.blocks(rank));
         most = Math.max(most, device[i]);
       }
-      overlaps = new CostModel.Overlaps(device);
+      index.extend(hashes, scores, candidates.ranks(), overlaps.host(), overlaps.disk());
+      for (int i = 0; i < device.length; i++) {
+        // What is only predicted to be on the device is not counted again below it.
+        int beyond = device[i] - scores.blocks(candidates.ranks().get(i));
+        int lessHost = Math.min(beyond, overlaps.host()[i]);
+        overlaps.host()[i] -= lessHost;
+        overlaps.disk()[i] = Math.max(0, overlaps.disk()[i] - (beyond - lessHost));
+      }
     }
 
     @Override
