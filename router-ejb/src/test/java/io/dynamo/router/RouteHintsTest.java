@@ -282,7 +282,7 @@ class RouteHintsTest extends RouterHarness {
 
   private RouterSettings withSessions(RouterSettings.SessionMode mode) {
     return RouterSettings.of(RouterSettings.Mode.KV)
-        .with(new RouterSettings.Sessions(Duration.ofSeconds(60), mode));
+        .with(new RouterSettings.Sessions(Duration.ofMinutes(1), mode));
   }
 
   private static RouteHints session(String id) {
@@ -305,7 +305,7 @@ class RouteHintsTest extends RouterHarness {
       first.close();
       nanos.addAndGet(Duration.ofSeconds(59).toNanos());
       assertThat(routed(router, session("s"))).isEqualTo(home);
-      nanos.addAndGet(Duration.ofSeconds(60).toNanos());
+      nanos.addAndGet(Duration.ofMinutes(1).toNanos());
       try (var busy =
           router.route(request(prompt(0, 4000), RouteHints.pinnedTo(new InstanceId(home), null)))) {
         assertThat(routed(router, session("s"))).isNotEqualTo(worker(busy));

@@ -208,7 +208,7 @@ class RoutePropertiesTest extends RouterHarness {
     var settings =
         RouterSettings.of(Mode.KV)
             .with(
-                new RouterSettings.Indexing(true, Duration.ofSeconds(120), Duration.ofSeconds(5)));
+                new RouterSettings.Indexing(true, Duration.ofMinutes(2), Duration.ofSeconds(5)));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       var first = router.route(request(prompt(0, 40)));

@@ -126,7 +126,7 @@ public record RouterSettings(
    */
   public record Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
     /** Dynamo's. */
-    public static final Indexing STANDARD = new Indexing(true, Duration.ofSeconds(120), null);
+    public static final Indexing STANDARD = new Indexing(true, Duration.ofMinutes(2), null);
   }
 
   /**
