@@ -207,8 +207,7 @@ class RoutePropertiesTest extends RouterHarness {
     workers.set(1, 2);
     var settings =
         RouterSettings.of(Mode.KV)
-            .with(
-                new RouterSettings.Indexing(true, Duration.ofMinutes(2), Duration.ofSeconds(5)));
+            .with(new RouterSettings.Indexing(true, Duration.ofMinutes(2), Duration.ofSeconds(5)));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       var first = router.route(request(prompt(0, 40)));

@@ -29,8 +29,7 @@ class RouterPageTest {
     for (var row : rows) {
       assertThat(RouterKeys.all())
           .as(row.group(1))
-          .anyMatch(
-              key -> key.name().equals(row.group(1)) && key.standard().equals(row.group(2)));
+          .anyMatch(key -> key.name().equals(row.group(1)) && key.standard().equals(row.group(2)));
     }
   }
 }

@@ -20,8 +20,7 @@ class RouterSettingsTest {
   private static RouterSettings read(Map<String, String> given, List<String> names) {
     var all =
         new HashMap<>(
-            Map.of(
-                "java.io.tmpdir", "/tmp", "server.config.dir", "/c", "server.output.dir", "/o"));
+            Map.of("java.io.tmpdir", "/tmp", "server.config.dir", "/c", "server.output.dir", "/o"));
     all.putAll(given);
     return SettingsReader.read(
             name -> all.containsKey(name) ? new Found(all.get(name), "test") : null, names)
