@@ -4,6 +4,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 import java.math.BigInteger;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
@@ -32,9 +33,11 @@ public final class HintsReader {
   /**
    * The hints of {@code request}.
    *
+   * @param session its session by a header; {@code agent_context} counts more; null is none
    * @throws InvalidRequestException when one makes no sense
    */
-  public static RouteHints read(GenerateRequest request, RoutePhase phase) {
+  public static RouteHints read(
+      GenerateRequest request, RoutePhase phase, @Nullable String session) {
     var hints = request.routing();
     var override = request.passedOn().get("router_config_override");
     var context = request.passedOn().get("agent_context");
@@ -44,7 +47,7 @@ public final class HintsReader {
     var reader =
         new HintsReader(
             hints.passedOn().fields(), override instanceof Map<?, ?> map ? map : Map.of());
-    return reader.hints(phase, hints.rank(), session(context));
+    return reader.hints(phase, hints.rank(), session(context, session));
   }
 
   private RouteHints hints(RoutePhase phase, @Nullable Integer dpRank, @Nullable String session) {
@@ -187,15 +190,18 @@ public final class HintsReader {
     return weights;
   }
 
-  private static @Nullable String session(@Nullable Object context) {
-    if (!(context instanceof Map<?, ?> map)
-        || !(map.get("session_id") instanceof String id)
-        || id.isEmpty()) {
+  private static @Nullable String session(@Nullable Object context, @Nullable String header) {
+    var id =
+        context instanceof Map<?, ?> map && map.get("session_id") instanceof String text
+            ? text
+            : header;
+    if (id == null || id.isEmpty()) {
       return null;
     }
-    if (id.length() > SESSION_BYTES) {
+    int bytes = id.getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > SESSION_BYTES) {
       throw new InvalidRequestException(
-          "a session id of %d characters; at most %d".formatted(id.length(), SESSION_BYTES));
+          "a session id of %d bytes; at most %d".formatted(bytes, SESSION_BYTES));
     }
     return id;
   }

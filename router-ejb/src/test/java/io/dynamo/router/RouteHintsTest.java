@@ -54,7 +54,8 @@ class RouteHintsTest extends RouterHarness {
             Map.of(),
             Handoff.NONE,
             PassedOn.of(others)),
-        phase);
+        phase,
+        null);
   }
 
   private static RouteRequest request(int[] tokens, RouteHints hints, long... excluded) {

@@ -20,7 +20,6 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.RouteDecision;
-import io.dynamo.router.RouteHints;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
@@ -207,15 +206,10 @@ public final class Generation {
             promptNow(),
             model.card().blockTokens(),
             excluded,
-            hints(),
+            HintsReader.read(
+                request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER)),
             context.deadline(),
             context.cancellation()));
-  }
-
-  private RouteHints hints() {
-    var hints = HintsReader.read(request, RoutePhase.DECODE);
-    var session = context.headers().get(SESSION_HEADER);
-    return session == null || hints.sessionId() != null ? hints : hints.ofSession(session);
   }
 
   private int[] promptNow() {
