@@ -39,7 +39,7 @@ final class EndpointRouter implements AutoCloseable {
       if (bound != null) {
         return new Lane(bound.worker(), bound.rank(), null, Set.of(), null);
       }
-      return hints == RouteHints.NONE
+      return hints.equals(RouteHints.NONE)
           ? ALL
           : new Lane(
               hints.pinnedWorker(),

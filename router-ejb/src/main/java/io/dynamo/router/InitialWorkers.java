@@ -42,7 +42,7 @@ final class InitialWorkers implements AutoCloseable {
       return;
     }
     var mine = seen.copy();
-    try (Cancellation.Registration listening =
+    try (Cancellation.Registration _ =
         request.cancellation().onCancel(level -> cancel(mine, level))) {
       mine.get(
           Math.max(0, request.deadline().within(timeout).remainingNanos()), TimeUnit.NANOSECONDS);

@@ -110,7 +110,7 @@ public final class AdmissionQueue implements AutoCloseable {
     long cached = Math.min(attempt.cachedTokens(), ticket.promptTokens());
     meters.entered(ticket.promptTokens(), cached);
     long end = nanoClock.getAsLong() + settings.timeout().toNanos();
-    try (Cancellation.Registration listening =
+    try (Cancellation.Registration _ =
         ticket.cancellation().onCancel(level -> onCancel(waiter, level))) {
       while (true) {
         long seen = reliefs.get();
