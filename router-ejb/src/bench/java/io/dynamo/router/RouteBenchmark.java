@@ -2,6 +2,9 @@ package io.dynamo.router;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
@@ -11,10 +14,13 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -38,8 +44,8 @@ import org.openjdk.jmh.annotations.TearDown;
 public class RouteBenchmark {
   private static final EndpointId ENDPOINT = new EndpointId("bench", "backend", "generate");
 
-  @Param({"8", "128"})
-  int workers;
+  @Param({"8", "64", "512"})
+  int ranks;
 
   @Param({"1000", "32000"})
   int islTokens;
@@ -80,11 +86,32 @@ public class RouteBenchmark {
     public void close() {}
   }
 
+  private static final class NoDiscovery implements Discovery {
+    @Override
+    public InstanceId instanceId() {
+      return new InstanceId(1);
+    }
+
+    @Override
+    public Handle register(DiscoveryRecord record) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public <R extends DiscoveryRecord> Handle watch(
+        Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
+      return () -> {};
+    }
+
+    @Override
+    public void close() {}
+  }
+
   @Setup
   public void start() {
     var instances =
         new Fixed(
-            LongStream.range(0, workers)
+            LongStream.range(0, ranks)
                 .mapToObj(
                     id ->
                         new Instance(
@@ -96,16 +123,26 @@ public class RouteBenchmark {
                 .toList());
     router =
         new EndpointRouters(
-            new RouterSettings(RouterSettings.Mode.KV, 1.0, 0.0),
+            "bench",
+            RouterSettings.of(RouterSettings.Mode.KV),
             _ -> instances,
-            _ -> RankRange.ONE,
-            new Silent(),
-            _ -> List.of(),
+            _ -> WorkerTraits.UNKNOWN,
+            new EventFeed(
+                new Silent(),
+                new NoDiscovery(),
+                _ -> List.of(),
+                new Recoveries(
+                    (_, _) -> new CompletableFuture<>(),
+                    (_, _) -> () -> {},
+                    Runnable::run,
+                    () -> 0),
+                (_, _) -> () -> {},
+                Runnable::run),
             new Metrics(),
             () -> ThreadLocalRandom.current().nextDouble(),
             System::nanoTime);
     var random = new Random(1);
-    for (int i = 0; i < 4 * workers; i++) { // requests in flight
+    for (int i = 0; i < 4 * ranks; i++) { // requests in flight
       router.route(request(random.ints(islTokens).toArray())).prefillDone();
     }
     request = request(random.ints(islTokens).toArray());

@@ -1,64 +1,323 @@
 package io.dynamo.router;
 
-import io.dynamo.discovery.Instance;
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.load.ActiveSequences;
+import io.dynamo.router.load.BusyWorkers;
+import io.dynamo.router.load.RankLoads;
+import io.dynamo.router.queue.AdmissionQueue;
+import io.dynamo.router.queue.Ticket;
 import io.dynamo.runtime.EndpointInstances;
-import java.util.ArrayList;
-import java.util.List;
+import java.lang.System.Logger.Level;
+import java.util.HashSet;
 import java.util.Set;
-import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** Routes the requests of one endpoint. Safe for concurrent use. */
-interface EndpointRouter extends AutoCloseable {
-  RouteDecision route(RouteRequest request);
+/**
+ * Routes the requests of one endpoint: who may take them, whether they wait, who takes them, and
+ * the account of it. Safe for concurrent use.
+ */
+final class EndpointRouter implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(EndpointRouter.class.getName());
 
-  @Override
-  void close();
+  /** Requests that narrow their candidates in the same way wait for the same ranks. */
+  private record Lane(
+      @Nullable InstanceId worker,
+      @Nullable Integer rank,
+      @Nullable Set<InstanceId> allowed,
+      Set<String> taints,
+      @Nullable String adapter) {
+    static final Lane ALL = new Lane(null, null, null, Set.of(), null);
 
-  /**
-   * The ranks that may take a request; both lists have the same order.
-   *
-   * @param ranks at least one
-   */
-  record Candidates(List<Instance> instances, List<WorkerRank> ranks) {
-    /**
-     * Every rank of every live instance, less those that failed this request; less those set aside,
-     * too, unless nothing else is left.
-     *
-     * @throws NoWorkerException when nobody is left
-     */
-    static Candidates of(
-        RouteRequest request, EndpointInstances instances, Function<Instance, RankRange> ranksOf) {
-      var live = instances.live();
-      var inhibited = instances.inhibited();
-      var candidates = among(live, request.excluded(), inhibited, ranksOf);
-      if (candidates.ranks.isEmpty() && !inhibited.isEmpty()) {
-        candidates = among(live, request.excluded(), Set.of(), ranksOf);
+    static Lane of(RouteHints hints, @Nullable WorkerRank bound) {
+      if (bound != null) {
+        return new Lane(bound.worker(), bound.rank(), null, Set.of(), null);
       }
-      if (candidates.ranks.isEmpty()) {
-        throw new NoWorkerException(request.endpoint(), live.size(), live.size());
+      return hints.equals(RouteHints.NONE)
+          ? ALL
+          : new Lane(
+              hints.pinnedWorker(),
+              hints.pinnedRank(),
+              hints.allowedWorkers(),
+              hints.requiredTaints(),
+              hints.loraName());
+    }
+  }
+
+  private final EndpointId endpoint;
+  private final RouterSettings settings;
+  private final Eligibility eligibility;
+  private final ActiveSequences load;
+  private final AdmissionQueue queue;
+  private final Strategy strategy;
+  private final @Nullable SessionTable sessions; // null without affinity
+  private final @Nullable InitialWorkers initial; // null when none are waited for
+  private final RequestMeters meters;
+  private final OverheadMeters overhead;
+  private final DecisionLog decisions;
+  private final LongSupplier nanoClock;
+  private final Cancellation.Registration workers;
+  private final AutoCloseable reports;
+
+  EndpointRouter(
+      EndpointId endpoint, RouterSettings settings, EndpointInstances instances, Parts parts) {
+    this.endpoint = endpoint;
+    this.settings = settings;
+    this.eligibility = parts.eligibility;
+    this.load = parts.load;
+    this.queue = parts.queue;
+    this.strategy = parts.strategy;
+    this.sessions = parts.sessions;
+    this.meters = parts.meters;
+    this.overhead = parts.overhead;
+    this.decisions = parts.decisions;
+    this.nanoClock = parts.nanoClock;
+    this.reports = parts.reports;
+    this.initial =
+        settings.minInitialWorkers() == 0
+            ? null
+            : new InitialWorkers(
+                settings.minInitialWorkers(), settings.queueing().timeout(), instances);
+    load.onRelief(queue::relieved);
+    this.workers = instances.onChange(() -> workersChanged(instances));
+  }
+
+  /** What a router is made of. */
+  record Parts(
+      Eligibility eligibility,
+      ActiveSequences load,
+      AdmissionQueue queue,
+      Strategy strategy,
+      @Nullable SessionTable sessions,
+      RequestMeters meters,
+      OverheadMeters overhead,
+      DecisionLog decisions,
+      LongSupplier nanoClock,
+      AutoCloseable reports) {}
+
+  private void workersChanged(EndpointInstances instances) {
+    var live = new HashSet<InstanceId>();
+    instances.live().forEach(instance -> live.add(instance.id()));
+    load.keep(live);
+    if (strategy instanceof PrefixStrategy prefixes) {
+      prefixes.workersChanged();
+    }
+  }
+
+  RouteDecision route(RouteRequest request) {
+    long begin = nanoClock.getAsLong();
+    meters.started.increment();
+    if (initial != null) {
+      initial.await(request);
+    }
+    var hints = request.hints();
+    if (settings.mode() == RouterSettings.Mode.DIRECT && hints.pinnedWorker() == null) {
+      throw new InvalidRequestException(
+          "mode direct needs a worker; say backend_instance_id, or set another dynamo.router.mode");
+    }
+    var plan = strategy.plan(request);
+    long hashed = nanoClock.getAsLong();
+    var bound = bound(request);
+    RouteDecision decision;
+    try {
+      decision = admit(request, plan, bound, begin);
+    } catch (OverloadedException e) {
+      if (bound == null || settings.sessions().mode() == RouterSettings.SessionMode.HARD) {
+        throw e;
       }
-      return candidates;
+      decision = admit(request, plan, null, begin);
+    }
+    long end = nanoClock.getAsLong();
+    overhead.scheduling(end - hashed);
+    overhead.total(end - begin);
+    return decision;
+  }
+
+  private RouteDecision admit(
+      RouteRequest request, Strategy.Plan plan, @Nullable WorkerRank bound, long begin) {
+    var attempt = new Attempt(request, plan, bound, begin);
+    if (!waits(plan)) {
+      var placed = attempt.place();
+      if (placed == null) {
+        throw new IllegalStateException("a request that does not wait was not placed");
+      }
+      return placed;
+    }
+    var hints = request.hints();
+    return queue.admit(
+        new Ticket(
+            Lane.of(hints, bound),
+            hints.strictPriority(),
+            hints.priorityJumpSeconds(),
+            request.tokenIds().length,
+            request.deadline(),
+            request.cancellation()),
+        attempt);
+  }
+
+  private boolean waits(Strategy.Plan plan) {
+    return plan.tracksPrefill() && settings.queueing().threshold() < Double.POSITIVE_INFINITY;
+  }
+
+  /** The rank of the request's session; null when it has none that can still serve. */
+  private @Nullable WorkerRank bound(RouteRequest request) {
+    var id = request.hints().sessionId();
+    if (sessions == null || id == null) {
+      return null;
+    }
+    var rank = sessions.rank(id);
+    if (rank == null) {
+      return null;
+    }
+    if (!eligibility.canServe(request, rank)) {
+      sessions.unbind(id, rank);
+      return null;
+    }
+    var hints = request.hints();
+    if ((hints.pinnedWorker() != null && !hints.pinnedWorker().equals(rank.worker()))
+        || (hints.pinnedRank() != null && hints.pinnedRank() != rank.rank())) {
+      throw new InvalidRequestException(
+          "the session is bound to rank %s, but worker %s is asked for; leave one out"
+              .formatted(rank, hints.pinnedWorker()));
+    }
+    return rank;
+  }
+
+  private final class Attempt implements AdmissionQueue.Attempt<RouteDecision> {
+    private final RouteRequest request;
+    private final Strategy.Plan plan;
+    private final @Nullable WorkerRank bound;
+    private final long begin;
+    private Strategy.@Nullable Verdict verdict;
+
+    Attempt(RouteRequest request, Strategy.Plan plan, @Nullable WorkerRank bound, long begin) {
+      this.request = request;
+      this.plan = plan;
+      this.bound = bound;
+      this.begin = begin;
     }
 
-    private static Candidates among(
-        List<Instance> live,
-        Set<InstanceId> excluded,
-        Set<InstanceId> inhibited,
-        Function<Instance, RankRange> ranksOf) {
-      var candidates = new Candidates(new ArrayList<>(live.size()), new ArrayList<>(live.size()));
-      for (var instance : live) {
-        if (!excluded.contains(instance.id()) && !inhibited.contains(instance.id())) {
-          var range = ranksOf.apply(instance);
-          for (int i = 0; i < range.count(); i++) {
-            candidates.instances.add(instance);
-            candidates.ranks.add(new WorkerRank(instance.id(), range.first() + i));
-          }
+    @Override
+    public @Nullable RouteDecision place() {
+      var candidates = eligibility.candidates(request, bound);
+      plan.look(candidates);
+      var booking = load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads));
+      var chosen = verdict;
+      if (booking == null || chosen == null) {
+        return null;
+      }
+      var rank = candidates.ranks().get(chosen.candidate());
+      plan.placed(rank, chosen);
+      var session = request.hints().sessionId();
+      var lease =
+          sessions == null || session == null
+              ? SessionTable.Lease.NONE
+              : sessions.lease(session, rank);
+      account(candidates, chosen, rank);
+      return new Placed(
+          candidates.instances().get(chosen.candidate()),
+          rank,
+          chosen.overlapBlocks(),
+          booking,
+          lease,
+          meters,
+          nanoClock,
+          begin);
+    }
+
+    private ActiveSequences.@Nullable Choice choose(Candidates candidates, RankLoads loads) {
+      if (waits(plan) && areSaturated(candidates, loads)) {
+        return null;
+      }
+      var chosen = plan.choose(candidates, loads);
+      verdict = chosen;
+      return new ActiveSequences.Choice(chosen.candidate(), chosen.tokensToPrefill());
+    }
+
+    private boolean areSaturated(Candidates candidates, RankLoads loads) {
+      double batches = settings.queueing().threshold();
+      for (int i = 0; i < candidates.size(); i++) {
+        long batch = candidates.traits().get(i).maxBatchedTokens();
+        if (loads.prefillTokens()[i]
+            <= batches * (batch == 0 ? BusyWorkers.UNKNOWN_BATCH_TOKENS : batch)) {
+          return false;
         }
       }
-      return candidates;
+      return true;
+    }
+
+    private void account(Candidates candidates, Strategy.Verdict chosen, WorkerRank rank) {
+      int tokens = request.tokenIds().length;
+      meters.placed(tokens);
+      if (chosen.overlaps() != null && tokens >= request.blockTokens()) {
+        meters.hit(chosen.overlapBlocks(), tokens / request.blockTokens());
+      }
+      long waited = nanoClock.getAsLong() - begin;
+      var narrowing =
+          bound != null
+              ? DecisionLog.Narrowing.SESSION
+              : request.hints().pinnedWorker() != null
+                  ? DecisionLog.Narrowing.PIN
+                  : DecisionLog.Narrowing.NONE;
+      decisions.add(request, settings.mode(), narrowing, waited, candidates, chosen);
+      if (RouteEvent.wanted()) {
+        record(candidates, chosen, rank, waited);
+      }
+      if (LOG.isLoggable(Level.DEBUG)) {
+        LOG.log(
+            Level.DEBUG,
+            "{0} of {1} goes to {2} of {3} candidates: {4}, {5} of {6} tokens cached",
+            request.requestId(),
+            endpoint,
+            rank,
+            candidates.size(),
+            chosen.reason(),
+            chosen.overlapBlocks() * request.blockTokens(),
+            tokens);
+      }
+    }
+
+    private void record(
+        Candidates candidates, Strategy.Verdict chosen, WorkerRank rank, long waited) {
+      var event = new RouteEvent();
+      event.requestId = request.requestId();
+      event.endpoint = endpoint.toString();
+      event.worker = rank.worker().toString();
+      event.rank = rank.rank();
+      event.reason = chosen.reason().name();
+      event.candidates = candidates.size();
+      event.promptTokens = request.tokenIds().length;
+      event.overlapBlocks = chosen.overlapBlocks();
+      event.cost = chosen.terms() == null ? 0 : chosen.terms().cost()[chosen.candidate()];
+      event.waited = waited;
+      event.commit();
+    }
+
+    @Override
+    public long cachedTokens() {
+      return plan.cachedTokens();
+    }
+  }
+
+  /** Stops listening and refuses who waits. What is booked may still be freed. */
+  @Override
+  public void close() {
+    workers.close();
+    if (initial != null) {
+      initial.close();
+    }
+    queue.close();
+    strategy.close();
+    try {
+      reports.close();
+    } catch (Exception e) {
+      LOG.log(Level.WARNING, "the load reports of " + endpoint + " were not closed", e);
     }
   }
 }

@@ -7,11 +7,19 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.ingest.EventFeed;
-import io.dynamo.router.select.CostModel;
+import io.dynamo.router.ingest.LoadIntake;
+import io.dynamo.router.load.ActiveSequences;
+import io.dynamo.router.load.BusyWorkers;
+import io.dynamo.router.load.ReportedLoads;
+import io.dynamo.router.queue.AdmissionQueue;
+import io.dynamo.router.queue.QueueMeters;
 import io.dynamo.router.select.RankSelector;
+import io.dynamo.router.select.Spread;
 import io.dynamo.runtime.EndpointInstances;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -21,41 +29,49 @@ import java.util.function.LongSupplier;
  * The router of a server: an {@link EndpointRouter} for each endpoint, made when it is first asked
  * for and closed with this. Safe for concurrent use.
  */
-public final class EndpointRouters implements KvRouter, AutoCloseable {
+public final class EndpointRouters implements KvRouter, RouteExplanations, AutoCloseable {
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
-  private final Function<Instance, RankRange> ranksOf;
+  private final Function<Instance, WorkerTraits> traitsOf;
   private final EventFeed feed;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
   private final RankSelector selector;
+  private final DoubleSupplier random;
+  private final RequestMeters meters;
+  private final OverheadMeters overhead;
+  private final DecisionLog explanations;
   private final Metrics.Counter decisions;
   private final Metrics.Timer decisionTime;
   private final Map<EndpointId, EndpointRouter> routers = new ConcurrentHashMap<>();
   private boolean closed; // guarded by this
 
   /**
-   * @param ranksOf the data-parallel ranks of an instance, as known now
+   * @param routerId a label of what it measures
+   * @param traitsOf what is known now of an instance
    * @param random uniform in [0, 1); safe for concurrent use
    * @param nanoClock as {@link System#nanoTime()}
    */
   public EndpointRouters(
+      String routerId,
       RouterSettings settings,
       Function<EndpointId, EndpointInstances> instances,
-      Function<Instance, RankRange> ranksOf,
+      Function<Instance, WorkerTraits> traitsOf,
       EventFeed feed,
       Metrics metrics,
       DoubleSupplier random,
       LongSupplier nanoClock) {
     this.settings = settings;
     this.instances = instances;
-    this.ranksOf = ranksOf;
+    this.traitsOf = traitsOf;
     this.feed = feed;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
-    this.selector =
-        new RankSelector(
-            new CostModel(settings.overlapScoreCredit()), settings.temperature(), random);
+    this.selector = new RankSelector(settings.costs(), random);
+    this.random = random;
+    this.meters = new RequestMeters(metrics);
+    this.overhead = new OverheadMeters(metrics, routerId);
+    this.explanations = new DecisionLog(settings.explaining());
     var mode = settings.mode().name().toLowerCase(Locale.ROOT);
     this.decisions = metrics.counter(RouterMetrics.DECISIONS, new Label("mode", mode));
     this.decisionTime = metrics.timer(RouterMetrics.DECISION_SECONDS);
@@ -94,12 +110,63 @@ public final class EndpointRouters implements KvRouter, AutoCloseable {
   }
 
   private EndpointRouter newRouter(EndpointId endpoint) {
-    return switch (settings.mode()) {
-      case ROUND_ROBIN -> new TurnRouter(instances.apply(endpoint), ranksOf);
-      case KV ->
-          new OverlapRouter(
-              endpoint, instances.apply(endpoint), ranksOf, selector, feed, metrics, nanoClock);
-    };
+    var workers = instances.apply(endpoint);
+    var label = new Label("endpoint", endpoint.toString());
+    var load = new ActiveSequences(settings.tracking().expiry(), nanoClock);
+    var reported = new ReportedLoads(nanoClock);
+    var sessions =
+        settings.sessions().ttl() == null
+            ? null
+            : new SessionTable(settings.sessions().ttl(), SessionTable.MAX_SESSIONS, nanoClock);
+    metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
+    metrics.gauge(RouterMetrics.WORKERS, () -> workers.live().size(), label);
+    if (sessions != null) {
+      metrics.gauge(RouterMetrics.SESSIONS, sessions::size, label);
+    }
+    var busy = new BusyWorkers(settings.busy(), reported, load);
+    boolean listens = settings.mode() == RouterSettings.Mode.KV || busy.isOn();
+    if (listens) {
+      metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
+    }
+    return new EndpointRouter(
+        endpoint,
+        settings,
+        workers,
+        new EndpointRouter.Parts(
+            new Eligibility(workers, traitsOf, busy),
+            load,
+            new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
+            strategy(endpoint, workers),
+            sessions,
+            meters,
+            overhead,
+            explanations,
+            nanoClock,
+            listens
+                ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics)
+                : () -> {}));
+  }
+
+  private Strategy strategy(EndpointId endpoint, EndpointInstances workers) {
+    return settings.mode() == RouterSettings.Mode.KV
+        ? new PrefixStrategy(
+            settings, endpoint, workers, selector, feed, metrics, overhead, nanoClock)
+        : new SpreadStrategy(new Spread(settings.mode(), random));
+  }
+
+  @Override
+  public Optional<RouteExplanation> of(String requestId) {
+    return explanations.of(requestId);
+  }
+
+  @Override
+  public List<RouteExplanation> recent(int limit) {
+    return explanations.recent(limit);
+  }
+
+  @Override
+  public boolean remote() {
+    return explanations.remote();
   }
 
   /** Stops listening. What is booked may still be freed. Idempotent. */

@@ -15,6 +15,9 @@ public interface RouteDecision extends AutoCloseable {
   /** The first token is there: the prompt no longer counts as work ahead. Idempotent. */
   void prefillDone();
 
+  /** {@code tokens} more are there, the first among them. For one thread at a time. */
+  void generated(int tokens);
+
   /** Frees what was booked. Idempotent. */
   @Override
   void close();

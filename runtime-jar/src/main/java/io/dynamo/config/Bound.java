@@ -35,6 +35,14 @@ record Bound<T>(String text, Predicate<T> holds) {
     return new Bound<>("at least " + low, value -> value >= low);
   }
 
+  static Bound<Double> between(double low, double high) {
+    return new Bound<>(plain(low) + " to " + plain(high), value -> value >= low && value <= high);
+  }
+
+  private static String plain(double value) {
+    return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
+  }
+
   /** Durations; {@code lowText} and {@code highText} are how they are printed. */
   static Bound<Duration> between(Duration low, String lowText, Duration high, String highText) {
     return new Bound<>(

@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Stream;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,7 @@ public final class EnvironmentAliases implements ConfigSource {
    */
   record Alias(String variable, String key, String unit, UnaryOperator<String> translation) {}
 
-  private static final List<Alias> ALIASES =
+  private static final List<Alias> OWN =
       List.of(
           plain("DYN_NAMESPACE", SettingKeys.NAMESPACE),
           plain("DYN_HTTP_HOST", SettingKeys.HTTP_HOST),
@@ -71,8 +72,6 @@ public final class EnvironmentAliases implements ConfigSource {
               "",
               EnvironmentAliases::withoutBrackets),
           plain("DYN_ZMQ_BROKER_URL", SettingKeys.EVENT_ZMQ_BROKER),
-          plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
-          plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
           plain("DYN_TOKENIZER_CACHE_BYTES", SettingKeys.PREFIX_CACHE_BYTES),
           numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
@@ -92,6 +91,8 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_HEALTH_CHECK_ENABLED", StatusKeys.CANARIES),
           numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
           numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
+  private static final List<Alias> ALIASES =
+      Stream.concat(OWN.stream(), RouterAliases.all().stream()).toList();
 
   private final Map<String, String> values;
 
@@ -111,7 +112,7 @@ public final class EnvironmentAliases implements ConfigSource {
     this.values = Map.copyOf(found);
   }
 
-  private static Alias plain(String variable, SettingKey<?> key) {
+  static Alias plain(String variable, SettingKey<?> key) {
     return new Alias(variable, key.name(), "", text -> text);
   }
 

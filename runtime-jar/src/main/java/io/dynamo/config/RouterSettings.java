@@ -1,15 +1,219 @@
 package io.dynamo.config;
 
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
 /**
  * How requests find their worker. Keys: {@code dynamo.router.*}.
  *
- * @param overlapScoreCredit blocks of prefill that one cached block is worth
- * @param temperature 0 takes the cheapest rank; above, ranks are drawn by cost
+ * @param minInitialWorkers workers to be seen before the first request is placed
  */
-public record RouterSettings(Mode mode, double overlapScoreCredit, double temperature) {
-  /** The modes of this version. */
+public record RouterSettings(
+    Mode mode,
+    Costs costs,
+    Tracking tracking,
+    Indexing indexing,
+    Queueing queueing,
+    Busy busy,
+    Sessions sessions,
+    Explaining explaining,
+    int minInitialWorkers) {
+  /** Dynamo's router modes. */
   public enum Mode {
     ROUND_ROBIN,
+    RANDOM,
+    POWER_OF_TWO,
+    LEAST_LOADED,
+    DIRECT,
     KV
+  }
+
+  /** Which rank takes a request that costs the same on several. */
+  public enum TieBreak {
+    LOAD,
+    RANDOM
+  }
+
+  /** How ranks are compared in mode kv. */
+  public enum Policy {
+    COST,
+    TWO_TIER
+  }
+
+  /** In which order requests leave the queue. */
+  public enum QueuePolicy {
+    FCFS,
+    LCFS,
+    WSPT
+  }
+
+  /** What becomes of a session whose rank cannot take it. */
+  public enum SessionMode {
+    HARD,
+    SOFT
+  }
+
+  enum SharedCache {
+    NONE,
+    HICACHE
+  }
+
+  enum PrefillModel {
+    NONE,
+    AIS,
+    AIC
+  }
+
+  enum TrackingHash {
+    PUBLIC_XXH3_V1,
+    KEYED_XXH3_V1
+  }
+
+  enum CachePolicy {
+    TTL,
+    LRU
+  }
+
+  /**
+   * What a rank's cost is made of, in KV blocks.
+   *
+   * @param overlapScoreCredit blocks of prefill that a block cached on the device is worth
+   * @param creditDecay how fast the credit falls with prefill that waits
+   * @param prefillLoadScale what a block of prefill counts
+   * @param activeRequestWeight what an active request counts
+   * @param hostWeight what a block in host memory is worth
+   * @param diskWeight what a block farther away is worth
+   * @param temperature 0 takes the cheapest rank; above, ranks are drawn by cost
+   */
+  public record Costs(
+      double overlapScoreCredit,
+      double creditDecay,
+      double prefillLoadScale,
+      double activeRequestWeight,
+      double hostWeight,
+      double diskWeight,
+      double temperature,
+      TieBreak tieBreak,
+      Policy policy) {
+    /** Dynamo's, but for the tie-break. */
+    public static final Costs STANDARD =
+        new Costs(1, 0, 1, 0, 0.75, 0.25, 0, TieBreak.LOAD, Policy.COST);
+  }
+
+  /**
+   * What counts as load.
+   *
+   * @param expiry of bookings that nobody gave back
+   */
+  public record Tracking(
+      boolean activeBlocks,
+      boolean outputBlocks,
+      boolean assumeKvReuse,
+      boolean prefillTokens,
+      boolean replicaSync,
+      Duration expiry) {
+    /** Dynamo's. */
+    public static final Tracking STANDARD =
+        new Tracking(true, false, true, true, false, Duration.ofMinutes(5));
+  }
+
+  /**
+   * How it is known what is cached.
+   *
+   * @param kvEvents by the workers' events; otherwise by the router's own decisions
+   * @param ttl of a decision, without events
+   * @param predictedTtl of a decision beside events; null is none
+   */
+  public record Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
+    /** Dynamo's. */
+    public static final Indexing STANDARD = new Indexing(true, Duration.ofMinutes(2), null);
+  }
+
+  /**
+   * When and how long requests wait for a rank.
+   *
+   * @param threshold batches of prefill that every rank must have ahead; infinite is never
+   * @param overlapRefresh zero is never
+   */
+  public record Queueing(
+      double threshold,
+      QueuePolicy policy,
+      int capacity,
+      Duration timeout,
+      Duration overlapRefresh) {
+    /** On, unlike Dynamo's. */
+    public static final Queueing STANDARD =
+        new Queueing(4, QueuePolicy.FCFS, 1024, Duration.ofSeconds(30), Duration.ofSeconds(10));
+  }
+
+  /** Above which a worker gets no more requests; null is never. */
+  public record Busy(
+      @Nullable Double decodeBlocks,
+      @Nullable Integer prefillTokens,
+      @Nullable Double prefillTokensFraction) {
+    /** Never, as Dynamo. */
+    public static final Busy STANDARD = new Busy(null, null, null);
+  }
+
+  /**
+   * Requests of one session go to one rank.
+   *
+   * @param ttl of an idle session; null turns affinity off
+   */
+  public record Sessions(@Nullable Duration ttl, SessionMode mode) {
+    /** Off, as Dynamo. */
+    public static final Sessions STANDARD = new Sessions(null, SessionMode.HARD);
+  }
+
+  /**
+   * @param capacity decisions that are kept
+   * @param remote whether other machines may ask
+   */
+  public record Explaining(int capacity, boolean remote) {
+    public static final Explaining STANDARD = new Explaining(256, false);
+  }
+
+  /** Everything else as it is when nothing is set. */
+  public static RouterSettings of(Mode mode) {
+    return new RouterSettings(
+        mode,
+        Costs.STANDARD,
+        Tracking.STANDARD,
+        Indexing.STANDARD,
+        Queueing.STANDARD,
+        Busy.STANDARD,
+        Sessions.STANDARD,
+        Explaining.STANDARD,
+        0);
+  }
+
+  public RouterSettings with(Costs other) {
+    return new RouterSettings(
+        mode, other, tracking, indexing, queueing, busy, sessions, explaining, minInitialWorkers);
+  }
+
+  public RouterSettings with(Tracking other) {
+    return new RouterSettings(
+        mode, costs, other, indexing, queueing, busy, sessions, explaining, minInitialWorkers);
+  }
+
+  public RouterSettings with(Indexing other) {
+    return new RouterSettings(
+        mode, costs, tracking, other, queueing, busy, sessions, explaining, minInitialWorkers);
+  }
+
+  public RouterSettings with(Queueing other) {
+    return new RouterSettings(
+        mode, costs, tracking, indexing, other, busy, sessions, explaining, minInitialWorkers);
+  }
+
+  public RouterSettings with(Busy other) {
+    return new RouterSettings(
+        mode, costs, tracking, indexing, queueing, other, sessions, explaining, minInitialWorkers);
+  }
+
+  public RouterSettings with(Sessions other) {
+    return new RouterSettings(
+        mode, costs, tracking, indexing, queueing, busy, other, explaining, minInitialWorkers);
   }
 }

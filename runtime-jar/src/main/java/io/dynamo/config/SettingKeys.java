@@ -8,7 +8,6 @@ import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
 import static io.dynamo.config.Bound.sizeBetween;
 import static io.dynamo.config.SettingType.BOOLEAN;
-import static io.dynamo.config.SettingType.DECIMAL;
 import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
 import static io.dynamo.config.SettingType.IP_LITERAL;
@@ -159,27 +158,9 @@ final class SettingKeys {
           none(),
           "not supported yet: refused, so that nobody waits for events that never come");
 
-  static final SettingKey<RouterSettings.Mode> ROUTER_MODE =
-      KEYS.key(
-          "dynamo.router.mode",
-          oneOf(RouterSettings.Mode.class),
-          "kv",
-          none(),
-          "how a request finds its worker");
-  static final SettingKey<Double> ROUTER_OVERLAP_SCORE_CREDIT =
-      KEYS.key(
-          "dynamo.router.overlap-score-credit",
-          DECIMAL,
-          "1.0",
-          atLeast(0.0),
-          "blocks of prefill that one cached block is worth");
-  static final SettingKey<Double> ROUTER_TEMPERATURE =
-      KEYS.key(
-          "dynamo.router.temperature",
-          DECIMAL,
-          "0",
-          atLeast(0.0),
-          "0 takes the cheapest rank; above, ranks are drawn by cost");
+  static {
+    KEYS.addAll(RouterKeys.all());
+  }
 
   static final SettingKey<Integer> MIGRATION_LIMIT =
       KEYS.key(

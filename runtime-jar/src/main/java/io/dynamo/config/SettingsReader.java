@@ -35,7 +35,8 @@ public final class SettingsReader {
           var value = config.getConfigValue(name);
           var text = value.getValue();
           return text == null ? null : new Found(text, String.valueOf(value.getSourceName()));
-        });
+        },
+        config.getPropertyNames());
   }
 
   /**
@@ -44,7 +45,17 @@ public final class SettingsReader {
    * @throws InvalidSettingsException listing every bad value
    */
   public static Settings read(Lookup lookup) {
+    return read(lookup, List.of());
+  }
+
+  /**
+   * Reads what {@code lookup} finds.
+   *
+   * @param names all there are, to find those that mean nothing
+   */
+  static Settings read(Lookup lookup, Iterable<String> names) {
     var reader = new SettingsReader(lookup);
+    reader.problems.addAll(RouterReader.unknown(names));
     SettingKeys.all().forEach(reader::take);
     reader.requireLoopback(SettingKeys.HTTP_HOST, SettingKeys.INSECURE);
     reader.requireLoopback(TcpKeys.HOST, SettingKeys.INSECURE);
@@ -58,6 +69,7 @@ public final class SettingsReader {
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
     reader.refuseBroker();
+    reader.problems.addAll(new RouterReader(reader).problems());
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
     }
@@ -233,17 +245,24 @@ public final class SettingsReader {
   }
 
   @SuppressWarnings("unchecked") // a key's value was made by its own parser
-  private <T> @Nullable T optional(SettingKey<T> key) {
+  <T> @Nullable T optional(SettingKey<T> key) {
     return (T) values.get(key);
   }
 
-  private <T> T get(SettingKey<T> key) {
+  <T> T get(SettingKey<T> key) {
     return Objects.requireNonNull(optional(key), key.name());
   }
 
   private Settings settings() {
     return new Settings(
-        server(), discovery(), tcp(), event(), router(), frontend(), worker(), status());
+        server(),
+        discovery(),
+        tcp(),
+        event(),
+        new RouterReader(this).read(),
+        frontend(),
+        worker(),
+        status());
   }
 
   private ServerSettings server() {
@@ -311,13 +330,6 @@ public final class SettingsReader {
         get(SettingKeys.EVENT_QUEUE_CAPACITY),
         get(SettingKeys.EVENT_ZMQ_HIGH_WATER_MARK),
         get(SettingKeys.EVENT_ZMQ_MAX_MESSAGE));
-  }
-
-  private RouterSettings router() {
-    return new RouterSettings(
-        get(SettingKeys.ROUTER_MODE),
-        get(SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
-        get(SettingKeys.ROUTER_TEMPERATURE));
   }
 
   private FrontendSettings frontend() {

@@ -9,4 +9,9 @@ public final class NoWorkerException extends Refused {
             .formatted(endpoint, known, excluded),
         null);
   }
+
+  /** There are workers, but none that this request may go to. */
+  public NoWorkerException(String message) {
+    super(ErrorCode.UNAVAILABLE, message, null);
+  }
 }

@@ -2,6 +2,18 @@ package io.dynamo.metrics;
 
 /** What the router counts; Dynamo's names where the meaning is the same. */
 public final class RouterMetrics {
+  private static final double[] TOKENS = {
+    50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
+  };
+  private static final double[] COMPUTE = {
+    0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,
+    8.192, 16.384
+  }; // ms
+  private static final double[] WAITING = {
+    0.01, 0.03, 0.09, 0.27, 0.81, 2.43, 7.29, 21.87, 65.61, 196.83, 590.49, 1771.47, 5314.41,
+    15943.23, 47829.69, 143489.07, 430467.21
+  }; // ms
+
   public static final MetricName EVENTS_APPLIED =
       new MetricName(
           "dynamo_component_kv_cache_events_applied",
@@ -48,6 +60,98 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_router_reported_used_blocks",
           "KV blocks in use on all ranks of an endpoint, as its workers report.");
+  public static final MetricName REQUESTS_STARTED =
+      new MetricName(
+          "dynamo_component_router_requests_started_total", "Requests that asked for a worker.");
+  public static final MetricName REQUESTS =
+      new MetricName(
+          "dynamo_component_router_requests_total", "Requests that were placed and have ended.");
+  public static final MetricName TIME_TO_FIRST_TOKEN =
+      new MetricName(
+          "dynamo_component_router_time_to_first_token_seconds",
+          "From a request's arrival at the router to its first token.");
+  public static final MetricName INTER_TOKEN_LATENCY =
+      MetricName.histogram(
+          "dynamo_component_router_inter_token_latency_seconds",
+          "Between the tokens of a request.",
+          0.001,
+          0.002,
+          0.005,
+          0.01,
+          0.02,
+          0.05,
+          0.1,
+          0.2,
+          0.5,
+          1,
+          2);
+  public static final MetricName INPUT_TOKENS =
+      MetricName.histogram(
+          "dynamo_component_router_input_sequence_tokens", "Tokens of prompts placed.", TOKENS);
+  public static final MetricName OUTPUT_TOKENS =
+      MetricName.histogram(
+          "dynamo_component_router_output_sequence_tokens",
+          "Tokens generated for requests that have ended.",
+          TOKENS);
+  public static final MetricName KV_HIT_RATE =
+      MetricName.histogram(
+          "dynamo_component_router_kv_hit_rate",
+          "Share of a prompt's blocks that the chosen rank was believed to hold.",
+          0.05,
+          0.1,
+          0.2,
+          0.3,
+          0.4,
+          0.5,
+          0.6,
+          0.7,
+          0.8,
+          0.9,
+          0.95,
+          1);
+  public static final MetricName OVERLAP_BLOCKS_LOST =
+      new MetricName(
+          "dynamo_component_router_overlap_blocks_lost",
+          "Cached blocks passed over by decisions for a rank with fewer.");
+  public static final MetricName WORKERS =
+      new MetricName("dynamo_component_router_worker_registered", "Workers that are live.");
+  public static final MetricName OVERHEAD_BLOCK_HASHING =
+      MetricName.histogram(
+          "dynamo_router_overhead_block_hashing_ms",
+          "Time to hash a prompt, its chain included, in milliseconds.",
+          COMPUTE);
+  public static final MetricName OVERHEAD_FIND_MATCHES =
+      MetricName.histogram(
+          "dynamo_router_overhead_indexer_find_matches_ms",
+          "Time to find out who holds a prompt, in milliseconds.",
+          WAITING);
+  public static final MetricName OVERHEAD_SCHEDULING =
+      MetricName.histogram(
+          "dynamo_router_overhead_scheduling_ms",
+          "Time to choose and book a rank, with the wait in the queue, in milliseconds.",
+          WAITING);
+  public static final MetricName OVERHEAD_TOTAL =
+      MetricName.histogram(
+          "dynamo_router_overhead_total_ms",
+          "Time from a prompt to its rank, in milliseconds.",
+          WAITING);
+  public static final MetricName QUEUE_REQUESTS =
+      new MetricName(
+          "dynamo_frontend_router_queue_pending_requests", "Requests that wait for a worker.");
+  public static final MetricName QUEUE_ISL_TOKENS =
+      new MetricName(
+          "dynamo_frontend_router_queue_pending_isl_tokens",
+          "Prompt tokens of requests that wait for a worker.");
+  public static final MetricName QUEUE_CACHED_TOKENS =
+      new MetricName(
+          "dynamo_frontend_router_queue_pending_cached_tokens",
+          "Those of them that the best rank was believed to hold.");
+  public static final MetricName QUEUE_BACKPRESSURE =
+      new MetricName(
+          "dynamo_frontend_router_queue_backpressure_total",
+          "Requests that were refused instead of waiting on, by reason.");
+  public static final MetricName SESSIONS =
+      new MetricName("dynamo_router_sessions", "Sessions that are bound to a rank.");
 
   private RouterMetrics() {}
 }

@@ -5,6 +5,12 @@ package io.dynamo.token;
  * at most half full. One thread at a time.
  */
 public final class HashLongMap {
+  /** Takes an entry. */
+  @FunctionalInterface
+  public interface EntryConsumer {
+    void accept(long key, long value);
+  }
+
   private static final int FIRST_CAPACITY = 16; // a power of two
   private static final long SPREAD = 0x9E3779B97F4A7C15L; // 2^64 / golden ratio: small keys spread
 
@@ -59,6 +65,15 @@ public final class HashLongMap {
       }
     }
     used[hole] = false;
+  }
+
+  /** Hands every entry to {@code consumer}, which must not change the map. */
+  public void forEach(EntryConsumer consumer) {
+    for (int i = 0; i < keys.length; i++) {
+      if (used[i]) {
+        consumer.accept(keys[i], values[i]);
+      }
+    }
   }
 
   private int home(long key) {

@@ -17,8 +17,10 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
+import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
 import java.util.List;
@@ -41,6 +43,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Generation {
   private static final List<String> PINS = List.of("backend_instance_id", "decode_worker_id");
+  static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
 
   private final ServedModel model;
   private final GenerateRequest request;
@@ -204,7 +207,15 @@ public final class Generation {
   private RouteDecision route(Set<InstanceId> excluded) {
     return router.route(
         new RouteRequest(
-            context.id(), model.endpoint(), promptNow(), model.card().blockTokens(), excluded));
+            context.id(),
+            model.endpoint(),
+            promptNow(),
+            model.card().blockTokens(),
+            excluded,
+            HintsReader.read(
+                request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER)),
+            context.deadline(),
+            context.cancellation()));
   }
 
   private int[] promptNow() {
@@ -304,9 +315,12 @@ public final class Generation {
 
     @Override
     public void onNext(EngineOutput item) {
-      if (first && booked != null && item.tokenIds().length > 0) {
-        first = false;
-        booked.prefillDone();
+      if (booked != null && item.tokenIds().length > 0) {
+        if (first) {
+          first = false;
+          booked.prefillDone();
+        }
+        booked.generated(item.tokenIds().length);
       }
       if (item.finishReason() == FinishReason.ERROR) {
         engineError = Objects.requireNonNullElse(item.errorMessage(), "the engine gave no reason");

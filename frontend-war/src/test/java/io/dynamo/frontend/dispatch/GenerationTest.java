@@ -422,6 +422,9 @@ class GenerationTest {
         public void prefillDone() {}
 
         @Override
+        public void generated(int tokens) {}
+
+        @Override
         public void close() {
           if (open) {
             open = false;

@@ -26,6 +26,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   private static final class RankState {
     final int slot;
     final HashLongMap prefixByName = new HashLongMap(); // the engine's name -> prefix hash
+    @Nullable HashLongMap nameByPrefix; // the other way; only once somebody has asked
 
     RankState(int slot) {
       this.slot = slot;
@@ -121,6 +122,25 @@ public final class PrefixTableIndexer implements KvIndexer {
     }
   }
 
+  /** What {@code rank}'s engine calls the prefix of {@code hash}; null when it does not hold it. */
+  @Nullable Long name(WorkerRank rank, long hash) {
+    synchronized (writer) {
+      var state = states.get(rank);
+      var prefix = state == null ? null : table.find(hash);
+      if (state == null || prefix == null || !prefix.isOwnedBy(state.slot)) {
+        return null;
+      }
+      var names = state.nameByPrefix;
+      if (names == null) {
+        var all = new HashLongMap();
+        state.prefixByName.forEach((name, of) -> all.put(of, name));
+        state.nameByPrefix = all;
+        names = all;
+      }
+      return names.contains(hash) ? names.getOrDefault(hash, 0) : null;
+    }
+  }
+
   /** Distinct prefixes held by any rank; recent. */
   public int size() {
     synchronized (writer) {
@@ -153,6 +173,9 @@ public final class PrefixTableIndexer implements KvIndexer {
       }
       prefix.own(state.slot);
       state.prefixByName.put(block.hash().value(), prefix.hash);
+      if (state.nameByPrefix != null) {
+        state.nameByPrefix.put(prefix.hash, block.hash().value());
+      }
       parent = prefix;
     }
     return Outcome.OK;
@@ -191,6 +214,9 @@ public final class PrefixTableIndexer implements KvIndexer {
         outcome = Outcome.BLOCK_NOT_FOUND;
       } else {
         cut(prefix, state.slot);
+        if (state.nameByPrefix != null) {
+          state.nameByPrefix.remove(prefix.hash);
+        }
       }
       state.prefixByName.remove(name.value());
     }

@@ -10,6 +10,7 @@ import io.dynamo.kv.Residency;
 import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.index.KvIndexer;
+import io.dynamo.router.index.LowerTierIndexer;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
@@ -97,6 +98,8 @@ final class SourceFollower implements RankCursor.Effects {
     } else if (event.residency() == Residency.ALL
         || (event.residency() == Residency.WORKER && event.tier() == StorageTier.DEVICE)) {
       meters.applied(event.event(), index.apply(source.rank(), event.event()));
+    } else if (event.residency() == Residency.WORKER && index instanceof LowerTierIndexer tiers) {
+      tiers.apply(source.rank(), event.tier(), event.event());
     } else {
       meters.lowerTier.increment();
     }

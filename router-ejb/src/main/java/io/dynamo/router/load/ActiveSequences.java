@@ -1,5 +1,6 @@
 package io.dynamo.router.load;
 
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHashes;
 import java.time.Duration;
@@ -7,8 +8,11 @@ import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.SequencedSet;
+import java.util.Set;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The requests in flight on the ranks of one endpoint, as this router has placed them. Safe for
@@ -19,6 +23,13 @@ public final class ActiveSequences {
   @FunctionalInterface
   public interface Chooser {
     Choice choose(RankLoads loads);
+  }
+
+  /** Chooses among candidates, or none; as short as a {@link Chooser}. */
+  @FunctionalInterface
+  public interface PickyChooser {
+    /** Null books nothing. */
+    @Nullable Choice choose(RankLoads loads);
   }
 
   /**
@@ -33,6 +44,7 @@ public final class ActiveSequences {
   private final Object lock = new Object();
   private final Map<WorkerRank, RankLoad> loads = new HashMap<>(); // guarded by lock
   private final SequencedSet<Booking> bookings = new LinkedHashSet<>(); // oldest first; by lock
+  private volatile Runnable onRelief = () -> {};
 
   /**
    * @param expiry after which a booking that nobody gave back is dropped, when the next one is made
@@ -42,18 +54,35 @@ public final class ActiveSequences {
     this.nanoClock = nanoClock;
   }
 
+  /** Calls {@code listener}, without a lock, each time that a rank has less to prefill. */
+  public void onRelief(Runnable listener) {
+    onRelief = listener;
+  }
+
   /**
    * Lets {@code chooser} choose by the present load and books its choice before anybody else looks.
    */
   public Booking book(List<WorkerRank> candidates, BlockHashes prompt, Chooser chooser) {
+    return Objects.requireNonNull(book(candidates, Work.of(prompt), chooser::choose));
+  }
+
+  /**
+   * Lets {@code chooser} choose by the present load and books its choice before anybody else looks.
+   *
+   * @return null when it chose nothing
+   */
+  public @Nullable Booking book(List<WorkerRank> candidates, Work work, PickyChooser chooser) {
     synchronized (lock) {
       long now = nanoClock.getAsLong();
       dropExpired(now);
-      var choice = chooser.choose(loadsFor(candidates, prompt));
+      var choice = chooser.choose(loadsFor(candidates, work.prompt()));
+      if (choice == null) {
+        return null;
+      }
       var load = loads.computeIfAbsent(candidates.get(choice.candidate()), RankLoad::new);
-      load.add(prompt, choice.tokensToPrefill());
+      load.add(work.prompt(), choice.tokensToPrefill());
       var booking =
-          new Booking(this, load, choice.candidate(), prompt, choice.tokensToPrefill(), now);
+          new Booking(this, load, choice.candidate(), work, choice.tokensToPrefill(), now);
       bookings.add(booking);
       return booking;
     }
@@ -76,6 +105,22 @@ public final class ActiveSequences {
     return all;
   }
 
+  /** Prompt tokens booked on {@code rank} whose first output is not out. */
+  public long prefillTokens(WorkerRank rank) {
+    synchronized (lock) {
+      var load = loads.get(rank);
+      return load == null ? 0 : load.prefillTokens();
+    }
+  }
+
+  /** Blocks active on {@code rank}. */
+  public int blocks(WorkerRank rank) {
+    synchronized (lock) {
+      var load = loads.get(rank);
+      return load == null ? 0 : load.blocks();
+    }
+  }
+
   /** Requests booked and not given back. */
   public int active() {
     synchronized (lock) {
@@ -83,19 +128,41 @@ public final class ActiveSequences {
     }
   }
 
-  void prefillDone(Booking booking) {
+  /** Gives back what is booked on all other workers: theirs is lost, whoever still holds it. */
+  public void keep(Set<InstanceId> workers) {
     synchronized (lock) {
-      booking.releasePrefill();
+      bookings.removeIf(
+          booking -> !workers.contains(booking.load.rank.worker()) && booking.release());
+      loads.keySet().removeIf(rank -> !workers.contains(rank.worker()));
+    }
+    onRelief.run();
+  }
+
+  void prefillDone(Booking booking) {
+    boolean relief;
+    synchronized (lock) {
+      relief = booking.releasePrefill();
+    }
+    if (relief) {
+      onRelief.run();
+    }
+  }
+
+  void generated(Booking booking, int tokens) {
+    synchronized (lock) {
+      booking.grow(tokens);
     }
   }
 
   void free(Booking booking) {
     synchronized (lock) {
-      if (booking.release()) {
-        bookings.remove(booking);
-        dropIdle(booking.load);
+      if (!booking.release()) {
+        return;
       }
+      bookings.remove(booking);
+      dropIdle(booking.load);
     }
+    onRelief.run();
   }
 
   private void dropExpired(long now) {
@@ -109,7 +176,7 @@ public final class ActiveSequences {
   /** Ranks come and go for ever; those with nothing in hand need no account. */
   private void dropIdle(RankLoad load) {
     if (load.requests() == 0) {
-      loads.remove(load.rank);
+      loads.remove(load.rank, load);
     }
   }
 }

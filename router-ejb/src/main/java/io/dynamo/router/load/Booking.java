@@ -1,31 +1,35 @@
 package io.dynamo.router.load;
 
-import io.dynamo.token.BlockHashes;
+import java.util.Arrays;
 
 /**
  * The load of one request on one rank. Safe for concurrent use; each part is given back exactly
- * once, by whoever comes first: the request, or the expiry that guards against leaks.
+ * once, by whoever comes first: the request, the end of the worker, or the expiry that guards
+ * against leaks.
  */
 public final class Booking implements AutoCloseable {
   private final ActiveSequences owner;
   final RankLoad load;
-  final BlockHashes prompt;
+  final Work work;
   final long bookedAtNanos;
   private final int candidate;
   private long tokensToPrefill; // guarded by the owner's lock; 0 once prefilled
+  private int generated; // tokens; guarded by the owner's lock
+  private long[] output = {}; // made-up hashes of generated blocks; guarded by the owner's lock
+  private int outputs; // blocks in output; guarded by the owner's lock
   private boolean freed; // guarded by the owner's lock
 
   Booking(
       ActiveSequences owner,
       RankLoad load,
       int candidate,
-      BlockHashes prompt,
+      Work work,
       long tokensToPrefill,
       long bookedAtNanos) {
     this.owner = owner;
     this.load = load;
     this.candidate = candidate;
-    this.prompt = prompt;
+    this.work = work;
     this.tokensToPrefill = tokensToPrefill;
     this.bookedAtNanos = bookedAtNanos;
   }
@@ -40,16 +44,50 @@ public final class Booking implements AutoCloseable {
     owner.prefillDone(this);
   }
 
+  /** More tokens are out. Takes no lock where output does not count. */
+  public void generated(int tokens) {
+    if (work.countsOutput()) {
+      owner.generated(this, tokens);
+    }
+  }
+
   /** Gives everything back. Idempotent. */
   @Override
   public void close() {
     owner.free(this);
   }
 
-  /** Under the owner's lock. */
-  void releasePrefill() {
+  /** Under the owner's lock. Returns whether there was prefill to give back. */
+  boolean releasePrefill() {
+    boolean some = tokensToPrefill > 0;
     load.prefilled(tokensToPrefill);
     tokensToPrefill = 0;
+    return some;
+  }
+
+  /** Under the owner's lock. */
+  void grow(int tokens) {
+    if (freed) {
+      return;
+    }
+    int before = blocks();
+    generated += tokens;
+    for (int i = blocks() - before; i > 0; i--) {
+      if (outputs == output.length) {
+        output = Arrays.copyOf(output, Math.max(8, 2 * outputs));
+      }
+      output[outputs] = load.addOutput();
+      outputs++;
+    }
+    var expected = work.expectedOutputTokens();
+    if (blocks() > before && expected != null) {
+      double left = expected == 0 ? 0 : Math.max(0, 1 - generated / (double) expected);
+      load.fade(work.prompt(), output, outputs, left);
+    }
+  }
+
+  private int blocks() {
+    return Math.ceilDiv(work.promptTokens() + generated, work.blockTokens());
   }
 
   /** Under the owner's lock. Returns whether it was still booked. */
@@ -59,7 +97,7 @@ public final class Booking implements AutoCloseable {
     }
     freed = true;
     releasePrefill();
-    load.free(prompt);
+    load.free(work.prompt(), output, outputs);
     return true;
   }
 }

@@ -3,6 +3,9 @@ package io.dynamo.router.load;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.HashLongMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * What one rank has in hand. Guarded by the lock of its {@link ActiveSequences}. A prompt's blocks
@@ -12,6 +15,8 @@ import io.dynamo.token.HashLongMap;
 final class RankLoad {
   final WorkerRank rank;
   private final HashLongMap holders = new HashLongMap(); // sequence hash -> requests that hold it
+  private final Map<Long, Double> faded = new HashMap<>(); // what is missing of a block to count 1
+  private double missing; // the sum of faded
   private long prefillTokens;
   private int requests;
 
@@ -23,16 +28,53 @@ final class RankLoad {
     for (int i = 0; i < prompt.length(); i++) {
       long hash = prompt.sequence(i);
       holders.put(hash, holders.getOrDefault(hash, 0) + 1);
+      restore(hash);
     }
     prefillTokens += tokensToPrefill;
     requests++;
+  }
+
+  /** Adds a block that no prompt shares; returns the hash made up for it. */
+  long addOutput() {
+    long hash;
+    do {
+      hash = ThreadLocalRandom.current().nextLong();
+    } while (holders.contains(hash));
+    holders.put(hash, 1);
+    return hash;
+  }
+
+  /** Lets the blocks that one request alone holds, from its end on, count {@code weight} each. */
+  void fade(BlockHashes prompt, long[] output, int outputs, double weight) {
+    for (int i = outputs - 1; i >= 0; i--) {
+      fade(output[i], weight);
+    }
+    for (int i = prompt.length() - 1; i >= 0; i--) {
+      long hash = prompt.sequence(i);
+      if (holders.getOrDefault(hash, 0) > 1) {
+        return;
+      }
+      fade(hash, weight);
+    }
+  }
+
+  private void fade(long hash, double weight) {
+    var before = faded.put(hash, 1 - weight);
+    missing += 1 - weight - (before == null ? 0 : before);
+  }
+
+  private void restore(long hash) {
+    if (!faded.isEmpty()) {
+      var gone = faded.remove(hash);
+      missing = faded.isEmpty() ? 0 : missing - (gone == null ? 0 : gone);
+    }
   }
 
   void prefilled(long tokens) {
     prefillTokens -= tokens;
   }
 
-  void free(BlockHashes prompt) {
+  void free(BlockHashes prompt, long[] output, int outputs) {
     for (int i = 0; i < prompt.length(); i++) {
       long hash = prompt.sequence(i);
       long left = holders.getOrDefault(hash, 0) - 1;
@@ -40,7 +82,12 @@ final class RankLoad {
         holders.put(hash, left);
       } else {
         holders.remove(hash);
+        restore(hash);
       }
+    }
+    for (int i = 0; i < outputs; i++) {
+      holders.remove(output[i]);
+      restore(output[i]);
     }
     requests--;
   }
@@ -60,8 +107,9 @@ final class RankLoad {
     return low;
   }
 
+  /** Active blocks, faded ones by what is left of them. */
   int blocks() {
-    return holders.size();
+    return (int) Math.round(holders.size() - missing);
   }
 
   long prefillTokens() {

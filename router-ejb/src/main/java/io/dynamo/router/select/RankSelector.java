@@ -1,40 +1,56 @@
 package io.dynamo.router.select;
 
-import io.dynamo.router.load.ActiveSequences;
+import io.dynamo.config.RouterSettings;
 import io.dynamo.router.load.RankLoads;
 import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Chooses by overlap and load. Safe for concurrent use; keeps no state of its own. */
 public final class RankSelector {
   private final CostModel costs;
   private final RankPicker picker;
+  private final boolean twoTier;
 
   /**
-   * @param temperature 0 takes the cheapest; above, candidates are drawn by cost
    * @param random uniform in [0, 1); safe for concurrent use
    */
-  public RankSelector(CostModel costs, double temperature, DoubleSupplier random) {
-    this.costs = costs;
-    this.picker = new RankPicker(temperature, random);
+  public RankSelector(RouterSettings.Costs weights, DoubleSupplier random) {
+    this.costs = new CostModel(weights);
+    this.picker =
+        new RankPicker(
+            weights.temperature(), weights.tieBreak() == RouterSettings.TieBreak.LOAD, random);
+    this.twoTier = weights.policy() == RouterSettings.Policy.TWO_TIER;
+  }
+
+  public CostModel costs() {
+    return costs;
   }
 
   /**
    * Chooses one of the candidates.
    *
-   * @param overlapBlocks leading blocks that each candidate holds, in the order of {@code loads}
+   * @param factors what each cost is multiplied by for the taints that a client prefers; null is 1
    */
-  public ActiveSequences.Choice choose(
-      CostModel.Prompt prompt, int[] overlapBlocks, RankLoads loads) {
-    int n = loads.size();
-    var costOf = new double[n];
-    var loadOf = new long[n];
-    for (int i = 0; i < n; i++) {
-      int decodeBlocks = loads.blocks()[i] + loads.addedBlocks()[i];
-      costOf[i] = costs.cost(prompt, overlapBlocks[i], loads.prefillTokens()[i], decodeBlocks);
-      loadOf[i] = loads.requests()[i];
+  public Selection choose(
+      CostModel.Prompt prompt,
+      CostModel.Overlaps overlaps,
+      RankLoads loads,
+      double @Nullable [] factors) {
+    var terms = costs.weigh(prompt, overlaps, loads);
+    if (factors != null) {
+      for (int i = 0; i < factors.length; i++) {
+        terms.cost()[i] *= factors[i];
+      }
     }
-    int chosen = picker.pick(costOf, loadOf);
-    return new ActiveSequences.Choice(
-        chosen, CostModel.tokensToPrefill(prompt, overlapBlocks[chosen]));
+    return twoTier
+        ? TwoTier.choose(prompt, overlaps, loads, terms, picker)
+        : picker.pick(terms, loads);
   }
+
+  /**
+   * What was chosen, and why.
+   *
+   * @param candidate its index
+   */
+  public record Selection(int candidate, SelectionReason reason, CostModel.Terms terms) {}
 }

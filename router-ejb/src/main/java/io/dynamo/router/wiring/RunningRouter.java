@@ -8,8 +8,10 @@ import io.dynamo.kv.RankEvent;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
-import io.dynamo.router.ModelRanks;
+import io.dynamo.router.ModelTraits;
 import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteExplanation;
+import io.dynamo.router.RouteExplanations;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.PlaneKvQueries;
@@ -18,13 +20,14 @@ import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
-final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
+final class RunningRouter implements KvRouter, RouteExplanations, RouterStatus, AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
@@ -34,7 +37,7 @@ final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
       DynamoRuntime runtime,
       Function<byte[], List<RankEvent>> decoder,
       MessageCodec<KvQuery, KvReply> queries) {
-    var ranks = new ModelRanks();
+    var traits = new ModelTraits();
     var alarm = Alarms.on(runtime.timer());
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     var recoveries =
@@ -42,9 +45,10 @@ final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
             new PlaneKvQueries(runtime.client(), queries), alarm, runtime.blocking(), random);
     routers =
         new EndpointRouters(
+            id,
             runtime.settings().router(),
             runtime::instances,
-            ranks,
+            traits,
             new EventFeed(
                 runtime.events(),
                 runtime.discovery(),
@@ -56,7 +60,7 @@ final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
             random,
             System::nanoTime);
     models =
-        ranks.follow(
+        traits.follow(
             runtime.discovery(),
             endpoint -> runtime.blocking().execute(() -> routers.prepare(endpoint)));
   }
@@ -76,6 +80,21 @@ final class RunningRouter implements KvRouter, RouterStatus, AutoCloseable {
   @Override
   public long placed() {
     return placed.sum();
+  }
+
+  @Override
+  public Optional<RouteExplanation> of(String requestId) {
+    return routers.of(requestId);
+  }
+
+  @Override
+  public List<RouteExplanation> recent(int limit) {
+    return routers.recent(limit);
+  }
+
+  @Override
+  public boolean remote() {
+    return routers.remote();
   }
 
   @Override

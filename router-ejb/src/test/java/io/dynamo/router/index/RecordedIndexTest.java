@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
@@ -92,6 +93,85 @@ class RecordedIndexTest {
         default -> throw new IllegalStateException("unknown step " + step);
       }
     }
+  }
+
+  static List<Scenario> tierScenarios() throws IOException {
+    try (var in = RecordedIndexTest.class.getResourceAsStream("/golden/router/index.json")) {
+      var scenarios = new ArrayList<Scenario>();
+      for (var it : new ObjectMapper().readTree(in).path("scenarios")) {
+        if (it.path("name").asText().startsWith("tiers: ")) {
+          scenarios.add(
+              new Scenario(
+                  it.path("name").asText(), it.path("steps"), it.path("answers").path("crtc")));
+        }
+      }
+      return scenarios;
+    }
+  }
+
+  @Test
+  void theRecordingHoldsScenariosOfLowerTiers() throws IOException {
+    assertThat(tierScenarios()).hasSize(10);
+  }
+
+  @ParameterizedTest
+  @MethodSource("tierScenarios")
+  void lowerTiersAnswerAsRecorded(Scenario scenario) {
+    var indexer = new TieredIndexer();
+    var ranks = new ArrayList<WorkerRank>();
+    for (int worker = 1; worker <= 2; worker++) {
+      for (int rank = 0; rank < 2; rank++) {
+        ranks.add(new WorkerRank(new InstanceId(worker), rank));
+      }
+    }
+    for (int i = 0; i < scenario.steps.size(); i++) {
+      var step = scenario.steps.get(i);
+      if (step.path("op").asText().equals("event")) {
+        var rank =
+            new WorkerRank(
+                new InstanceId(unsigned(step.path("worker_id"))),
+                step.path("event").path("dp_rank").intValue());
+        var event =
+            event(step.path("event").path("event_id").longValue(), step.path("event").path("data"));
+        switch (step.path("tier").asText("device")) {
+          case "device" -> indexer.apply(rank, event);
+          case "host_pinned" -> indexer.apply(rank, StorageTier.HOST_PINNED, event);
+          case "disk" -> indexer.apply(rank, StorageTier.DISK, event);
+          case "external" -> indexer.apply(rank, StorageTier.EXTERNAL, event);
+          default -> throw new IllegalStateException("unknown tier in " + step);
+        }
+      } else {
+        var hashes =
+            BlockHashes.ofBlocks(
+                elements(step.path("hashes")).mapToLong(RecordedIndexTest::unsigned).toArray());
+        var answer = scenario.answers.get(i);
+        var scores = indexer.match(hashes);
+        var host = new int[ranks.size()];
+        var disk = new int[ranks.size()];
+        indexer.extend(hashes, scores, ranks, host, disk);
+        assertThat(scores).isEqualTo(recorded(answer.path("scores")));
+        for (int r = 0; r < ranks.size(); r++) {
+          assertThat(host[r])
+              .as("step %d, host blocks of %s", i, ranks.get(r))
+              .isEqualTo(extension(answer.path("host_pinned"), ranks.get(r)));
+          assertThat(disk[r])
+              .as("step %d, disk and external blocks of %s", i, ranks.get(r))
+              .isEqualTo(
+                  extension(answer.path("disk"), ranks.get(r))
+                      + extension(answer.path("external"), ranks.get(r)));
+        }
+      }
+    }
+  }
+
+  private static int extension(JsonNode counts, WorkerRank rank) {
+    for (var count : counts) {
+      if (unsigned(count.get(0)) == rank.worker().value()
+          && unsigned(count.get(1)) == rank.rank()) {
+        return count.get(2).intValue();
+      }
+    }
+    return 0;
   }
 
   private static OverlapScores recorded(JsonNode scores) {

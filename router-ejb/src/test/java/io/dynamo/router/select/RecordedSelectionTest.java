@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.Booking;
 import io.dynamo.router.load.RankLoads;
+import io.dynamo.router.load.Work;
 import io.dynamo.token.BlockHashes;
 import java.io.IOException;
 import java.time.Duration;
@@ -21,11 +23,11 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /**
- * Replays the decisions of Dynamo 1.6.1's select service and compares costs and choices, for the
- * requests and workers that lower tiers and per-request switches do not touch.
+ * Replays the decisions of Dynamo 1.6.1's select service and compares costs and choices: all tiers,
+ * requests that do not count as work ahead or share no blocks, and generated blocks.
  */
 class RecordedSelectionTest {
-  private static final CostModel COSTS = new CostModel(1.0);
+  private static final CostModel COSTS = new CostModel(RouterSettings.Costs.STANDARD);
 
   private int costsCompared;
   private int choicesCompared;
@@ -37,8 +39,8 @@ class RecordedSelectionTest {
         new Replay(scenario).run();
       }
     }
-    assertThat(costsCompared).as("the recording covers the cost").isGreaterThan(300);
-    assertThat(choicesCompared).as("the recording covers the choice").isGreaterThan(15);
+    assertThat(costsCompared).as("the recording covers the cost").isEqualTo(960);
+    assertThat(choicesCompared).as("the recording covers the choice").isEqualTo(240);
   }
 
   private final class Replay {
@@ -65,9 +67,7 @@ class RecordedSelectionTest {
           switch (after.path("op").asText()) {
             case "prefill_complete" -> booking.prefillDone();
             case "free" -> booking.close();
-            case "output_block" -> {
-              return; // not a knob of this version: loads differ from here on
-            }
+            case "output_block" -> booking.generated(blockTokens);
             default -> throw new IllegalStateException("unknown operation " + after);
           }
         }
@@ -78,57 +78,63 @@ class RecordedSelectionTest {
       var tokens = tokens(step.path("prompt_tokens"));
       boolean tracked = step.path("override").path("track_prefill_tokens").asBoolean(true);
       boolean reused = step.path("override").path("assume_kv_reuse").asBoolean(true);
-      var prompt = new CostModel.Prompt(tokens.length, blockTokens);
+      var prompt = new CostModel.Prompt(tokens.length, blockTokens, tracked, !tracked);
       var hashes = BlockHashes.of(tokens, blockTokens);
       var booked = reused ? hashes : BlockHashes.ofBlocks(fresh.longs(hashes.length()).toArray());
+      var overlaps = overlaps(tokens);
+      var id = step.path("reservation").asText();
+      // The service books output blocks whole, so the prompt's last block counts as full here.
+      var work = new Work(id, booked, blockTokens * hashes.length(), blockTokens, true, null);
       var booking =
           active.book(
               ranks,
-              booked,
+              work,
               loads -> {
+                compare(step, prompt, overlaps, loads);
+                int reserved = index(step.path("reserved_on").longValue());
+                long toPrefill = COSTS.tokensToPrefill(prompt, overlaps, reserved);
                 if (tracked) {
-                  compare(step, prompt, tokens, loads);
+                  assertThat(toPrefill)
+                      .as("scenario %s, %s", scenario.path("scenario"), id)
+                      .isEqualTo(
+                          step.path("response").path("effective_prefill_tokens").longValue());
                 }
-                return new ActiveSequences.Choice(
-                    index(step.path("reserved_on").longValue()),
-                    tracked
-                        ? step.path("response").path("effective_prefill_tokens").longValue()
-                        : 0);
+                return new ActiveSequences.Choice(reserved, toPrefill);
               });
-      bookings.put(step.path("reservation").asText(), booking);
+      bookings.put(id, Objects.requireNonNull(booking));
     }
 
-    private void compare(JsonNode step, CostModel.Prompt prompt, int[] tokens, RankLoads loads) {
-      var overlaps = new int[ranks.size()];
-      boolean deviceOnly = true;
-      for (int i = 0; i < ranks.size(); i++) {
+    private CostModel.Overlaps overlaps(int[] tokens) {
+      int n = ranks.size();
+      var overlaps = new CostModel.Overlaps(new int[n]);
+      for (int i = 0; i < n; i++) {
         var cache = scenario.path("cache").get(i);
-        overlaps[i] = held(cache, tokens, "device_blocks");
-        if (Math.max(held(cache, tokens, "host_pinned_blocks"), held(cache, tokens, "disk_blocks"))
-            > overlaps[i]) {
-          deviceOnly = false;
-          continue;
-        }
-        double cost =
-            COSTS.cost(
-                prompt,
-                overlaps[i],
-                loads.prefillTokens()[i],
-                loads.blocks()[i] + loads.addedBlocks()[i]);
-        assertThat(cost)
+        int device = held(cache, tokens, "device_blocks");
+        int host = Math.max(device, held(cache, tokens, "host_pinned_blocks"));
+        int disk = Math.max(host, held(cache, tokens, "disk_blocks"));
+        overlaps.device()[i] = device;
+        overlaps.host()[i] = host - device;
+        overlaps.disk()[i] = disk - host;
+      }
+      return overlaps;
+    }
+
+    private void compare(
+        JsonNode step, CostModel.Prompt prompt, CostModel.Overlaps overlaps, RankLoads loads) {
+      var costs = COSTS.weigh(prompt, overlaps, loads).cost();
+      for (int i = 0; i < ranks.size(); i++) {
+        assertThat(costs[i])
             .as(
                 "scenario %s, %s, worker %s",
                 scenario.path("scenario"), step.path("reservation"), i)
             .isEqualTo(step.path("logits").path(ranks.get(i).worker().value() + "").doubleValue());
         costsCompared++;
       }
-      if (deviceOnly) {
-        var selector = new RankSelector(COSTS, 0, fresh::nextDouble);
-        var choice = selector.choose(prompt, overlaps, loads);
-        assertThat(step.path("best").toString())
-            .contains("\"" + ranks.get(choice.candidate()).worker().value() + "\"");
-        choicesCompared++;
-      }
+      var selector = new RankSelector(RouterSettings.Costs.STANDARD, fresh::nextDouble);
+      var choice = selector.choose(prompt, overlaps, loads, null);
+      assertThat(step.path("best").toString())
+          .contains("\"" + ranks.get(choice.candidate()).worker().value() + "\"");
+      choicesCompared++;
     }
 
     private int index(long worker) {

@@ -23,6 +23,8 @@ import org.eclipse.microprofile.metrics.Tag;
  * what becomes of them.
  */
 final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
+  private static final long NANOS_PER_UNIT = 1_000_000_000;
+
   private static final class Carried {
     private final Metrics.Counter from;
     private final Counter to;
@@ -69,7 +71,11 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
 
   @Override
   public Metrics.Timer timer(MetricName name, List<Label> labels) {
-    if (isForeign(name)) {
+    if (name.name().endsWith("_tokens")) {
+      var histogram = registry.histogram(metadata(name), tags(name, labels));
+      return nanos -> histogram.update(nanos / NANOS_PER_UNIT);
+    }
+    if (isForeign(name) || !name.name().endsWith("_seconds")) { // it would be called so anyway
       return _ -> {};
     }
     var timer = registry.timer(metadata(name), tags(name, labels));

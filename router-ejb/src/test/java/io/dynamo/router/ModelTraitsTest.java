@@ -20,7 +20,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-class ModelRanksTest {
+class ModelTraitsTest {
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
   private static final Instance WORKER =
       new Instance(
@@ -90,17 +90,17 @@ class ModelRanksTest {
   @Test
   void theCardSaysWhichRanksThereAre() {
     var records = new Records();
-    var ranks = new ModelRanks();
+    var ranks = new ModelTraits();
     var served = new ArrayList<EndpointId>();
     try (var handle = ranks.follow(records, served::add)) {
       assertThat(handle).isNotNull();
-      assertThat(ranks.apply(WORKER)).isEqualTo(RankRange.ONE);
+      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(RankRange.ONE);
       var card = card(null, Map.of("data_parallel_size", 4, "data_parallel_start_rank", 8));
       records.tell(new DiscoveryEvent.Added<>(card));
-      assertThat(ranks.apply(WORKER)).isEqualTo(new RankRange(8, 4));
+      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(8, 4));
       assertThat(served).containsExactly(ENDPOINT);
       records.tell(new DiscoveryEvent.Lost<>(card));
-      assertThat(ranks.apply(WORKER)).isEqualTo(RankRange.ONE);
+      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(RankRange.ONE);
     }
     assertThat(records.listeners).isEmpty();
   }
@@ -108,14 +108,14 @@ class ModelRanksTest {
   @Test
   void anAdaptersCardTellsNothing() {
     var records = new Records();
-    var ranks = new ModelRanks();
+    var ranks = new ModelTraits();
     try (var handle = ranks.follow(records, _ -> {})) {
       assertThat(handle).isNotNull();
       records.tell(new DiscoveryEvent.Added<>(card(null, Map.of("data_parallel_size", 2))));
       var adapter = card("lora", Map.of());
       records.tell(new DiscoveryEvent.Added<>(adapter));
       records.tell(new DiscoveryEvent.Lost<>(adapter));
-      assertThat(ranks.apply(WORKER)).isEqualTo(new RankRange(0, 2));
+      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(0, 2));
     }
   }
 }

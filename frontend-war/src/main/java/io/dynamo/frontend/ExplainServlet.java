@@ -1,0 +1,108 @@
+package io.dynamo.frontend;
+
+import io.dynamo.json.Json;
+import io.dynamo.router.RouteExplanations;
+import jakarta.inject.Inject;
+import jakarta.servlet.annotation.WebServlet;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How the newest requests found their worker: {@code GET /router/explain/{request-id}} and {@code
+ * GET /router/explain?limit=20}. Callers of other machines see it only where {@code
+ * dynamo.router.explain-remote} says so.
+ */
+@WebServlet({"/router/explain", "/router/explain/*"})
+public class ExplainServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+  private static final int STANDARD_LIMIT = 20;
+  private static final int MAX_LIMIT = 1000;
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"}) // injected; servlets are not serialized
+  private transient RouteExplanations explanations;
+
+  /** For the container. */
+  public ExplainServlet() {}
+
+  ExplainServlet(RouteExplanations explanations) {
+    this.explanations = explanations;
+  }
+
+  @Override
+  protected void service(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    if (!explanations.remote() && !isLocal(request)) {
+      // As if there were nothing: who must not see it need not know.
+      EdgeFilter.answer(
+          response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
+      return;
+    }
+    if (!request.getMethod().equals("GET")) {
+      response.setHeader("Allow", "GET");
+      EdgeFilter.answer(
+          response, ApiError.of(405, request.getMethod() + " is not allowed here; use GET"));
+      return;
+    }
+    var path = request.getPathInfo();
+    if (path == null || path.equals("/")) {
+      recent(request.getParameter("limit"), response);
+    } else {
+      one(path.substring(1), response);
+    }
+  }
+
+  private void one(String requestId, HttpServletResponse response) throws IOException {
+    var found = explanations.of(requestId);
+    if (found.isPresent()) {
+      answer(response, ExplanationJson.of(found.get()));
+    } else {
+      EdgeFilter.answer(
+          response,
+          ApiError.of(
+              404,
+              "no decision for that request is kept any more; dynamo.router.explain-capacity says how many are"));
+    }
+  }
+
+  private void recent(@Nullable String limit, HttpServletResponse response) throws IOException {
+    int wanted = STANDARD_LIMIT;
+    if (limit != null) {
+      try {
+        wanted = Integer.parseInt(limit);
+      } catch (NumberFormatException e) {
+        wanted = -1;
+      }
+    }
+    if (wanted < 0 || wanted > MAX_LIMIT) {
+      EdgeFilter.answer(
+          response, ApiError.of(400, "limit is not a whole number from 0 to " + MAX_LIMIT));
+      return;
+    }
+    answer(
+        response,
+        Map.of(
+            "decisions", explanations.recent(wanted).stream().map(ExplanationJson::of).toList()));
+  }
+
+  private static void answer(HttpServletResponse response, Map<String, ?> object)
+      throws IOException {
+    var body = Json.write(object);
+    response.setContentType("application/json");
+    response.setContentLength(body.length);
+    response.getOutputStream().write(body);
+  }
+
+  private static boolean isLocal(HttpServletRequest request) {
+    try {
+      return InetAddress.ofLiteral(request.getRemoteAddr()).isLoopbackAddress();
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,58 @@
+package io.dynamo.frontend;
+
+import io.dynamo.json.Json;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.RouteExplanation;
+import java.util.LinkedHashMap;
+import java.util.Map;
+
+/** A decision of the router as JSON. Worker ids are unsigned numbers, as everywhere on the wire. */
+final class ExplanationJson {
+  private ExplanationJson() {}
+
+  static Map<String, Object> of(RouteExplanation decision) {
+    var json = new LinkedHashMap<String, Object>();
+    json.put("request_id", decision.requestId());
+    json.put("endpoint", decision.endpoint().toString());
+    json.put("at", decision.at().toString());
+    json.put("mode", decision.mode());
+    json.put("waited_ms", decision.waitedNanos() / 1e6);
+    json.put("prompt_tokens", decision.promptTokens());
+    json.put("block_tokens", decision.blockTokens());
+    json.put("chosen", rank(decision.chosen()));
+    json.put("reason", decision.reason());
+    json.put("narrowed_by", decision.narrowedBy());
+    json.put("total_candidates", decision.totalCandidates());
+    json.put("candidates", decision.candidates().stream().map(ExplanationJson::of).toList());
+    return json;
+  }
+
+  private static Map<String, Object> of(RouteExplanation.Candidate candidate) {
+    var json = rank(candidate.rank());
+    var overlap = new LinkedHashMap<String, Object>();
+    overlap.put("device", candidate.deviceOverlap());
+    overlap.put("host", candidate.hostOverlap());
+    overlap.put("disk", candidate.diskOverlap());
+    json.put("overlap_blocks", overlap);
+    var load = new LinkedHashMap<String, Object>();
+    load.put("prefill_tokens", candidate.prefillTokens());
+    load.put("active_blocks", candidate.activeBlocks());
+    load.put("added_blocks", candidate.addedBlocks());
+    load.put("requests", candidate.requests());
+    json.put("load", load);
+    var terms = new LinkedHashMap<String, Object>();
+    terms.put("prefill", candidate.prefillTerm());
+    terms.put("credit", candidate.creditTerm());
+    terms.put("decode", candidate.decodeTerm());
+    json.put("terms", terms);
+    json.put("cost", candidate.cost());
+    return json;
+  }
+
+  private static Map<String, Object> rank(WorkerRank rank) {
+    var json = new LinkedHashMap<String, Object>();
+    json.put("worker_id", Json.unsigned(rank.worker().value()));
+    json.put("dp_rank", rank.rank());
+    return json;
+  }
+}

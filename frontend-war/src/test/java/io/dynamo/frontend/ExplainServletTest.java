@@ -1,0 +1,179 @@
+package io.dynamo.frontend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.RouteExplanation;
+import io.dynamo.router.RouteExplanations;
+import jakarta.servlet.ServletOutputStream;
+import jakarta.servlet.WriteListener;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.lang.reflect.Proxy;
+import java.time.Instant;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class ExplainServletTest {
+  private static final WorkerRank RANK = new WorkerRank(new InstanceId(0xf000_0000_0000_0001L), 2);
+  private static final RouteExplanation DECISION =
+      new RouteExplanation(
+          "r1",
+          new EndpointId("ns", "backend", "generate"),
+          Instant.EPOCH,
+          "kv",
+          1_500_000,
+          42,
+          16,
+          RANK,
+          "least_cost",
+          "none",
+          1,
+          List.of(
+              new RouteExplanation.Candidate(RANK, 2, 1, 0, 100, 7, 3, 4, 8.5, 2.75, 10, 15.75)));
+
+  private static final class Kept implements RouteExplanations {
+    private final boolean remote;
+
+    Kept(boolean remote) {
+      this.remote = remote;
+    }
+
+    @Override
+    public Optional<RouteExplanation> of(String requestId) {
+      return requestId.equals("r1") ? Optional.of(DECISION) : Optional.empty();
+    }
+
+    @Override
+    public List<RouteExplanation> recent(int limit) {
+      return limit == 0 ? List.of() : List.of(DECISION);
+    }
+
+    @Override
+    public boolean remote() {
+      return remote;
+    }
+  }
+
+  private int status = 200;
+  private final Map<String, String> headers = new HashMap<>();
+  private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+
+  private JsonNode ask(
+      boolean remote, String method, String from, @Nullable String path, @Nullable String limit)
+      throws IOException {
+    var request =
+        fake(
+            HttpServletRequest.class,
+            Map.of("getMethod", method, "getRemoteAddr", from, "getRequestURI", "/router/explain"),
+            path,
+            limit);
+    new ExplainServlet(new Kept(remote)).service(request, response());
+    return new ObjectMapper().readTree(body.toByteArray());
+  }
+
+  private static <T> T fake(
+      Class<T> type, Map<String, Object> answers, @Nullable String path, @Nullable String limit) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (_, method, _) ->
+                switch (method.getName()) {
+                  case "getPathInfo" -> path;
+                  case "getParameter" -> limit;
+                  default -> answers.get(method.getName());
+                }));
+  }
+
+  private HttpServletResponse response() {
+    return (HttpServletResponse)
+        Proxy.newProxyInstance(
+            getClass().getClassLoader(),
+            new Class<?>[] {HttpServletResponse.class},
+            (_, method, arguments) -> {
+              switch (method.getName()) {
+                case "setStatus" -> status = (Integer) arguments[0];
+                case "setHeader" -> headers.put((String) arguments[0], (String) arguments[1]);
+                case "getOutputStream" -> {
+                  return new ServletOutputStream() {
+                    @Override
+                    public boolean isReady() {
+                      return true;
+                    }
+
+                    @Override
+                    public void setWriteListener(WriteListener listener) {}
+
+                    @Override
+                    public void write(int b) {
+                      body.write(b);
+                    }
+                  };
+                }
+                default -> {}
+              }
+              return null;
+            });
+  }
+
+  @Test
+  void aDecisionIsToldWithItsCandidatesAndTheirTerms() throws IOException {
+    var json = ask(false, "GET", "127.0.0.1", "/r1", null);
+    assertThat(status).isEqualTo(200);
+    assertThat(json.path("request_id").asText()).isEqualTo("r1");
+    assertThat(json.path("reason").asText()).isEqualTo("least_cost");
+    assertThat(json.path("waited_ms").doubleValue()).isEqualTo(1.5);
+    assertThat(json.path("chosen").path("worker_id").bigIntegerValue().toString())
+        .isEqualTo("17293822569102704641");
+    var candidate = json.path("candidates").path(0);
+    assertThat(candidate.path("overlap_blocks").path("host").intValue()).isEqualTo(1);
+    assertThat(candidate.path("load").path("prefill_tokens").intValue()).isEqualTo(100);
+    assertThat(candidate.path("terms").path("credit").doubleValue()).isEqualTo(2.75);
+    assertThat(candidate.path("cost").doubleValue()).isEqualTo(15.75);
+  }
+
+  @Test
+  void theNewestAreListedUpToALimit() throws IOException {
+    assertThat(ask(false, "GET", "::1", null, null).path("decisions")).hasSize(1);
+    body.reset();
+    assertThat(ask(false, "GET", "::1", "/", "0").path("decisions")).isEmpty();
+    body.reset();
+    ask(false, "GET", "::1", null, "many");
+    assertThat(status).isEqualTo(400);
+  }
+
+  @Test
+  void otherMachinesSeeNothingUnlessTheyMay() throws IOException {
+    ask(false, "GET", "192.0.2.7", "/r1", null);
+    assertThat(status).isEqualTo(404);
+    assertThat(body.toString()).doesNotContain("least_cost");
+    body.reset();
+    status = 200;
+    assertThat(ask(true, "GET", "192.0.2.7", "/r1", null).path("reason").asText())
+        .isEqualTo("least_cost");
+  }
+
+  @Test
+  void whatIsNotKeptIsNotFound() throws IOException {
+    ask(false, "GET", "127.0.0.1", "/other", null);
+    assertThat(status).isEqualTo(404);
+  }
+
+  @Test
+  void onlyGetIsAllowed() throws IOException {
+    ask(false, "POST", "127.0.0.1", null, null);
+    assertThat(status).isEqualTo(405);
+    assertThat(headers).containsEntry("Allow", "GET");
+  }
+}

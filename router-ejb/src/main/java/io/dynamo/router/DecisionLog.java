@@ -1,0 +1,205 @@
+package io.dynamo.router;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.select.SelectionReason;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps the newest decisions in places that are used again and again: keeping one allocates nothing
+ * once its place has room for the candidates. Safe for concurrent use.
+ */
+final class DecisionLog implements RouteExplanations {
+  /** Candidates kept of one decision. */
+  static final int MAX_CANDIDATES = 1024;
+
+  /** What narrowed the candidates. */
+  enum Narrowing {
+    NONE,
+    PIN,
+    SESSION
+  }
+
+  private final boolean remote;
+  private final Place[] places;
+  private final AtomicLong next = new AtomicLong();
+
+  DecisionLog(RouterSettings.Explaining settings) {
+    this.remote = settings.remote();
+    this.places = new Place[settings.capacity()];
+    Arrays.setAll(places, _ -> new Place());
+  }
+
+  void add(
+      RouteRequest request,
+      RouterSettings.Mode mode,
+      Narrowing narrowing,
+      long waitedNanos,
+      Candidates candidates,
+      Strategy.Verdict verdict) {
+    if (places.length > 0) {
+      var place = places[(int) (next.getAndIncrement() % places.length)];
+      place.fill(request, mode, narrowing, waitedNanos, candidates, verdict);
+    }
+  }
+
+  @Override
+  public Optional<RouteExplanation> of(String requestId) {
+    long newest = next.get() - 1;
+    for (long i = newest; i >= 0 && i > newest - places.length; i--) {
+      var found = places[(int) (i % places.length)].read(requestId);
+      if (found != null) {
+        return Optional.of(found);
+      }
+    }
+    return Optional.empty();
+  }
+
+  @Override
+  public List<RouteExplanation> recent(int limit) {
+    var all = new ArrayList<RouteExplanation>();
+    long newest = next.get() - 1;
+    for (long i = newest; i >= 0 && i > newest - places.length && all.size() < limit; i--) {
+      var found = places[(int) (i % places.length)].read(null);
+      if (found != null) {
+        all.add(found);
+      }
+    }
+    return all;
+  }
+
+  @Override
+  public boolean remote() {
+    return remote;
+  }
+
+  /** One decision; all guarded by this. */
+  private static final class Place {
+    private @Nullable String requestId; // null while never used
+    private @Nullable EndpointId endpoint;
+    private RouterSettings.Mode mode = RouterSettings.Mode.KV;
+    private Narrowing narrowing = Narrowing.NONE;
+    private SelectionReason reason = SelectionReason.ONLY_CANDIDATE;
+    private long atMillis;
+    private long waitedNanos;
+    private int promptTokens;
+    private int blockTokens;
+    private int total;
+    private int size;
+    private int chosen;
+    private WorkerRank[] ranks = {};
+    private int[] counts = {}; // device, host, disk, blocks, added, requests of each candidate
+    private long[] prefillTokens = {};
+    private double[] terms = {}; // prefill, credit, decode, cost of each candidate
+
+    private static final int COUNTS = 6;
+    private static final int TERMS = 4;
+
+    synchronized void fill(
+        RouteRequest request,
+        RouterSettings.Mode mode,
+        Narrowing narrowing,
+        long waitedNanos,
+        Candidates candidates,
+        Strategy.Verdict verdict) {
+      this.requestId = request.requestId();
+      this.endpoint = request.endpoint();
+      this.mode = mode;
+      this.narrowing = narrowing;
+      this.reason = verdict.reason();
+      this.atMillis = System.currentTimeMillis();
+      this.waitedNanos = waitedNanos;
+      this.promptTokens = request.tokenIds().length;
+      this.blockTokens = request.blockTokens();
+      this.total = candidates.size();
+      this.size = Math.min(total, MAX_CANDIDATES);
+      if (ranks.length < size) {
+        ranks = new WorkerRank[size];
+        counts = new int[COUNTS * size];
+        prefillTokens = new long[size];
+        terms = new double[TERMS * size];
+      }
+      for (int i = 0; i < size; i++) {
+        copy(i, i, candidates, verdict);
+      }
+      chosen = verdict.candidate();
+      if (chosen >= size) {
+        chosen = size - 1;
+        copy(verdict.candidate(), chosen, candidates, verdict);
+      }
+    }
+
+    private void copy(int from, int to, Candidates candidates, Strategy.Verdict verdict) {
+      ranks[to] = candidates.ranks().get(from);
+      var loads = verdict.loads();
+      var overlaps = verdict.overlaps();
+      int c = COUNTS * to;
+      counts[c] = overlaps == null ? 0 : overlaps.device()[from];
+      counts[c + 1] = overlaps == null ? 0 : overlaps.host()[from];
+      counts[c + 2] = overlaps == null ? 0 : overlaps.disk()[from];
+      counts[c + 3] = loads.blocks()[from];
+      counts[c + 4] = loads.addedBlocks()[from];
+      counts[c + 5] = loads.requests()[from];
+      prefillTokens[to] = loads.prefillTokens()[from];
+      var of = verdict.terms();
+      int t = TERMS * to;
+      terms[t] = of == null ? 0 : of.prefill()[from];
+      terms[t + 1] = of == null ? 0 : of.credit()[from];
+      terms[t + 2] = of == null ? 0 : of.decode()[from];
+      terms[t + 3] = of == null ? 0 : of.cost()[from];
+    }
+
+    /** What is here, if it is of {@code wanted} or that is null. */
+    synchronized @Nullable RouteExplanation read(@Nullable String wanted) {
+      var id = requestId;
+      var at = endpoint;
+      if (id == null || at == null || (wanted != null && !wanted.equals(id))) {
+        return null;
+      }
+      var all = new ArrayList<RouteExplanation.Candidate>(size);
+      for (int i = 0; i < size; i++) {
+        int c = COUNTS * i;
+        int t = TERMS * i;
+        all.add(
+            new RouteExplanation.Candidate(
+                ranks[i],
+                counts[c],
+                counts[c + 1],
+                counts[c + 2],
+                prefillTokens[i],
+                counts[c + 3],
+                counts[c + 4],
+                counts[c + 5],
+                terms[t],
+                terms[t + 1],
+                terms[t + 2],
+                terms[t + 3]));
+      }
+      return new RouteExplanation(
+          id,
+          at,
+          Instant.ofEpochMilli(atMillis),
+          name(mode),
+          waitedNanos,
+          promptTokens,
+          blockTokens,
+          ranks[chosen],
+          name(reason),
+          name(narrowing),
+          total,
+          all);
+    }
+
+    private static String name(Enum<?> constant) {
+      return constant.name().toLowerCase(Locale.ROOT);
+    }
+  }
+}

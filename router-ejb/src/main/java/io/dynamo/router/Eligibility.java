@@ -1,0 +1,195 @@
+package io.dynamo.router;
+
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.OverloadedException;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.load.BusyWorkers;
+import io.dynamo.runtime.EndpointInstances;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Who may take a request: every rank of every live worker that it allows, that has not failed it,
+ * has the taints and the adapter that it needs, and is not busy. Workers set aside are taken only
+ * when nothing else is left. Safe for concurrent use.
+ */
+final class Eligibility {
+  private final EndpointInstances instances;
+  private final Function<Instance, WorkerTraits> traitsOf;
+  private final BusyWorkers busy;
+
+  Eligibility(
+      EndpointInstances instances, Function<Instance, WorkerTraits> traitsOf, BusyWorkers busy) {
+    this.instances = instances;
+    this.traitsOf = traitsOf;
+    this.busy = busy;
+  }
+
+  /**
+   * The candidates for {@code request}.
+   *
+   * @param bound the only rank that counts, by the request's session; null is all
+   * @throws NoWorkerException when nobody is left
+   * @throws OverloadedException when only busy workers are left
+   * @throws InvalidRequestException when the pin contradicts the workers allowed
+   */
+  Candidates candidates(RouteRequest request, @Nullable WorkerRank bound) {
+    var hints = request.hints();
+    var pinned = bound != null ? bound.worker() : hints.pinnedWorker();
+    var allowed = hints.allowedWorkers();
+    if (pinned != null && allowed != null && !allowed.contains(pinned)) {
+      throw new InvalidRequestException(
+          "worker %s is asked for, but not among the workers allowed".formatted(pinned));
+    }
+    var live = instances.live();
+    var inhibited = instances.inhibited();
+    var search =
+        new Search(
+            request, pinned, bound == null ? hints.pinnedRank() : Integer.valueOf(bound.rank()));
+    search.among(live, inhibited);
+    if (search.ranks.isEmpty() && !inhibited.isEmpty()) {
+      search.among(live, Set.of());
+    }
+    if (search.ranks.isEmpty()) {
+      throw search.nobody(live.size());
+    }
+    return new Candidates(search.found, search.ranks, search.traits, search.factors(hints));
+  }
+
+  /** Whether {@code rank}'s worker is live and has not failed {@code request}. */
+  boolean canServe(RouteRequest request, WorkerRank rank) {
+    if (request.excluded().contains(rank.worker())) {
+      return false;
+    }
+    for (var instance : instances.live()) {
+      if (instance.id().equals(rank.worker())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private final class Search {
+    final RouteRequest request;
+    final @Nullable InstanceId pinned;
+    final @Nullable Integer pinnedRank;
+    final List<Instance> found = new ArrayList<>();
+    final List<WorkerRank> ranks = new ArrayList<>();
+    final List<WorkerTraits> traits = new ArrayList<>();
+    int failed;
+    int filtered;
+    int overloaded;
+
+    Search(RouteRequest request, @Nullable InstanceId pinned, @Nullable Integer pinnedRank) {
+      this.request = request;
+      this.pinned = pinned;
+      this.pinnedRank = pinnedRank;
+    }
+
+    void among(List<Instance> live, Set<InstanceId> inhibited) {
+      failed = 0;
+      filtered = 0;
+      overloaded = 0;
+      var lora = request.hints().loraName();
+      boolean adapters = lora != null && anybodyHas(lora, live);
+      for (var instance : live) {
+        var id = instance.id();
+        if (isAnother(id)) {
+          continue;
+        }
+        if (request.excluded().contains(id) || inhibited.contains(id)) {
+          failed++;
+          continue;
+        }
+        var its = traitsOf.apply(instance);
+        if (!its.taints().containsAll(request.hints().requiredTaints())
+            || (adapters && lora != null && !its.adapters().contains(lora))) {
+          filtered++;
+        } else if (busy.isOn() && isBusy(id, its)) {
+          overloaded++;
+        } else {
+          take(instance, its);
+        }
+      }
+    }
+
+    private boolean isAnother(InstanceId id) {
+      var allowed = request.hints().allowedWorkers();
+      return (pinned != null && !pinned.equals(id)) || (allowed != null && !allowed.contains(id));
+    }
+
+    private boolean anybodyHas(String lora, List<Instance> live) {
+      for (var instance : live) {
+        if (traitsOf.apply(instance).adapters().contains(lora)) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** A worker is busy when all its ranks are. */
+    private boolean isBusy(InstanceId id, WorkerTraits its) {
+      for (int i = 0; i < its.ranks().count(); i++) {
+        var rank = new WorkerRank(id, its.ranks().first() + i);
+        if (!busy.isBusy(rank, its.totalBlocks(), its.maxBatchedTokens())) {
+          return false;
+        }
+      }
+      return true;
+    }
+
+    private void take(Instance instance, WorkerTraits its) {
+      for (int i = 0; i < its.ranks().count(); i++) {
+        int rank = its.ranks().first() + i;
+        if (pinnedRank == null || pinnedRank == rank) {
+          found.add(instance);
+          ranks.add(new WorkerRank(instance.id(), rank));
+          traits.add(its);
+        }
+      }
+    }
+
+    double @Nullable [] factors(RouteHints hints) {
+      if (hints.preferredTaints().isEmpty() || pinned != null) {
+        return null;
+      }
+      var factors = new double[ranks.size()];
+      for (int i = 0; i < factors.length; i++) {
+        double sum = 0;
+        for (var taint : hints.preferredTaints().entrySet()) {
+          sum += traits.get(i).taints().contains(taint.getKey()) ? taint.getValue() : 0;
+        }
+        factors[i] = Math.exp(-Math.tanh(sum));
+      }
+      return factors;
+    }
+
+    RuntimeException nobody(int known) {
+      if (overloaded > 0) {
+        return new OverloadedException(
+            pinned != null
+                ? "worker %s is busy; retry, or ask for no particular one".formatted(pinned)
+                : "all %d workers that may take the request are busy; retry or add workers"
+                    .formatted(overloaded));
+      }
+      if (pinned != null && failed == 0) {
+        return new NoWorkerException(
+            pinnedRank == null
+                ? "worker %s is not there".formatted(pinned)
+                : "worker %s with rank %d is not there".formatted(pinned, pinnedRank));
+      }
+      if (filtered > 0) {
+        return new NoWorkerException(
+            "none of %d workers of %s has what the request requires (taints, adapter)"
+                .formatted(filtered, request.endpoint()));
+      }
+      return new NoWorkerException(request.endpoint(), known, failed);
+    }
+  }
+}

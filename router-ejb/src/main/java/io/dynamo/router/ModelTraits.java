@@ -1,0 +1,111 @@
+package io.dynamo.router;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.ModelRecord;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What each worker's model cards say of it; one rank and nothing else until a card is there.
+ * Written by discovery's thread, read by any.
+ */
+public final class ModelTraits implements Function<Instance, WorkerTraits> {
+  private record Server(EndpointId endpoint, InstanceId id) {}
+
+  private final Map<Server, WorkerTraits> traits = new ConcurrentHashMap<>();
+
+  /**
+   * Follows the model cards in {@code discovery} until the result is closed.
+   *
+   * @param onServed told each endpoint that serves a model, perhaps again; must not block
+   */
+  public Discovery.Handle follow(Discovery discovery, Consumer<EndpointId> onServed) {
+    return discovery.watch(ModelRecord.class, event -> onEvent(event, onServed));
+  }
+
+  private void onEvent(DiscoveryEvent<ModelRecord> event, Consumer<EndpointId> onServed) {
+    switch (event) {
+      case DiscoveryEvent.Added<ModelRecord>(var record) -> {
+        traits.merge(server(record), added(record), (old, card) -> merged(record, old, card));
+        if (record.suffix() == null) {
+          onServed.accept(record.endpoint());
+        }
+      }
+      case DiscoveryEvent.Lost<ModelRecord>(var record) ->
+          traits.computeIfPresent(server(record), (_, old) -> without(record, old));
+    }
+  }
+
+  private static Server server(ModelRecord record) {
+    return new Server(record.endpoint(), record.id());
+  }
+
+  /** Cards of adapters come and go beside that of their model and name the adapter alone. */
+  private static WorkerTraits added(ModelRecord record) {
+    if (record.suffix() != null) {
+      return withAdapters(WorkerTraits.UNKNOWN, Set.of(record.card().displayName()));
+    }
+    var config = record.card().runtimeConfig();
+    return new WorkerTraits(
+        new RankRange(
+            (int) Math.min(Integer.MAX_VALUE / 2, number(config.get("data_parallel_start_rank"))),
+            record.card().ranks()),
+        number(config.get("max_num_batched_tokens")),
+        number(config.get("total_kv_blocks")),
+        taints(config.get("taints")),
+        Set.of());
+  }
+
+  private static WorkerTraits merged(ModelRecord record, WorkerTraits old, WorkerTraits card) {
+    if (record.suffix() == null) {
+      return withAdapters(card, old.adapters());
+    }
+    var adapters = new HashSet<>(old.adapters());
+    adapters.addAll(card.adapters());
+    return withAdapters(old, adapters);
+  }
+
+  private static @Nullable WorkerTraits without(ModelRecord record, WorkerTraits old) {
+    if (record.suffix() == null) {
+      return old.adapters().isEmpty() ? null : withAdapters(WorkerTraits.UNKNOWN, old.adapters());
+    }
+    var adapters = new HashSet<>(old.adapters());
+    adapters.remove(record.card().displayName());
+    return withAdapters(old, adapters);
+  }
+
+  private static WorkerTraits withAdapters(WorkerTraits of, Set<String> adapters) {
+    return new WorkerTraits(
+        of.ranks(), of.maxBatchedTokens(), of.totalBlocks(), of.taints(), adapters);
+  }
+
+  private static long number(@Nullable Object value) {
+    return value instanceof Number number ? Math.max(0, number.longValue()) : 0;
+  }
+
+  /** A list of names, or a map whose keys they are. */
+  private static Set<String> taints(@Nullable Object value) {
+    var names = new HashSet<String>();
+    switch (value) {
+      case Map<?, ?> map -> map.keySet().forEach(name -> names.add(String.valueOf(name)));
+      case Iterable<?> list -> list.forEach(name -> names.add(String.valueOf(name)));
+      case null, default -> {}
+    }
+    return names;
+  }
+
+  @Override
+  public WorkerTraits apply(Instance instance) {
+    return traits.getOrDefault(
+        new Server(instance.endpoint(), instance.id()), WorkerTraits.UNKNOWN);
+  }
+}

@@ -1,0 +1,88 @@
+package io.dynamo.router;
+
+import io.dynamo.discovery.Instance;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.load.Booking;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+
+/** A request on its rank. */
+final class Placed implements RouteDecision {
+  private final Instance instance;
+  private final WorkerRank rank;
+  private final int overlapBlocks;
+  private final Booking booking;
+  private final SessionTable.Lease session;
+  private final RequestMeters meters;
+  private final LongSupplier nanoClock;
+  private final long arrivedAt;
+  private final AtomicBoolean prefilled = new AtomicBoolean();
+  private final AtomicBoolean closed = new AtomicBoolean();
+  private volatile long generated; // tokens; written by who tells of them
+  private long lastTokenAt; // touched by who tells of tokens
+
+  Placed(
+      Instance instance,
+      WorkerRank rank,
+      int overlapBlocks,
+      Booking booking,
+      SessionTable.Lease session,
+      RequestMeters meters,
+      LongSupplier nanoClock,
+      long arrivedAt) {
+    this.instance = instance;
+    this.rank = rank;
+    this.overlapBlocks = overlapBlocks;
+    this.booking = booking;
+    this.session = session;
+    this.meters = meters;
+    this.nanoClock = nanoClock;
+    this.arrivedAt = arrivedAt;
+  }
+
+  @Override
+  public Instance instance() {
+    return instance;
+  }
+
+  @Override
+  public WorkerRank rank() {
+    return rank;
+  }
+
+  @Override
+  public int overlapBlocks() {
+    return overlapBlocks;
+  }
+
+  @Override
+  public void prefillDone() {
+    if (prefilled.compareAndSet(false, true)) {
+      booking.prefillDone();
+      meters.firstToken(nanoClock.getAsLong() - arrivedAt);
+    }
+  }
+
+  @Override
+  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread at a time
+  public void generated(int tokens) {
+    if (tokens > 0) {
+      long now = nanoClock.getAsLong();
+      if (generated > 0) {
+        meters.nextTokens(now - lastTokenAt, tokens);
+      }
+      lastTokenAt = now;
+      generated += tokens;
+      booking.generated(tokens);
+    }
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      booking.close();
+      session.close();
+      meters.ended(generated);
+    }
+  }
+}

@@ -1,0 +1,219 @@
+package io.dynamo.router;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.index.OverlapScores;
+import io.dynamo.router.index.PredictedIndex;
+import io.dynamo.router.index.TieredIndexer;
+import io.dynamo.router.ingest.EndpointEvents;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.load.RankLoads;
+import io.dynamo.router.load.Work;
+import io.dynamo.router.select.CostModel;
+import io.dynamo.router.select.RankSelector;
+import io.dynamo.runtime.EndpointInstances;
+import io.dynamo.token.BlockHasher;
+import io.dynamo.token.BlockHashes;
+import java.util.HashSet;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Compares by the prefixes that ranks hold and by their load. Events come in on threads of the feed
+ * and decisions are made on the callers'; they share no lock.
+ */
+final class PrefixStrategy implements Strategy {
+  private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
+
+  private final RouterSettings settings;
+  private final RankSelector selector;
+  private final EndpointInstances instances;
+  private final TieredIndexer index = new TieredIndexer();
+  private final @Nullable EndpointEvents events; // null without KV events
+  private final @Nullable PredictedIndex predicted; // null where nothing is predicted
+  private final OverheadMeters overhead;
+  private final LongSupplier nanoClock;
+  private final Metrics.Counter promptBlocks;
+  private final Metrics.Counter overlapBlocks;
+  private final Metrics.Counter nonMaxOverlap;
+  private final Metrics.Counter blocksLost;
+
+  PrefixStrategy(
+      RouterSettings settings,
+      EndpointId endpoint,
+      EndpointInstances instances,
+      RankSelector selector,
+      EventFeed feed,
+      Metrics metrics,
+      OverheadMeters overhead,
+      LongSupplier nanoClock) {
+    this.settings = settings;
+    this.selector = selector;
+    this.instances = instances;
+    this.overhead = overhead;
+    this.nanoClock = nanoClock;
+    this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
+    this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
+    this.nonMaxOverlap = metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS);
+    this.blocksLost = metrics.counter(RouterMetrics.OVERLAP_BLOCKS_LOST);
+    var indexing = settings.indexing();
+    boolean looks = settings.costs().overlapScoreCredit() > 0;
+    var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
+    this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
+    metrics.gauge(
+        RouterMetrics.INDEX_BLOCKS,
+        () -> index.size() + (predicted == null ? 0 : predicted.size()),
+        new Label("endpoint", endpoint.toString()));
+    this.events =
+        looks && indexing.kvEvents()
+            ? new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock)
+            : null;
+  }
+
+  /** Forgets what lost workers were believed to hold. */
+  void workersChanged() {
+    if (predicted != null) {
+      var live = new HashSet<>();
+      instances.live().forEach(instance -> live.add(instance.id()));
+      for (var worker : predicted.workers()) {
+        if (!live.contains(worker)) {
+          predicted.forget(worker);
+        }
+      }
+    }
+  }
+
+  @Override
+  public Plan plan(RouteRequest request) {
+    return new PrefixPlan(request);
+  }
+
+  @Override
+  public void close() {
+    if (events != null) {
+      events.close();
+    }
+  }
+
+  private final class PrefixPlan implements Plan {
+    private final BlockHashes hashes;
+    private final CostModel.Prompt prompt;
+    private final Work work;
+    private OverlapScores scores = OverlapScores.NONE;
+    private OverlapScores guesses = OverlapScores.NONE;
+    private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
+    private boolean looked;
+    private long lookedAt;
+    private int most;
+
+    PrefixPlan(RouteRequest request) {
+      var hints = request.hints();
+      var tracking = settings.tracking();
+      long begin = nanoClock.getAsLong();
+      this.hashes =
+          BlockHasher.of(request.blockTokens(), hints.loraName(), hints.cacheSalt())
+              .hash(request.tokenIds());
+      overhead.hashing(nanoClock.getAsLong() - begin);
+      var override = hints.override();
+      this.prompt =
+          new CostModel.Prompt(
+              request.tokenIds().length,
+              request.blockTokens(),
+              override.trackPrefillTokens() == null
+                  ? tracking.prefillTokens()
+                  : override.trackPrefillTokens(),
+              false);
+      boolean reuse =
+          override.assumeKvReuse() == null ? tracking.assumeKvReuse() : override.assumeKvReuse();
+      this.work =
+          new Work(
+              request.requestId(),
+              !tracking.activeBlocks() ? NO_BLOCKS : reuse ? hashes : unshared(hashes.length()),
+              request.tokenIds().length,
+              request.blockTokens(),
+              tracking.activeBlocks() && tracking.outputBlocks(),
+              hints.expectedOutputTokens());
+    }
+
+    /** Blocks that no other request has. */
+    private static BlockHashes unshared(int blocks) {
+      return BlockHashes.ofBlocks(ThreadLocalRandom.current().longs(blocks).toArray());
+    }
+
+    @Override
+    public Work work() {
+      return work;
+    }
+
+    @Override
+    public boolean tracksPrefill() {
+      return prompt.tracked();
+    }
+
+    @Override
+    public void look(Candidates candidates) {
+      long begin = nanoClock.getAsLong();
+      long refresh = settings.queueing().overlapRefresh().toNanos();
+      if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
+        scores = events == null ? OverlapScores.NONE : index.match(hashes);
+        guesses = predicted == null ? OverlapScores.NONE : predicted.match(hashes);
+        looked = true;
+        lookedAt = begin;
+        overhead.matching(nanoClock.getAsLong() - begin);
+      }
+      overlaps = new CostModel.Overlaps(new int[candidates.size()]);
+      var device = overlaps.device();
+      most = 0;
+      for (int i = 0; i < device.length; i++) {
+        var rank = candidates.ranks().get(i);
+        device[i] = Math.max(scores.blocks(rank), guesses.blocks(rank));
+        most = Math.max(most, device[i]);
+      }
+      index.extend(hashes, scores, candidates.ranks(), overlaps.host(), overlaps.disk());
+      for (int i = 0; i < device.length; i++) {
+        // What is only predicted to be on the device is not counted again below it.
+        int beyond = device[i] - scores.blocks(candidates.ranks().get(i));
+        int lessHost = Math.min(beyond, overlaps.host()[i]);
+        overlaps.host()[i] -= lessHost;
+        overlaps.disk()[i] = Math.max(0, overlaps.disk()[i] - (beyond - lessHost));
+      }
+    }
+
+    @Override
+    public Verdict choose(Candidates candidates, RankLoads loads) {
+      var selection = selector.choose(prompt, overlaps, loads, candidates.factors());
+      int chosen = selection.candidate();
+      return new Verdict(
+          chosen,
+          selector.costs().tokensToPrefill(prompt, overlaps, chosen),
+          selection.reason(),
+          loads,
+          overlaps,
+          selection.terms());
+    }
+
+    @Override
+    public void placed(WorkerRank rank, Verdict verdict) {
+      int held = verdict.overlapBlocks();
+      promptBlocks.add(hashes.length());
+      overlapBlocks.add(held);
+      if (held < most) {
+        nonMaxOverlap.increment();
+        blocksLost.add(most - held);
+      }
+      if (predicted != null) {
+        predicted.placed(rank, hashes);
+      }
+    }
+
+    @Override
+    public long cachedTokens() {
+      return (long) most * prompt.blockTokens();
+    }
+  }
+}

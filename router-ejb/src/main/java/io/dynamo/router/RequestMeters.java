@@ -1,0 +1,51 @@
+package io.dynamo.router;
+
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+
+/** What becomes of requests, as the router sees it. */
+final class RequestMeters {
+  private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
+
+  final Metrics.Counter started;
+  private final Metrics.Counter ended;
+  private final Metrics.Timer firstToken;
+  private final Metrics.Timer interToken;
+  private final Metrics.Timer inputTokens;
+  private final Metrics.Timer outputTokens;
+  private final Metrics.Timer hitRate;
+
+  RequestMeters(Metrics metrics) {
+    started = metrics.counter(RouterMetrics.REQUESTS_STARTED);
+    ended = metrics.counter(RouterMetrics.REQUESTS);
+    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN);
+    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY);
+    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS);
+    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS);
+    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE);
+  }
+
+  void placed(int promptTokens) {
+    inputTokens.record((long) (promptTokens * UNIT));
+  }
+
+  /**
+   * @param blocks of the prompt, complete ones; at least 1
+   */
+  void hit(int overlapBlocks, int blocks) {
+    hitRate.record((long) (overlapBlocks * UNIT / blocks));
+  }
+
+  void firstToken(long nanos) {
+    firstToken.record(nanos);
+  }
+
+  void nextTokens(long nanos, int tokens) {
+    interToken.record(nanos / tokens);
+  }
+
+  void ended(long generated) {
+    ended.increment();
+    outputTokens.record((long) (generated * UNIT));
+  }
+}

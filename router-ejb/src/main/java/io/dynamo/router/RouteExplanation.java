@@ -1,0 +1,68 @@
+package io.dynamo.router;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.kv.WorkerRank;
+import java.time.Instant;
+import java.util.List;
+
+/**
+ * How a decision came about: the candidates as they were under the lock of the loads, and why one
+ * of them was chosen. Says nothing of what the prompt contains.
+ *
+ * @param mode as in the settings
+ * @param waitedNanos from the request's arrival to the decision
+ * @param promptTokens with the last, incomplete block
+ * @param chosen the rank
+ * @param reason in lower case, as {@code least_cost}; {@code pinned} and {@code session} say who
+ *     narrowed the candidates
+ * @param narrowedBy {@code pin}, {@code session} or {@code none}
+ * @param totalCandidates of which at most {@link DecisionLog#MAX_CANDIDATES} are listed, the chosen
+ *     one among them
+ */
+public record RouteExplanation(
+    String requestId,
+    EndpointId endpoint,
+    Instant at,
+    String mode,
+    long waitedNanos,
+    int promptTokens,
+    int blockTokens,
+    WorkerRank chosen,
+    String reason,
+    String narrowedBy,
+    int totalCandidates,
+    List<Candidate> candidates) {
+  public RouteExplanation {
+    candidates = List.copyOf(candidates);
+  }
+
+  /**
+   * A rank that might have been chosen. In blocks, where no unit is named; costs are 0 in modes
+   * that know none.
+   *
+   * @param deviceOverlap leading blocks of the prompt on its device
+   * @param hostOverlap blocks that follow in host memory
+   * @param diskOverlap blocks that follow on disk and farther
+   * @param prefillTokens booked there, their first output not out
+   * @param activeBlocks of requests there
+   * @param addedBlocks of this prompt that are not active there
+   * @param requests in flight there
+   * @param prefillTerm this prompt and what is before it
+   * @param creditTerm what is cached takes off it
+   * @param decodeTerm active and added blocks
+   * @param cost by which it was compared; the least wins
+   */
+  public record Candidate(
+      WorkerRank rank,
+      int deviceOverlap,
+      int hostOverlap,
+      int diskOverlap,
+      long prefillTokens,
+      int activeBlocks,
+      int addedBlocks,
+      int requests,
+      double prefillTerm,
+      double creditTerm,
+      double decodeTerm,
+      double cost) {}
+}

@@ -1,0 +1,86 @@
+package io.dynamo.router.load;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.kv.WorkerRank;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which ranks have more than a set share of their room taken. A rank that crossed the threshold of
+ * blocks stays busy until both of its reports are below. Safe for concurrent use.
+ */
+public final class BusyWorkers {
+  /** What a rank that does not tell its batch is believed to take; Dynamo's. */
+  public static final long UNKNOWN_BATCH_TOKENS = 10_000_000;
+
+  private final RouterSettings.Busy thresholds;
+  private final ReportedLoads reports;
+  private final ActiveSequences booked;
+  private final Set<WorkerRank> latched = ConcurrentHashMap.newKeySet();
+
+  public BusyWorkers(
+      RouterSettings.Busy thresholds, ReportedLoads reports, ActiveSequences booked) {
+    this.thresholds = thresholds;
+    this.reports = reports;
+    this.booked = booked;
+  }
+
+  /** Whether any threshold is set; without one nobody is ever busy. */
+  public boolean isOn() {
+    return thresholds.decodeBlocks() != null
+        || thresholds.prefillTokens() != null
+        || thresholds.prefillTokensFraction() != null;
+  }
+
+  /**
+   * Whether {@code rank} should get no more.
+   *
+   * @param totalBlocks of the rank; 0 is not known, and then its blocks are never too many
+   * @param batchTokens that one pass of the rank takes; 0 is not known
+   */
+  public boolean isBusy(WorkerRank rank, long totalBlocks, long batchTokens) {
+    return hasManyBlocks(rank, totalBlocks) || hasMuchPrefill(rank, batchTokens);
+  }
+
+  private boolean hasManyBlocks(WorkerRank rank, long totalBlocks) {
+    var share = thresholds.decodeBlocks();
+    if (share == null || totalBlocks == 0) {
+      return false;
+    }
+    var report = reports.of(rank);
+    if (report.isEmpty()) {
+      latched.remove(rank);
+      return false;
+    }
+    var load = report.get().load();
+    double most = share * totalBlocks;
+    if (orZero(load.kvUsedBlocks()) > most || orZero(load.activeDecodeBlocks()) > most) {
+      latched.add(rank);
+      return true;
+    }
+    if (orZero(load.kvUsedBlocks()) < most && orZero(load.activeDecodeBlocks()) < most) {
+      latched.remove(rank);
+    }
+    return latched.contains(rank);
+  }
+
+  private boolean hasMuchPrefill(WorkerRank rank, long batchTokens) {
+    var most = thresholds.prefillTokens();
+    var fraction = thresholds.prefillTokensFraction();
+    if (most == null && fraction == null) {
+      return false;
+    }
+    long tokens =
+        Math.max(
+            booked.prefillTokens(rank),
+            reports.of(rank).map(it -> orZero(it.load().activePrefillTokens())).orElse(0L));
+    return (most != null && tokens > most)
+        || (fraction != null
+            && tokens > fraction * (batchTokens == 0 ? UNKNOWN_BATCH_TOKENS : batchTokens));
+  }
+
+  private static long orZero(@Nullable Long value) {
+    return value == null ? 0 : value;
+  }
+}

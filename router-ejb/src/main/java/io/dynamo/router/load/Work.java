@@ -1,0 +1,26 @@
+package io.dynamo.router.load;
+
+import io.dynamo.token.BlockHashes;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a request asks of a rank.
+ *
+ * @param prompt the blocks that count as active; empty when blocks are not counted
+ * @param promptTokens with the last, incomplete block
+ * @param countsOutput whether blocks of generated tokens count, too
+ * @param expectedOutputTokens lets the blocks that only this request holds fade as it goes on; null
+ *     keeps them whole
+ */
+public record Work(
+    String requestId,
+    BlockHashes prompt,
+    int promptTokens,
+    int blockTokens,
+    boolean countsOutput,
+    @Nullable Integer expectedOutputTokens) {
+  /** A prompt of whole blocks of one token, whose output does not count. */
+  static Work of(BlockHashes prompt) {
+    return new Work("", prompt, prompt.length(), 1, false, null);
+  }
+}

@@ -1,0 +1,56 @@
+package io.dynamo.router.select;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.router.load.RankLoads;
+import java.util.function.DoubleSupplier;
+
+/** Chooses without looking at prompts: the modes beside kv. Safe for concurrent use. */
+public final class Spread {
+  private final RouterSettings.Mode mode;
+  private final DoubleSupplier random; // uniform in [0, 1); safe for concurrent use
+  private final RoundRobin turn = new RoundRobin();
+  private final RankPicker picker;
+
+  public Spread(RouterSettings.Mode mode, DoubleSupplier random) {
+    this.mode = mode;
+    this.random = random;
+    this.picker = new RankPicker(0, true, random);
+  }
+
+  /** Chooses one of the candidates, of which there is at least one. */
+  public int choose(RankLoads loads) {
+    int n = loads.size();
+    return switch (mode) {
+      case ROUND_ROBIN -> turn.next(n);
+      case RANDOM -> draw(n);
+      case POWER_OF_TWO -> lessLoadedOfTwo(loads.requests());
+      case LEAST_LOADED -> picker.fewest(loads.requests(), _ -> true);
+      case DIRECT -> picker.fewest(loads.requests(), _ -> true); // the ranks of the pinned worker
+      case KV -> throw new IllegalStateException("kv looks at prompts");
+    };
+  }
+
+  private int lessLoadedOfTwo(int[] requests) {
+    int n = requests.length;
+    if (n == 1) {
+      return 0;
+    }
+    int first = draw(n);
+    int second = (first + 1 + draw(n - 1)) % n;
+    return requests[second] < requests[first] ? second : first;
+  }
+
+  private int draw(int bound) {
+    return Math.min(bound - 1, (int) (random.getAsDouble() * bound));
+  }
+
+  /** Why {@link #choose} chooses as it does. */
+  public SelectionReason reason() {
+    return switch (mode) {
+      case ROUND_ROBIN -> SelectionReason.IN_TURN;
+      case RANDOM -> SelectionReason.RANDOM;
+      case POWER_OF_TWO -> SelectionReason.LESS_LOADED_OF_TWO;
+      case LEAST_LOADED, DIRECT, KV -> SelectionReason.LEAST_LOADED;
+    };
+  }
+}

@@ -1,0 +1,379 @@
+package io.dynamo.config;
+
+import static io.dynamo.config.Bound.atLeast;
+import static io.dynamo.config.Bound.between;
+import static io.dynamo.config.Bound.none;
+import static io.dynamo.config.SettingType.BOOLEAN;
+import static io.dynamo.config.SettingType.DECIMAL;
+import static io.dynamo.config.SettingType.DURATION;
+import static io.dynamo.config.SettingType.INTEGER;
+import static io.dynamo.config.SettingType.TEXT;
+import static io.dynamo.config.SettingType.oneOf;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+
+/**
+ * The settings of the router, in the order of the documentation. Names are those of Dynamo's {@code
+ * KvRouterConfig} with hyphens, less the prefix {@code router_}.
+ */
+final class RouterKeys {
+  /** Turns a threshold off. */
+  static final double OFF = Double.POSITIVE_INFINITY;
+
+  private static final SettingType<RouterSettings.Mode> MODE_TYPE =
+      new SettingType<>(
+          oneOf(RouterSettings.Mode.class).name(),
+          text ->
+              switch (text.toLowerCase(Locale.ROOT).replace('_', '-')) {
+                case "power-of-two-choices" -> RouterSettings.Mode.POWER_OF_TWO;
+                case String name -> oneOf(RouterSettings.Mode.class).parser().apply(name);
+              });
+  private static final SettingType<RouterSettings.Policy> POLICY_TYPE =
+      new SettingType<>(
+          "default, dynamo-default-cost-fn or dynamo-two-tier-cost-fn",
+          text ->
+              switch (text) {
+                case "default", "dynamo-default-cost-fn" -> RouterSettings.Policy.COST;
+                case "dynamo-two-tier-cost-fn" -> RouterSettings.Policy.TWO_TIER;
+                default ->
+                    throw new IllegalArgumentException(
+                        "is not default, dynamo-default-cost-fn or dynamo-two-tier-cost-fn");
+              });
+  private static final SettingType<Double> THRESHOLD_TYPE =
+      new SettingType<>(
+          "number of at least 0, or off",
+          text -> {
+            double value = text.equalsIgnoreCase("off") ? OFF : DECIMAL.parser().apply(text);
+            if (value < 0) {
+              throw new IllegalArgumentException("is below 0");
+            }
+            return value;
+          });
+  private static final KeyList KEYS = new KeyList();
+
+  static final SettingKey<RouterSettings.Mode> MODE =
+      KEYS.key("dynamo.router.mode", MODE_TYPE, "kv", none(), "how a request finds its worker");
+  static final SettingKey<Double> OVERLAP_SCORE_CREDIT =
+      KEYS.key(
+          "dynamo.router.overlap-score-credit",
+          DECIMAL,
+          "1.0",
+          atLeast(0.0),
+          "blocks of prefill that one cached block is worth; 0 keeps no index");
+  static final SettingKey<Double> OVERLAP_SCORE_CREDIT_DECAY =
+      KEYS.key(
+          "dynamo.router.overlap-score-credit-decay",
+          DECIMAL,
+          "0",
+          atLeast(0.0),
+          "how fast the credit falls where more prefill waits than elsewhere; 0 never");
+  static final SettingKey<Double> PREFILL_LOAD_SCALE =
+      KEYS.key(
+          "dynamo.router.prefill-load-scale",
+          DECIMAL,
+          "1.0",
+          atLeast(0.0),
+          "what a block of prefill counts beside an active block");
+  static final SettingKey<Double> OVERLAP_SCORE_WEIGHT =
+      KEYS.key(
+          "dynamo.router.overlap-score-weight",
+          DECIMAL,
+          "",
+          atLeast(0.0),
+          "deprecated name of `prefill-load-scale`, which it sets; 0 also takes the credit away");
+  static final SettingKey<Double> DECODE_ACTIVE_REQUEST_WEIGHT =
+      KEYS.key(
+          "dynamo.router.decode-active-request-weight",
+          DECIMAL,
+          "0",
+          atLeast(0.0),
+          "blocks that an active request counts beside its own");
+  static final SettingKey<Double> HOST_CACHE_HIT_WEIGHT =
+      KEYS.key(
+          "dynamo.router.host-cache-hit-weight",
+          DECIMAL,
+          "0.75",
+          atLeast(0.0),
+          "what a block in host memory is worth, beside 1 on the device");
+  static final SettingKey<Double> DISK_CACHE_HIT_WEIGHT =
+      KEYS.key(
+          "dynamo.router.disk-cache-hit-weight",
+          DECIMAL,
+          "0.25",
+          atLeast(0.0),
+          "what a block on disk or farther is worth");
+  static final SettingKey<RouterSettings.SharedCache> SHARED_CACHE_TYPE =
+      KEYS.key(
+          "dynamo.router.shared-cache-type",
+          oneOf(RouterSettings.SharedCache.class),
+          "none",
+          none(),
+          "a cache that all workers share; hicache is not supported yet and refused");
+  static final SettingKey<Double> SHARED_CACHE_MULTIPLIER =
+      KEYS.key(
+          "dynamo.router.shared-cache-multiplier",
+          DECIMAL,
+          "",
+          atLeast(0.0),
+          "what a block in the shared cache is worth; without such a cache it changes nothing");
+  static final SettingKey<Double> TEMPERATURE =
+      KEYS.key(
+          "dynamo.router.temperature",
+          DECIMAL,
+          "0",
+          atLeast(0.0),
+          "0 takes the cheapest rank; above, ranks are drawn by cost");
+  static final SettingKey<RouterSettings.TieBreak> TIE_BREAK =
+      KEYS.key(
+          "dynamo.router.tie-break",
+          oneOf(RouterSettings.TieBreak.class),
+          "load",
+          none(),
+          "who gets a request that costs the same on several ranks: the one with fewest requests, or any");
+  static final SettingKey<RouterSettings.Policy> WORKER_SELECTION_POLICY =
+      KEYS.key(
+          "dynamo.router.worker-selection-policy",
+          POLICY_TYPE,
+          "default",
+          none(),
+          "how kv mode compares ranks");
+  static final SettingKey<Boolean> TRACK_ACTIVE_BLOCKS =
+      KEYS.key(
+          "dynamo.router.track-active-blocks",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether active blocks count as load");
+  static final SettingKey<Boolean> TRACK_OUTPUT_BLOCKS =
+      KEYS.key(
+          "dynamo.router.track-output-blocks",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether blocks of generated tokens count as load");
+  static final SettingKey<Boolean> ASSUME_KV_REUSE =
+      KEYS.key(
+          "dynamo.router.assume-kv-reuse",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether active prompts with equal blocks are believed to share them");
+  static final SettingKey<Boolean> TRACK_PREFILL_TOKENS =
+      KEYS.key(
+          "dynamo.router.track-prefill-tokens",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether prompts count as work ahead until their first token");
+  static final SettingKey<RouterSettings.PrefillModel> PREFILL_LOAD_MODEL =
+      KEYS.key(
+          "dynamo.router.prefill-load-model",
+          oneOf(RouterSettings.PrefillModel.class),
+          "none",
+          none(),
+          "whether work ahead shrinks while it runs; ais is not supported yet and refused");
+  static final SettingKey<RouterSettings.TrackingHash> TRACKING_HASH =
+      KEYS.key(
+          "dynamo.router.tracking-hash",
+          oneOf(RouterSettings.TrackingHash.class),
+          "public-xxh3-v1",
+          none(),
+          "how active blocks are named to other routers; keyed is not supported yet and refused");
+  static final SettingKey<Double> ACTIVE_REQUEST_EXPIRY =
+      KEYS.key(
+          "dynamo.router.active-request-expiry-secs",
+          DECIMAL,
+          "300",
+          between(1.0, 86_400.0),
+          "after which a booking that nobody gave back is dropped");
+  static final SettingKey<Boolean> LOAD_AWARE =
+      KEYS.key(
+          "dynamo.router.load-aware",
+          BOOLEAN,
+          "false",
+          none(),
+          "preset: mode kv by load alone, without credit, KV events and reuse");
+  static final SettingKey<Boolean> USE_KV_EVENTS =
+      KEYS.key(
+          "dynamo.router.use-kv-events",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether the index follows workers' events; otherwise it follows the router's own decisions");
+  static final SettingKey<Double> TTL =
+      KEYS.key(
+          "dynamo.router.ttl-secs",
+          DECIMAL,
+          "120",
+          between(0.1, 86_400.0),
+          "how long a decision is believed to stay cached, without KV events");
+  static final SettingKey<Double> PREDICTED_TTL =
+      KEYS.key(
+          "dynamo.router.predicted-ttl-secs",
+          DECIMAL,
+          "",
+          between(0.1, 86_400.0),
+          "beside KV events: how long a decision is believed to be cached before its events say so");
+  static final SettingKey<RouterSettings.CachePolicy> APPROXIMATE_CACHE_POLICY =
+      KEYS.key(
+          "dynamo.router.approximate-cache-policy",
+          oneOf(RouterSettings.CachePolicy.class),
+          "ttl",
+          none(),
+          "how decisions age without KV events; lru is not supported yet and refused");
+  static final SettingKey<Integer> EVENT_THREADS =
+      KEYS.key(
+          "dynamo.router.event-threads",
+          INTEGER,
+          "4",
+          between(1, 1024),
+          "accepted for Dynamo's sake; the index has one writer and readers without locks");
+  static final SettingKey<Boolean> USE_REMOTE_INDEXER =
+      KEYS.key(
+          "dynamo.router.use-remote-indexer",
+          BOOLEAN,
+          "false",
+          none(),
+          "not supported yet: true is refused");
+  static final SettingKey<Boolean> SERVE_INDEXER =
+      KEYS.key(
+          "dynamo.router.serve-indexer",
+          BOOLEAN,
+          "false",
+          none(),
+          "not supported yet: true is refused");
+  static final SettingKey<Boolean> SESSION_PREFIX_INDEX =
+      KEYS.key(
+          "dynamo.router.enable-session-prefix-index",
+          BOOLEAN,
+          "false",
+          none(),
+          "not supported yet: true is refused");
+  static final SettingKey<Boolean> CONDITIONAL_DISAGG =
+      KEYS.key(
+          "dynamo.router.conditional-disagg",
+          BOOLEAN,
+          "false",
+          none(),
+          "not supported yet: true is refused");
+  static final SettingKey<Boolean> REPLICA_SYNC =
+      KEYS.key(
+          "dynamo.router.replica-sync",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether routers tell each other what they have placed");
+  static final SettingKey<Double> QUEUE_THRESHOLD =
+      KEYS.key(
+          "dynamo.router.queue-threshold",
+          THRESHOLD_TYPE,
+          "4.0",
+          none(),
+          "requests wait when every rank has more prefill ahead than this many batches; off never waits");
+  static final SettingKey<RouterSettings.QueuePolicy> QUEUE_POLICY =
+      KEYS.key(
+          "dynamo.router.queue-policy",
+          oneOf(RouterSettings.QueuePolicy.class),
+          "fcfs",
+          none(),
+          "who waits least: the first, the last, or the shortest for its priority");
+  static final SettingKey<Integer> QUEUE_CAPACITY =
+      KEYS.key(
+          "dynamo.router.queue-capacity",
+          INTEGER,
+          "1024",
+          between(0, 65_536),
+          "requests that may wait at once per endpoint; more are answered 529");
+  static final SettingKey<Duration> QUEUE_TIMEOUT =
+      KEYS.key(
+          "dynamo.router.queue-timeout",
+          DURATION,
+          "30s",
+          Bound.WAIT,
+          "how long a request may wait; then it is answered 529");
+  static final SettingKey<Double> OVERLAP_REFRESH =
+      KEYS.key(
+          "dynamo.router.overlap-refresh-after-secs",
+          DECIMAL,
+          "10",
+          between(0.0, 86_400.0),
+          "after waiting so long, what is cached is looked up again; 0 never");
+  static final SettingKey<String> POLICY_CONFIG =
+      KEYS.key(
+          "dynamo.router.policy-config",
+          TEXT,
+          "",
+          none(),
+          "not supported yet: any file is refused");
+  static final SettingKey<Integer> MIN_INITIAL_WORKERS =
+      KEYS.key(
+          "dynamo.router.min-initial-workers",
+          INTEGER,
+          "0",
+          between(0, 100_000),
+          "workers that must have been seen before the first request is placed");
+  static final SettingKey<Boolean> SKIP_INITIAL_WORKER_WAIT =
+      KEYS.key(
+          "dynamo.router.skip-initial-worker-wait",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether `min-initial-workers` is passed over");
+  static final SettingKey<Double> SESSION_TTL =
+      KEYS.key(
+          "dynamo.router.session-affinity-ttl-secs",
+          DECIMAL,
+          "",
+          between(1.0, 31_536_000.0),
+          "how long an idle session stays with its rank; absent turns affinity off");
+  static final SettingKey<RouterSettings.SessionMode> SESSION_MODE =
+      KEYS.key(
+          "dynamo.router.session-affinity-mode",
+          oneOf(RouterSettings.SessionMode.class),
+          "hard",
+          none(),
+          "whether a session that cannot stay waits and fails there (hard) or moves (soft)");
+  static final SettingKey<Double> DECODE_BLOCKS_THRESHOLD =
+      KEYS.key(
+          "dynamo.router.active-decode-blocks-threshold",
+          DECIMAL,
+          "",
+          between(0.0, 1.0),
+          "share of its KV blocks above which a worker is busy; absent is never");
+  static final SettingKey<Integer> PREFILL_TOKENS_THRESHOLD =
+      KEYS.key(
+          "dynamo.router.active-prefill-tokens-threshold",
+          INTEGER,
+          "",
+          atLeast(0),
+          "prefill tokens above which a worker is busy; absent is never");
+  static final SettingKey<Double> PREFILL_TOKENS_FRACTION =
+      KEYS.key(
+          "dynamo.router.active-prefill-tokens-threshold-frac",
+          DECIMAL,
+          "",
+          atLeast(0.0),
+          "the same in batches of the worker's `max_num_batched_tokens`");
+  static final SettingKey<Integer> EXPLAIN_CAPACITY =
+      KEYS.key(
+          "dynamo.router.explain-capacity",
+          INTEGER,
+          "256",
+          between(0, 65_536),
+          "decisions kept for `/router/explain`; 0 keeps none");
+  static final SettingKey<Boolean> EXPLAIN_REMOTE =
+      KEYS.key(
+          "dynamo.router.explain-remote",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether `/router/explain` answers callers of other machines");
+
+  private RouterKeys() {}
+
+  static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+}

@@ -1,0 +1,123 @@
+package io.dynamo.config;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Makes the router's settings of their keys. */
+final class RouterReader {
+  private final SettingsReader from;
+
+  RouterReader(SettingsReader from) {
+    this.from = from;
+  }
+
+  /** Names of settings that the router does not have, each as a problem. */
+  static List<String> unknown(Iterable<String> names) {
+    var known = new HashSet<String>();
+    RouterKeys.all().forEach(key -> known.add(key.name()));
+    var problems = new ArrayList<String>();
+    for (var name : names) {
+      if (name.startsWith("dynamo.router.") && !known.contains(name)) {
+        problems.add(
+            name
+                + " is no setting of the router; correct its name as docs/configuration.md has it, or leave it out");
+      }
+    }
+    return problems;
+  }
+
+  /** Values that Dynamo has and this router cannot keep, each as a problem. */
+  List<String> problems() {
+    var problems = new ArrayList<String>();
+    refuse(problems, RouterKeys.SHARED_CACHE_TYPE, RouterSettings.SharedCache.NONE);
+    refuse(problems, RouterKeys.PREFILL_LOAD_MODEL, RouterSettings.PrefillModel.NONE);
+    refuse(problems, RouterKeys.TRACKING_HASH, RouterSettings.TrackingHash.PUBLIC_XXH3_V1);
+    refuse(problems, RouterKeys.APPROXIMATE_CACHE_POLICY, RouterSettings.CachePolicy.TTL);
+    refuse(problems, RouterKeys.USE_REMOTE_INDEXER, false);
+    refuse(problems, RouterKeys.SERVE_INDEXER, false);
+    refuse(problems, RouterKeys.SESSION_PREFIX_INDEX, false);
+    refuse(problems, RouterKeys.CONDITIONAL_DISAGG, false);
+    var policies = from.optional(RouterKeys.POLICY_CONFIG);
+    if (policies != null) {
+      problems.add(
+          "%s = \"%s\": policy files are not supported; leave it out and use %s"
+              .formatted(
+                  RouterKeys.POLICY_CONFIG.name(), policies, RouterKeys.QUEUE_POLICY.name()));
+    }
+    return problems;
+  }
+
+  private <T> void refuse(List<String> problems, SettingKey<T> key, T supported) {
+    var value = from.optional(key);
+    if (value != null && !value.equals(supported)) {
+      problems.add(
+          "%s = \"%s\" is not supported; leave it out for \"%s\""
+              .formatted(key.name(), written(value), written(supported)));
+    }
+  }
+
+  private static String written(Object value) {
+    return value instanceof Enum<?> constant ? SettingType.choice(constant) : value.toString();
+  }
+
+  RouterSettings read() {
+    boolean loadAware = from.get(RouterKeys.LOAD_AWARE);
+    var session = from.optional(RouterKeys.SESSION_TTL);
+    return new RouterSettings(
+        loadAware ? RouterSettings.Mode.KV : from.get(RouterKeys.MODE),
+        costs(loadAware),
+        new RouterSettings.Tracking(
+            loadAware || from.get(RouterKeys.TRACK_ACTIVE_BLOCKS),
+            from.get(RouterKeys.TRACK_OUTPUT_BLOCKS),
+            !loadAware && from.get(RouterKeys.ASSUME_KV_REUSE),
+            loadAware || from.get(RouterKeys.TRACK_PREFILL_TOKENS),
+            from.get(RouterKeys.REPLICA_SYNC),
+            seconds(from.get(RouterKeys.ACTIVE_REQUEST_EXPIRY))),
+        new RouterSettings.Indexing(
+            !loadAware && from.get(RouterKeys.USE_KV_EVENTS),
+            seconds(from.get(RouterKeys.TTL)),
+            optionalSeconds(from.optional(RouterKeys.PREDICTED_TTL))),
+        new RouterSettings.Queueing(
+            from.get(RouterKeys.QUEUE_THRESHOLD),
+            from.get(RouterKeys.QUEUE_POLICY),
+            from.get(RouterKeys.QUEUE_CAPACITY),
+            from.get(RouterKeys.QUEUE_TIMEOUT),
+            seconds(from.get(RouterKeys.OVERLAP_REFRESH))),
+        new RouterSettings.Busy(
+            from.optional(RouterKeys.DECODE_BLOCKS_THRESHOLD),
+            from.optional(RouterKeys.PREFILL_TOKENS_THRESHOLD),
+            from.optional(RouterKeys.PREFILL_TOKENS_FRACTION)),
+        new RouterSettings.Sessions(optionalSeconds(session), from.get(RouterKeys.SESSION_MODE)),
+        new RouterSettings.Explaining(
+            from.get(RouterKeys.EXPLAIN_CAPACITY), from.get(RouterKeys.EXPLAIN_REMOTE)),
+        from.get(RouterKeys.SKIP_INITIAL_WORKER_WAIT)
+            ? 0
+            : from.get(RouterKeys.MIN_INITIAL_WORKERS));
+  }
+
+  private RouterSettings.Costs costs(boolean loadAware) {
+    var weight = from.optional(RouterKeys.OVERLAP_SCORE_WEIGHT);
+    boolean noCredit = loadAware || (weight != null && weight == 0);
+    return new RouterSettings.Costs(
+        noCredit ? 0 : from.get(RouterKeys.OVERLAP_SCORE_CREDIT),
+        from.get(RouterKeys.OVERLAP_SCORE_CREDIT_DECAY),
+        weight != null ? weight : from.get(RouterKeys.PREFILL_LOAD_SCALE),
+        from.get(RouterKeys.DECODE_ACTIVE_REQUEST_WEIGHT),
+        from.get(RouterKeys.HOST_CACHE_HIT_WEIGHT),
+        from.get(RouterKeys.DISK_CACHE_HIT_WEIGHT),
+        from.get(RouterKeys.TEMPERATURE),
+        from.get(RouterKeys.TIE_BREAK),
+        from.get(RouterKeys.WORKER_SELECTION_POLICY));
+  }
+
+  private static Duration seconds(double value) {
+    return Duration.ofMillis(Math.round(value * 1000));
+  }
+
+  private static @Nullable Duration optionalSeconds(@Nullable Double value) {
+    return value == null ? null : seconds(value);
+  }
+}
