@@ -1,0 +1,63 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.llama.math.Kernel;
+import io.dynamo.worker.engine.llama.weights.LlamaWeights;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** The model that ships with the server, and what PyTorch makes of it. */
+final class TinyModel {
+  static final Path DIRECTORY = Path.of("../server-config/src/main/liberty/config/models/tiny");
+  static final int EOS = 4089;
+  private static final Map<String, LlamaWeights> LOADED = new ConcurrentHashMap<>();
+
+  /** A prompt and its greedy continuation up to the end of the turn, or the reference's budget. */
+  record Golden(String name, int[] prompt, int[] output, String text) {
+    @Override
+    public String toString() {
+      return name;
+    }
+  }
+
+  private TinyModel() {}
+
+  static LlamaWeights weights(Kernel kernel) {
+    return LOADED.computeIfAbsent(kernel.name(), _ -> LlamaWeights.load(DIRECTORY, kernel));
+  }
+
+  static List<Golden> golden() {
+    try (var in = Objects.requireNonNull(TinyModel.class.getResourceAsStream("golden.json"))) {
+      var text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
+      var json = Json.readObject(("{\"cases\":" + text + "}").getBytes(StandardCharsets.UTF_8));
+      return json.list("cases").stream().map(TinyModel::golden).toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static Golden golden(Object json) {
+    var members = new JsonObject(Json.readObject(Json.write(asMap(json))).members());
+    return new Golden(
+        members.text("name"),
+        ints(members.list("prompt_ids")),
+        ints(members.list("output_ids")),
+        members.text("output_text"));
+  }
+
+  @SuppressWarnings("unchecked") // an object of the file
+  private static Map<String, Object> asMap(Object json) {
+    return (Map<String, Object>) json;
+  }
+
+  private static int[] ints(List<?> numbers) {
+    return numbers.stream().mapToInt(number -> ((Number) number).intValue()).toArray();
+  }
+}
