@@ -22,7 +22,7 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
-import io.dynamo.worker.engine.mock.ThreadPacer;
+import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;

@@ -4,7 +4,7 @@
  * io.dynamo.worker.engine.mock.MockEngine}.
  *
  * <p>Each rank is one {@code RankScheduler}, touched by the one thread that its {@link
- * io.dynamo.worker.engine.mock.Pacer} drives it with; only submitting, cancelling and reading load
+ * io.dynamo.worker.engine.Pacer} drives it with; only submitting, cancelling and reading load
  * come from other threads. Knows nothing of tokenizers or planes.
  */
 @NullMarked

@@ -1,11 +1,11 @@
-package io.dynamo.worker.engine.mock;
+package io.dynamo.worker.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Time that stands still until a test moves it; everything runs on the test's thread. */
-final class ManualPacer implements Pacer {
+public final class ManualPacer implements Pacer {
   private final class Work implements Driven {
     final Paced paced;
     long due = now;
@@ -40,12 +40,12 @@ final class ManualPacer implements Pacer {
     return driven;
   }
 
-  int ticks() {
+  public int ticks() {
     return ticks;
   }
 
   /** Does everything that is due until {@code time} from now, each at its time. */
-  void advance(Duration time) {
+  public void advance(Duration time) {
     long until = now + time.toNanos();
     while (true) {
       Work next = null;
@@ -69,7 +69,7 @@ final class ManualPacer implements Pacer {
   }
 
   /** Does what is due now. */
-  void settle() {
+  public void settle() {
     advance(Duration.ZERO);
   }
 }
