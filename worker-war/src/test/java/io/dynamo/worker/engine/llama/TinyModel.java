@@ -17,7 +17,7 @@ import java.util.concurrent.ConcurrentHashMap;
 final class TinyModel {
   static final Path DIRECTORY = Path.of("../server-config/src/main/liberty/config/models/tiny");
   static final int EOS = 4089;
-  private static final Map<String, LlamaWeights> LOADED = new ConcurrentHashMap<>();
+  private static final Map<String, LlamaModel> LOADED = new ConcurrentHashMap<>();
 
   /** A prompt and its greedy continuation up to the end of the turn, or the reference's budget. */
   record Golden(String name, int[] prompt, int[] output, String text) {
@@ -29,8 +29,12 @@ final class TinyModel {
 
   private TinyModel() {}
 
+  static LlamaModel model(Kernel kernel) {
+    return LOADED.computeIfAbsent(kernel.name(), _ -> LlamaModel.load(DIRECTORY, kernel));
+  }
+
   static LlamaWeights weights(Kernel kernel) {
-    return LOADED.computeIfAbsent(kernel.name(), _ -> LlamaWeights.load(DIRECTORY, kernel));
+    return model(kernel).weights();
   }
 
   static List<Golden> golden() {
