@@ -46,8 +46,16 @@ public final class ManualPacer implements Pacer {
 
   /** Does everything that is due until {@code time} from now, each at its time. */
   public void advance(Duration time) {
-    long until = now + time.toNanos();
-    while (true) {
+    advance(now + time.toNanos(), Integer.MAX_VALUE);
+  }
+
+  /** Does what is due now, {@code count} ticks at most. */
+  public void advanceTicks(int count) {
+    advance(now, count);
+  }
+
+  private void advance(long until, int most) {
+    for (int done = 0; done < most; done++) {
       Work next = null;
       for (var work : all) {
         if (!work.ended && (next == null || work.due < next.due)) {

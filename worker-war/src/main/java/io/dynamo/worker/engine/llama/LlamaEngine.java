@@ -232,6 +232,11 @@ public final class LlamaEngine implements Engine, LoadReport {
     ranks.forEach(rank -> rank.scheduler.ask(RankTask.of(BlockPool::clear)));
   }
 
+  /** How often sequences had to give their blocks back so that others could go on. */
+  public long preemptions() {
+    return ranks.stream().mapToLong(rank -> rank.scheduler.preemptions()).sum();
+  }
+
   @Override
   public int running() {
     return ranks.stream().mapToInt(rank -> rank.scheduler.live()).sum();

@@ -52,6 +52,7 @@ final class LlamaRank implements Pacer.Paced {
   private volatile boolean ended;
   private volatile Pacer.@Nullable Driven driven;
   private volatile RankLoad load; // replaced by each tick
+  private volatile long preemptions; // written by each tick
 
   LlamaRank(LlamaEngineConfig config, BlockPool pool, ForwardPass pass, CancelLog cancels) {
     this.config = config;
@@ -141,9 +142,9 @@ final class LlamaRank implements Pacer.Paced {
     return load;
   }
 
-  /** Generations that had to give their blocks back, ever; for the thread that drives. */
+  /** Generations that had to give their blocks back, ever. */
   long preemptions() {
-    return plan.preemptions();
+    return preemptions;
   }
 
   @Override
@@ -158,6 +159,7 @@ final class LlamaRank implements Pacer.Paced {
     waiting.removeIf(generation -> endedBeforeItsTime(generation, now));
     running.removeIf(generation -> endedBeforeItsTime(generation, now));
     plan.make(running, waiting);
+    preemptions = plan.preemptions();
     boolean any = !plan.parts().isEmpty();
     if (any) {
       load = measure(); // before a pass, so that it shows prompts under way

@@ -4,10 +4,13 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -45,6 +48,20 @@ final class TinyModel {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
+  }
+
+  /** The text of tokens, read off the tokenizer's vocabulary of byte letters. */
+  static String text(int... tokens) throws IOException {
+    var tokenizer = Json.readObject(Files.readAllBytes(DIRECTORY.resolve("tokenizer.json")));
+    var names = new HashMap<Object, String>();
+    tokenizer.object("model").object("vocab").members().forEach((name, id) -> names.put(id, name));
+    var bytes = new ByteArrayOutputStream();
+    for (int token : tokens) {
+      for (char letter : names.getOrDefault(token, "").toCharArray()) {
+        bytes.write(letter < 256 ? letter : letter == 0x120 ? ' ' : letter - 0x121 + 0x7F);
+      }
+    }
+    return bytes.toString(StandardCharsets.UTF_8);
   }
 
   private static Golden golden(Object json) {
