@@ -42,6 +42,10 @@ final class Echo {
     wake.run();
   }
 
+  boolean isGivenUp() {
+    return givenUp;
+  }
+
   void unfollow() {
     if (registration != null) {
       registration.close();

@@ -8,14 +8,19 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * around an engine. It has one rank and caches nothing. Safe for concurrent use; one thread of the
  * pacer sends everything.
  */
-public final class EchoEngine implements Engine {
+public final class EchoEngine implements Engine, LoadReport {
   /**
    * The size and the pace of an echo.
    *
@@ -44,6 +49,8 @@ public final class EchoEngine implements Engine {
   private final Pacer pacer;
   private final Queue<Echo> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final AtomicInteger live = new AtomicInteger();
+  private final AtomicLong promptTokens = new AtomicLong();
+  private final CancelLog cancels = new CancelLog();
   private final Loop loop = new Loop();
   private volatile Pacer.@Nullable Driven driven;
   private volatile boolean closed; // written under this
@@ -59,9 +66,13 @@ public final class EchoEngine implements Engine {
       throw new IllegalStateException("an engine starts once");
     }
     driven = pacer.drive("echo-engine", loop);
-    int blocks = (config.contextLength() + config.blockTokens() - 1) / config.blockTokens();
     return new EngineDescription(
-        config.contextLength(), config.blockTokens(), blocks, 1, config.maxRunning());
+        config.contextLength(), config.blockTokens(), blocks(), 1, config.maxRunning());
+  }
+
+  /** What the card tells: enough for one sequence; none is ever used. */
+  private int blocks() {
+    return (config.contextLength() + config.blockTokens() - 1) / config.blockTokens();
   }
 
   @Override
@@ -81,6 +92,7 @@ public final class EchoEngine implements Engine {
     }
     var echo = new Echo(request, context, config.streamBuffer(), this::wake);
     echo.follow(context.cancellation());
+    promptTokens.addAndGet(request.tokenIds().length);
     inbox.add(echo);
     if (loop.ended) {
       loop.refuseInbox();
@@ -123,6 +135,23 @@ public final class EchoEngine implements Engine {
   }
 
   @Override
+  public List<RankLoad> ranks() {
+    return driven == null
+        ? List.of()
+        : List.of(new RankLoad(live.get(), 0, 0, 0, blocks(), 0, promptTokens.get(), 0, 0));
+  }
+
+  @Override
+  public long cancelled() {
+    return cancels.count();
+  }
+
+  @Override
+  public long lastCancelNanos() {
+    return cancels.lastNanos();
+  }
+
+  @Override
   public void close() {
     synchronized (this) {
       if (closed) {
@@ -154,6 +183,9 @@ public final class EchoEngine implements Engine {
               return false;
             }
             live.decrementAndGet();
+            if (echo.isGivenUp()) {
+              cancels.record();
+            }
             end.run();
             return true;
           });
