@@ -36,7 +36,9 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
         ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the engine was shut down before the generation ended");
   }
 
-  /** Whether an item may be offered; if not, {@code onRoom} runs once half of the buffer is free. */
+  /**
+   * Whether an item may be offered; if not, {@code onRoom} runs once half of the buffer is free.
+   */
   public boolean hasRoom() {
     if (offered - delivered < buffer) {
       paused = false;

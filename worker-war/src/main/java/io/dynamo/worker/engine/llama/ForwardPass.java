@@ -128,7 +128,8 @@ final class ForwardPass {
 
   private void norm(float[] by, int rows) {
     for (int row = 0; row < rows; row++) {
-      Norm.apply(state, row * shape.hidden(), by, shape.normEpsilon(), normed, row * shape.hidden());
+      Norm.apply(
+          state, row * shape.hidden(), by, shape.normEpsilon(), normed, row * shape.hidden());
     }
   }
 

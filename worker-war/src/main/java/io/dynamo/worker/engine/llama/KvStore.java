@@ -9,8 +9,8 @@ import java.nio.ByteOrder;
  * The bytes of one rank's KV blocks in a region of host memory. Used by the rank's thread only.
  *
  * <p>A block holds, for each layer, a piece {@code [kvHeads] { keys [headDim][blockTokens], values
- * [blockTokens][headDim] }} of little-endian floats: keys lie so that the scores of a block's tokens
- * are neighbours, values so that the dimensions of one token are.
+ * [blockTokens][headDim] }} of little-endian floats: keys lie so that the scores of a block's
+ * tokens are neighbours, values so that the dimensions of one token are.
  */
 final class KvStore implements AutoCloseable {
   private final Region region;

@@ -136,7 +136,9 @@ public final class LlamaEngine implements Engine, LoadReport {
 
   private void requireOpen() {
     if (ranks.isEmpty()) {
-      throw closed ? TokenStream.shutDown() : new IllegalStateException("the engine was not started");
+      throw closed
+          ? TokenStream.shutDown()
+          : new IllegalStateException("the engine was not started");
     }
     if (closed) {
       throw TokenStream.shutDown();

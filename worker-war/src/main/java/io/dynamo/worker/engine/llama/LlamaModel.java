@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
  *
  * @param ends ids at which the model's own texts end
  * @param sampling what a request leaves open
- * @param vocabulary the tokens by their bytes, for guided choices; null where the tokenizer has none
+ * @param vocabulary the tokens by their bytes, for guided choices; null where the tokenizer has
+ *     none
  */
 public record LlamaModel(
     LlamaWeights weights,

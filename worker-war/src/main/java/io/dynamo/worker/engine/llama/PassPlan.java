@@ -131,7 +131,6 @@ final class PassPlan {
     parts.add(new Part(generation, count));
     int from = generation.computed();
     boolean last = from + count == generation.length();
-    segments.add(
-        new Segment(generation.table.blocks(), generation.tokens(), from, count, last));
+    segments.add(new Segment(generation.table.blocks(), generation.tokens(), from, count, last));
   }
 }

@@ -32,7 +32,8 @@ class EchoEngineTest {
 
   @Test
   void promptComesBackAtItsPaceAndStops() {
-    var got = Collected.all(engine.generate(Requests.of(new int[] {7, 8, 9}, null), Requests.context()));
+    var got =
+        Collected.all(engine.generate(Requests.of(new int[] {7, 8, 9}, null), Requests.context()));
     time.settle();
     assertThat(got.tokens()).containsExactly(7);
     time.advance(Duration.ofMillis(10));
@@ -44,7 +45,8 @@ class EchoEngineTest {
 
   @Test
   void budgetCutsTheEcho() {
-    var got = Collected.all(engine.generate(Requests.of(new int[] {7, 8, 9}, 2), Requests.context()));
+    var got =
+        Collected.all(engine.generate(Requests.of(new int[] {7, 8, 9}, 2), Requests.context()));
     time.advance(Duration.ofSeconds(1));
     assertThat(got.tokens()).containsExactly(7, 8);
     assertThat(got.last().finishReason()).isEqualTo(FinishReason.LENGTH);

@@ -135,7 +135,8 @@ class ForwardPassTest {
     var pass = pass(kernel);
     var alone = new ArrayList<float[]>();
     for (var golden : cases) {
-      alone.addAll(run(pass, List.of(new Sequence(0, golden.prompt()).next(golden.prompt().length))));
+      alone.addAll(
+          run(pass, List.of(new Sequence(0, golden.prompt()).next(golden.prompt().length))));
     }
     var sequences = new ArrayList<Sequence>();
     for (var golden : cases) {

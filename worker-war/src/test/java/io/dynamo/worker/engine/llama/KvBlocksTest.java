@@ -91,7 +91,8 @@ class KvBlocksTest {
     var blocks = a.export(0, Requests.prompt(1, 90), soon());
     assertThat(blocks.blocks()).hasSize(5);
     assertThat(small.load(0, blocks, soon())).isEqualTo(3);
-    assertThat(run(small, Requests.prompt(1, 33), 1).last().usage()).isEqualTo(new Usage(33, 1, 32));
+    assertThat(run(small, Requests.prompt(1, 33), 1).last().usage())
+        .isEqualTo(new Usage(33, 1, 32));
     small.close();
   }
 

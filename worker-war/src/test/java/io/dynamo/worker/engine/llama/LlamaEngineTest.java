@@ -43,8 +43,7 @@ class LlamaEngineTest {
 
   private LlamaEngine engine(
       LlamaModel model, int running, int waiting, int blocks, int passTokens) {
-    var config =
-        new LlamaEngineConfig(1, running, waiting, BLOCK_TOKENS, blocks, passTokens, 4096);
+    var config = new LlamaEngineConfig(1, running, waiting, BLOCK_TOKENS, blocks, passTokens, 4096);
     var engine = new LlamaEngine(config, model, memory, time, () -> 42);
     engine.start(heard);
     engines.add(engine);
@@ -212,8 +211,7 @@ class LlamaEngineTest {
     var golden = TinyModel.golden().getFirst();
     var healthy = begin(engine, golden);
     var poisoned =
-        Collected.all(
-            engine.generate(Requests.of(new int[] {1, 2, 77, 3}, 8), Requests.context()));
+        Collected.all(engine.generate(Requests.of(new int[] {1, 2, 77, 3}, 8), Requests.context()));
     time.settle();
     assertThat(poisoned.last().finishReason()).isEqualTo(FinishReason.ERROR);
     assertThat(poisoned.last().errorMessage()).contains("not finite");
@@ -228,7 +226,8 @@ class LlamaEngineTest {
   void cancelBetweenTwoChunksOfAPromptFreesItsBlocks() {
     var engine = engine(Kernels.best(), 4, 4, 64, 16);
     var context = Requests.context();
-    var victim = Collected.all(engine.generate(Requests.endless(Requests.prompt(1, 400), 4), context));
+    var victim =
+        Collected.all(engine.generate(Requests.endless(Requests.prompt(1, 400), 4), context));
     time.advanceTicks(3);
     assertThat(engine.ranks().getFirst().prefillTokens()).isEqualTo(400 - 3 * 16);
     context.cancellation().stop();
@@ -242,10 +241,12 @@ class LlamaEngineTest {
   @Test
   void decodingGoesOnWhileALongPromptIsComputed() {
     var engine = engine(Kernels.best(), 4, 4, 64, 16);
-    var one = Collected.all(engine.generate(Requests.endless(new int[] {5}, 100), Requests.context()));
+    var one =
+        Collected.all(engine.generate(Requests.endless(new int[] {5}, 100), Requests.context()));
     time.advanceTicks(1);
-    var two = Collected.all(
-        engine.generate(Requests.endless(Requests.prompt(1, 150), 4), Requests.context()));
+    var two =
+        Collected.all(
+            engine.generate(Requests.endless(Requests.prompt(1, 150), 4), Requests.context()));
     time.advanceTicks(5);
     assertThat(one.tokens()).hasSize(6);
     assertThat(engine.ranks().getFirst().prefillTokens()).isEqualTo(150 - 5 * 15);

@@ -98,8 +98,7 @@ class LlamaOptionsTest {
     var alone = sampled(seeded(7, 1.5f));
     var all = new ArrayList<Collected>();
     for (int i = 0; i < 8; i++) {
-      var request =
-          Requests.of(CAPITAL.prompt(), TWENTY, seeded(i, 1.5f), OutputOptions.DEFAULTS);
+      var request = Requests.of(CAPITAL.prompt(), TWENTY, seeded(i, 1.5f), OutputOptions.DEFAULTS);
       all.add(Collected.all(engine.generate(request, Requests.context())));
     }
     time.settle();
@@ -121,8 +120,7 @@ class LlamaOptionsTest {
   void presencePenaltyKeepsTokensFromComingTwice() {
     var free = sampled(SamplingOptions.DEFAULTS);
     assertThat(new HashSet<>(Arrays.stream(free).boxed().toList())).hasSizeLessThan(20);
-    var penalized =
-        sampled(new SamplingOptions(null, null, null, null, null, 2f, 2f, 20f, null));
+    var penalized = sampled(new SamplingOptions(null, null, null, null, null, 2f, 2f, 20f, null));
     assertThat(new HashSet<>(Arrays.stream(penalized).boxed().toList())).hasSize(20);
   }
 
@@ -139,7 +137,17 @@ class LlamaOptionsTest {
 
   private static SamplingOptions biased(Map<String, Object> bias) {
     return new SamplingOptions(
-        null, null, null, null, null, null, null, null, null, null, null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
+        null,
         PassedOn.of(Map.of("logit_bias", bias)));
   }
 
@@ -214,8 +222,18 @@ class LlamaOptionsTest {
     var guided = new GuidedDecoding(null, null, choices, null, null, null, null);
     var sampling =
         new SamplingOptions(
-            null, with.temperature(), null, null, null, null, null, null, with.seed(), null,
-            guided, PassedOn.NONE);
+            null,
+            with.temperature(),
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            with.seed(),
+            null,
+            guided,
+            PassedOn.NONE);
     var stop = new StopConditions(50, List.of(), List.of(), null, false);
     return Requests.of(CAPITAL.prompt(), stop, sampling, OutputOptions.DEFAULTS);
   }
@@ -233,8 +251,7 @@ class LlamaOptionsTest {
     refused(seeded(1, Float.NaN), null, "temperature");
     refused(new SamplingOptions(null, 1f, 2f, null, null, null, null, null, 1L), null, "top_p");
     refused(SamplingOptions.DEFAULTS, new OutputOptions(21, null), "logprobs 21");
-    refused(
-        SamplingOptions.DEFAULTS, new OutputOptions(null, 1, null, null, null), "prompts");
+    refused(SamplingOptions.DEFAULTS, new OutputOptions(null, 1, null, null, null), "prompts");
     var regex = new GuidedDecoding(null, "a+", List.of(), null, null, null, null);
     refused(
         new SamplingOptions(

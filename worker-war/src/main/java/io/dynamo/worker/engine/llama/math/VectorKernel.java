@@ -21,9 +21,9 @@ import jdk.incubator.vector.VectorSpecies;
 
 /**
  * The Vector API, which the JVM has only with {@code --add-modules jdk.incubator.vector}: without
- * it this class cannot be loaded, see {@link Kernels}. A matrix is kept in tiles, {@code
- * [outputs / TILE][inputs][TILE]}, the last one filled up with zeros; a tile's sums stay in
- * registers while its weights are read once, in order.
+ * it this class cannot be loaded, see {@link Kernels}. A matrix is kept in tiles, {@code [outputs /
+ * TILE][inputs][TILE]}, the last one filled up with zeros; a tile's sums stay in registers while
+ * its weights are read once, in order.
  */
 final class VectorKernel implements Kernel {
   private static final VectorSpecies<Float> S = FloatVector.SPECIES_PREFERRED;
@@ -223,7 +223,8 @@ final class VectorKernel implements Kernel {
         for (int t = lanes; t < blockTokens; t++) {
           float sum = 0f;
           for (int d = 0; d < dims; d++) {
-            sum = Math.fma(query[queryAt + d], keys[keysAt + b * stride + d * blockTokens + t], sum);
+            sum =
+                Math.fma(query[queryAt + d], keys[keysAt + b * stride + d * blockTokens + t], sum);
           }
           out[b * blockTokens + t] = sum;
         }

@@ -98,7 +98,9 @@ public final class TokenTrie {
     bytes.put(id, content);
   }
 
-  /** Adds every token whose bytes {@code text} has at {@code from} and from whose end it goes on. */
+  /**
+   * Adds every token whose bytes {@code text} has at {@code from} and from whose end it goes on.
+   */
   void collect(byte[] text, int from, boolean[] finishable, Set<Integer> into) {
     @Nullable Branch at = root;
     for (int i = from; i < text.length; i++) {

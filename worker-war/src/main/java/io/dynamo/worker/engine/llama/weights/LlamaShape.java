@@ -57,7 +57,8 @@ public record LlamaShape(
 
   private static void within(String name, int value) {
     if (value < 1 || value > MOST) {
-      throw new IllegalArgumentException("%s %d is not within 1 to %d".formatted(name, value, MOST));
+      throw new IllegalArgumentException(
+          "%s %d is not within 1 to %d".formatted(name, value, MOST));
     }
   }
 

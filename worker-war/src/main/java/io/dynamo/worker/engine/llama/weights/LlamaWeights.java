@@ -65,9 +65,7 @@ public record LlamaWeights(
     }
     var norm = tensors.read("model.norm.weight", hidden);
     var output =
-        shape.tied()
-            ? embedding
-            : tensors.read("lm_head.weight", shape.vocabulary(), hidden);
+        shape.tied() ? embedding : tensors.read("lm_head.weight", shape.vocabulary(), hidden);
     return new LlamaWeights(
         shape, kernel, embedding, layers, norm, kernel.pack(output, shape.vocabulary(), hidden));
   }
