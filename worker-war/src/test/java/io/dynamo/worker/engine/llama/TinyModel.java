@@ -1,7 +1,6 @@
 package io.dynamo.worker.engine.llama;
 
 import io.dynamo.json.Json;
-import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
 import java.io.ByteArrayOutputStream;
@@ -15,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The model that ships with the server, and what PyTorch makes of it. */
 final class TinyModel {
@@ -64,8 +64,8 @@ final class TinyModel {
     return bytes.toString(StandardCharsets.UTF_8);
   }
 
-  private static Golden golden(Object json) {
-    var members = new JsonObject(Json.readObject(Json.write(asMap(json))).members());
+  private static Golden golden(@Nullable Object json) {
+    var members = Json.readObject(Json.write(asMap(Objects.requireNonNull(json))));
     return new Golden(
         members.text("name"),
         ints(members.list("prompt_ids")),
@@ -74,8 +74,8 @@ final class TinyModel {
   }
 
   @SuppressWarnings("unchecked") // an object of the file
-  private static Map<String, Object> asMap(Object json) {
-    return (Map<String, Object>) json;
+  private static Map<String, @Nullable Object> asMap(Object json) {
+    return (Map<String, @Nullable Object>) json;
   }
 
   private static int[] ints(List<?> numbers) {

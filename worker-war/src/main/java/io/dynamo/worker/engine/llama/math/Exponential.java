@@ -3,8 +3,9 @@ package io.dynamo.worker.engine.llama.math;
 /**
  * The exponential function in single precision, in steps that a vector can take too: the argument
  * is cut into a multiple of ln 2 and a rest, the rest goes through a polynomial (the well-known
- * coefficients of Cephes' {@code expf}, as floats), and the multiple becomes the exponent. Within 2 units in
- * the last place; arguments beyond the range of normal numbers count as its ends; NaN stays NaN.
+ * coefficients of Cephes' {@code expf}, as floats), and the multiple becomes the exponent. Within 2
+ * units in the last place; arguments beyond the range of normal numbers count as its ends; NaN
+ * stays NaN.
  */
 final class Exponential {
   static final float LOWEST = -87.3f;
