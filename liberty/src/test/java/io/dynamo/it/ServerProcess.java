@@ -98,6 +98,7 @@ final class ServerProcess implements AutoCloseable {
     environment.put("WLP_USER_DIR", user.toString());
     environment.put("DYN_HTTP_PORT", Integer.toString(port));
     environment.put("JVM_ARGS", "-Xmx512m -XX:TieredStopAtLevel=1"); // short lives
+    environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());
     return new ServerProcess(plan.name(), port, folder, console, builder.start());

@@ -242,6 +242,13 @@ final class SettingKeys {
           "generate",
           none(),
           "third part of the worker's endpoint");
+  static final SettingKey<EngineKind> ENGINE =
+      KEYS.key(
+          "dynamo.worker.engine",
+          oneOf(EngineKind.class),
+          "llama",
+          none(),
+          "what makes the tokens: the model in this process, a simulation, or an echo of the prompt");
   static final SettingKey<Path> MODEL_PATH =
       KEYS.key(
           "dynamo.worker.model-path",
@@ -287,28 +294,28 @@ final class SettingKeys {
           INTEGER,
           "2048",
           between(1, 1 << 24),
-          "KV blocks that a rank can hold");
+          "KV blocks that a rank of the mock engine can hold");
   static final SettingKey<Integer> BLOCK_BYTES =
       KEYS.key(
           "dynamo.worker.block-bytes",
           SIZE,
           "4KiB",
           sizeBetween(1, "1B", 1 << 30, "1GiB"),
-          "a KV block in host memory");
+          "a KV block of the mock engine in host memory");
   static final SettingKey<Duration> TOKEN_INTERVAL =
       KEYS.key(
           "dynamo.worker.token-interval",
           DURATION,
           "5ms",
           WAIT_OR_NEVER,
-          "the engine's inter-token latency");
+          "inter-token latency of the mock engine and the echo");
   static final SettingKey<Duration> PREFILL_PER_TOKEN =
       KEYS.key(
           "dynamo.worker.prefill-per-token",
           DURATION,
           "50us",
           WAIT_OR_NEVER,
-          "the engine's time per prompt token that is not cached");
+          "the mock engine's time per prompt token that is not cached");
   static final SettingKey<Integer> MAX_RUNNING =
       KEYS.key(
           "dynamo.worker.max-running",
@@ -316,6 +323,20 @@ final class SettingKeys {
           "256",
           atLeast(1),
           "generations that a rank runs at once");
+  static final SettingKey<Integer> LLAMA_BLOCKS_PER_RANK =
+      KEYS.key(
+          "dynamo.worker.llama.blocks-per-rank",
+          INTEGER,
+          "512",
+          between(1, 1 << 24),
+          "KV blocks that a rank of the `llama` engine can hold; their bytes follow from the model");
+  static final SettingKey<Integer> LLAMA_PASS_TOKENS =
+      KEYS.key(
+          "dynamo.worker.llama.pass-tokens",
+          INTEGER,
+          "256",
+          between(1, 65536),
+          "tokens that a forward pass of the `llama` engine computes at most");
 
   static {
     KEYS.addAll(StatusKeys.all());

@@ -351,6 +351,7 @@ public final class SettingsReader {
     return new WorkerSettings(
         get(SettingKeys.WORKER_COMPONENT),
         get(SettingKeys.WORKER_ENDPOINT),
+        get(SettingKeys.ENGINE),
         get(SettingKeys.MODEL_PATH),
         optional(SettingKeys.MODEL_NAME),
         optional(SettingKeys.TOOL_CALL_PARSER),
@@ -361,7 +362,9 @@ public final class SettingsReader {
         get(SettingKeys.BLOCK_BYTES),
         get(SettingKeys.TOKEN_INTERVAL),
         get(SettingKeys.PREFILL_PER_TOKEN),
-        get(SettingKeys.MAX_RUNNING));
+        get(SettingKeys.MAX_RUNNING),
+        get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
+        get(SettingKeys.LLAMA_PASS_TOKENS));
   }
 
   private StatusSettings status() {

@@ -7,21 +7,25 @@ import org.jspecify.annotations.Nullable;
 /**
  * The worker and its engine. Keys: {@code dynamo.worker.*}.
  *
+ * @param engine what makes the tokens
  * @param modelPath a Hugging Face model directory
  * @param modelName the name that clients use; null takes the directory's name
  * @param toolCallParser how the model writes tool calls, by Dynamo's name; null when it does not
  * @param reasoningParser how the model marks its thoughts, by Dynamo's name; null when it does not
  * @param ranks data-parallel ranks, each with a KV cache of its own
  * @param blockTokens tokens per KV block
- * @param blocksPerRank KV blocks that a rank can hold
- * @param blockBytes bytes per KV block in host memory
- * @param tokenInterval the engine's inter-token latency
- * @param prefillPerToken the engine's time per prompt token that is not cached
+ * @param blocksPerRank KV blocks that a rank of the mock engine can hold
+ * @param blockBytes bytes per KV block of the mock engine in host memory
+ * @param tokenInterval the inter-token latency of the mock engine and the echo
+ * @param prefillPerToken the mock engine's time per prompt token that is not cached
  * @param maxRunning generations that a rank runs at once
+ * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
+ * @param llamaPassTokens tokens that one of its forward passes computes at most
  */
 public record WorkerSettings(
     String component,
     String endpoint,
+    EngineKind engine,
     Path modelPath,
     @Nullable String modelName,
     @Nullable String toolCallParser,
@@ -32,4 +36,6 @@ public record WorkerSettings(
     int blockBytes,
     Duration tokenInterval,
     Duration prefillPerToken,
-    int maxRunning) {}
+    int maxRunning,
+    int llamaBlocksPerRank,
+    int llamaPassTokens) {}

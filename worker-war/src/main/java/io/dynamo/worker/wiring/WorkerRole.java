@@ -19,20 +19,10 @@ import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
-import io.dynamo.worker.engine.mock.MockEngine;
-import io.dynamo.worker.engine.mock.MockEngineConfig;
-import io.dynamo.worker.engine.mock.OracleTokens;
-import io.dynamo.worker.engine.mock.ThreadPacer;
-import io.dynamo.worker.engine.mock.VllmSeries;
-import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -41,11 +31,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The worker of this server: its engine, model and service made from the settings. */
 final class WorkerRole implements RoleLifecycle {
-  private static final int WAITING_PER_RUNNING = 4;
-  private static final int DEFAULT_MAX_TOKENS = 64;
-  private static final long DEFAULT_SEED = 42;
-  private static final int STREAM_BUFFER = 32;
-
   /** What a block takes in a dump at most: told in an event of its own. */
   private static final int BLOCK_BYTES = 320;
 
@@ -75,27 +60,9 @@ final class WorkerRole implements RoleLifecycle {
             runtime.settings().server().namespace(), settings.component(), settings.endpoint());
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
-    var engine =
-        new MockEngine(
-            new MockEngineConfig(
-                settings.ranks(),
-                settings.maxRunning(),
-                Math.multiplyExact(WAITING_PER_RUNNING, settings.maxRunning()),
-                positions,
-                settings.blockTokens(),
-                settings.blocksPerRank(),
-                settings.blockBytes(),
-                settings.prefillPerToken(),
-                settings.tokenInterval(),
-                DEFAULT_MAX_TOKENS,
-                DEFAULT_SEED,
-                STREAM_BUFFER),
-            oracle(Path.of(model.tokenizer().path())),
-            new Xxh3BlockHashing(),
-            runtime.memory(),
-            new ThreadPacer(),
-            new VllmSeries(runtime.metrics(), shownName));
     Metrics metrics = runtime.metrics();
+    var made =
+        new EngineFactory(settings, runtime.memory()).make(model, positions, shownName, metrics);
     var tcp = runtime.settings().tcp();
     var id = runtime.discovery().instanceId();
     var labels =
@@ -117,7 +84,7 @@ final class WorkerRole implements RoleLifecycle {
     var sources =
         new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
     var loads =
-        new LoadPublisher(runtime.events(), endpoint, id, engine, Alarms.on(runtime.timer()));
+        new LoadPublisher(runtime.events(), endpoint, id, made.load(), Alarms.on(runtime.timer()));
     var marks =
         new PrefillMarks(
             runtime.events(),
@@ -132,20 +99,12 @@ final class WorkerRole implements RoleLifecycle {
             tcp.format(),
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
-            engine,
+            made.engine(),
             new WorkerService.Outlets(events, sources, loads, marks),
             codec,
             told -> card(model, settings, told));
     service.start();
-    return new WorkerRole(service, engine, runtime.memory().kind());
-  }
-
-  private static OracleTokens oracle(Path tokenizer) {
-    try {
-      return ReadableVocabulary.of(Files.readAllBytes(tokenizer)).oracle();
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot read " + tokenizer, e);
-    }
+    return new WorkerRole(service, made.load(), runtime.memory().kind());
   }
 
   private static ModelCard card(

@@ -20,6 +20,8 @@ import org.junit.jupiter.api.Test;
 
 /** What every engine owes its worker. */
 public abstract class EngineContract {
+  private static final int LONG = 480;
+
   /** Hears everything, keeps nothing. */
   public static final KvEventSink DEAF =
       new KvEventSink() {
@@ -63,7 +65,7 @@ public abstract class EngineContract {
     engine.start(DEAF);
     var got = Collected.all(engine.generate(prompt(8), Requests.context())).ended();
     assertThat(got.failure()).isNull();
-    assertLawful(got);
+    assertLawful(got, 3);
     assertThat(got.tokens()).hasSizeBetween(1, 8);
   }
 
@@ -72,17 +74,17 @@ public abstract class EngineContract {
     engine.start(DEAF);
     var one = Collected.all(engine.generate(prompt(8), Requests.context()));
     var two = Collected.all(engine.generate(prompt(8), Requests.context()));
-    assertLawful(one.ended());
-    assertLawful(two.ended());
+    assertLawful(one.ended(), 3);
+    assertLawful(two.ended(), 3);
   }
 
   @Test
   void cancelEndsTheStreamAsCancelled() throws Exception {
     engine.start(DEAF);
     var context = Requests.context();
-    var got = Collected.all(engine.generate(prompt(900), context)).begun();
+    var got = Collected.all(engine.generate(longRun(), context)).begun();
     context.cancellation().stop();
-    assertLawful(got.ended());
+    assertLawful(got.ended(), LONG);
     assertThat(got.last().finishReason()).isEqualTo(FinishReason.CANCELLED);
     assertThat(engine.running()).isZero();
   }
@@ -92,9 +94,39 @@ public abstract class EngineContract {
     engine.start(DEAF);
     var context = Requests.context();
     context.cancellation().kill();
-    var got = Collected.all(engine.generate(prompt(900), context)).ended();
+    var got = Collected.all(engine.generate(longRun(), context)).ended();
     assertThat(got.last().finishReason()).isEqualTo(FinishReason.CANCELLED);
-    assertLawful(got);
+    assertLawful(got, LONG);
+  }
+
+  @Test
+  void withoutDemandLittleIsHeldAndNothingIsLost() throws Exception {
+    engine.start(DEAF);
+    var whole = Collected.all(engine.generate(longRun(), Requests.context())).ended();
+    var slow = Collected.from(engine.generate(longRun(), Requests.context()), 1).begun();
+    assertThat(slow.items()).hasSize(1);
+    slow.request(Long.MAX_VALUE);
+    assertThat(slow.ended().tokens()).isEqualTo(whole.tokens());
+    assertLawful(slow, LONG);
+  }
+
+  @Test
+  void abandonedStreamFreesItsPlace() throws Exception {
+    engine.start(DEAF);
+    var got = Collected.all(engine.generate(longRun(), Requests.context())).begun();
+    got.cancel();
+    var next = Collected.all(engine.generate(prompt(8), Requests.context())).ended();
+    assertLawful(next, 3);
+    assertThat(engine.running()).isZero();
+  }
+
+  @Test
+  void budgetOfNothingIsOnlyAnEnd() throws Exception {
+    engine.start(DEAF);
+    var got = Collected.all(engine.generate(prompt(0), Requests.context())).ended();
+    assertThat(got.tokens()).isEmpty();
+    assertThat(got.last().finishReason()).isEqualTo(FinishReason.LENGTH);
+    assertLawful(got, 3);
   }
 
   @Test
@@ -116,7 +148,7 @@ public abstract class EngineContract {
   @Test
   void closeEndsWhatRunsSoThatItCanMigrate() throws Exception {
     engine.start(DEAF);
-    var got = Collected.all(engine.generate(prompt(900), Requests.context())).begun();
+    var got = Collected.all(engine.generate(longRun(), Requests.context())).begun();
     engine.close();
     assertThat(got.ended().failure()).isInstanceOf(Migratable.class);
   }
@@ -132,11 +164,16 @@ public abstract class EngineContract {
   }
 
   private static GenerateRequest prompt(int maxTokens) {
-    return Requests.of(new int[] {1, 2, 3}, maxTokens);
+    return Requests.endless(new int[] {1, 2, 3}, maxTokens);
+  }
+
+  /** Nothing that is over before a test can look at it. */
+  private static GenerateRequest longRun() {
+    return Requests.endless(Requests.prompt(1, LONG), LONG);
   }
 
   /** One finish, it is last, and the counts are those of the tokens. */
-  static void assertLawful(Collected got) {
+  static void assertLawful(Collected got, int promptTokens) {
     var items = got.items();
     assertThat(items).isNotEmpty();
     assertThat(items.stream().map(EngineOutput::finishReason).filter(Objects::nonNull)).hasSize(1);
@@ -144,6 +181,6 @@ public abstract class EngineContract {
     var usage = got.last().usage();
     assertThat(usage).isNotNull();
     assertThat(Objects.requireNonNull(usage).completionTokens()).isEqualTo(got.tokens().length);
-    assertThat(usage.promptTokens()).isEqualTo(3);
+    assertThat(usage.promptTokens()).isEqualTo(promptTokens);
   }
 }

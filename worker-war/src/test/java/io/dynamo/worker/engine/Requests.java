@@ -19,12 +19,24 @@ public final class Requests {
   private Requests() {}
 
   public static GenerateRequest of(int[] prompt, @Nullable Integer maxTokens, Integer... stopIds) {
+    var stop = new StopConditions(maxTokens, List.of(), List.of(stopIds), null, false);
+    return of(prompt, stop, SamplingOptions.DEFAULTS, OutputOptions.DEFAULTS);
+  }
+
+  /** Goes on past the ends that the model knows. */
+  public static GenerateRequest endless(int[] prompt, int maxTokens) {
+    var stop = new StopConditions(maxTokens, List.of(), List.of(), null, true);
+    return of(prompt, stop, SamplingOptions.DEFAULTS, OutputOptions.DEFAULTS);
+  }
+
+  public static GenerateRequest of(
+      int[] prompt, StopConditions stop, SamplingOptions sampling, OutputOptions output) {
     return new GenerateRequest(
         "m",
         prompt,
-        new StopConditions(maxTokens, List.of(), List.of(stopIds), null, false),
-        SamplingOptions.DEFAULTS,
-        OutputOptions.DEFAULTS,
+        stop,
+        sampling,
+        output,
         new int[0],
         null,
         List.of(),

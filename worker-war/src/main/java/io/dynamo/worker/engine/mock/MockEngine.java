@@ -5,11 +5,14 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
@@ -110,7 +113,7 @@ public final class MockEngine implements Engine, LoadReport {
       throw new IllegalStateException("the engine was not started");
     }
     if (closed) {
-      throw RankScheduler.shutDown();
+      throw TokenStream.shutDown();
     }
     int budget = budget(request);
     int rank = rank(request, at.schedulers);

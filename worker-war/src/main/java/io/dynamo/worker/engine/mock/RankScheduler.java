@@ -5,10 +5,12 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerBusyException;
-import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Queue;
@@ -91,13 +93,8 @@ final class RankScheduler implements Pacer.Paced {
     for (var late = inbox.poll(); late != null; late = inbox.poll()) {
       live.decrementAndGet();
       late.unfollow();
-      late.stream.fail(shutDown());
+      late.stream.fail(TokenStream.shutDown());
     }
-  }
-
-  static WorkerLostException shutDown() {
-    return new WorkerLostException(
-        ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the engine was shut down before the generation ended");
   }
 
   /** Empties the cache at the next tick. */
@@ -278,7 +275,7 @@ final class RankScheduler implements Pacer.Paced {
 
   private void shutDown(Generation generation) {
     settle(generation);
-    generation.stream.fail(shutDown());
+    generation.stream.fail(TokenStream.shutDown());
   }
 
   /** Ends every generation and frees the cache. Idempotent. */

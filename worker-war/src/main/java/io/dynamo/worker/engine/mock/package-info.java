@@ -4,8 +4,8 @@
  * io.dynamo.worker.engine.mock.MockEngine}.
  *
  * <p>Each rank is one {@code RankScheduler}, touched by the one thread that its {@link
- * io.dynamo.worker.engine.mock.Pacer} drives it with; only submitting, cancelling and reading load
- * come from other threads. Knows nothing of tokenizers or planes.
+ * io.dynamo.worker.engine.Pacer} drives it with; only submitting, cancelling and reading load come
+ * from other threads. Knows nothing of tokenizers or planes.
  */
 @NullMarked
 package io.dynamo.worker.engine.mock;

@@ -3,6 +3,7 @@ package io.dynamo.worker.engine.mock;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.HeapMemory;
+import io.dynamo.worker.engine.ThreadPacer;
 import java.time.Duration;
 
 /** The contract in real time, on threads. */

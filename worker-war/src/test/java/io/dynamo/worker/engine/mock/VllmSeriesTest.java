@@ -8,6 +8,7 @@ import io.dynamo.metrics.PrometheusText;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.ManualPacer;
 import io.dynamo.worker.engine.Requests;
 import java.io.IOException;
 import java.lang.reflect.Proxy;

@@ -1,11 +1,11 @@
-package io.dynamo.worker.engine.mock;
+package io.dynamo.worker.engine;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
 /** Time that stands still until a test moves it; everything runs on the test's thread. */
-final class ManualPacer implements Pacer {
+public final class ManualPacer implements Pacer {
   private final class Work implements Driven {
     final Paced paced;
     long due = now;
@@ -40,14 +40,22 @@ final class ManualPacer implements Pacer {
     return driven;
   }
 
-  int ticks() {
+  public int ticks() {
     return ticks;
   }
 
   /** Does everything that is due until {@code time} from now, each at its time. */
-  void advance(Duration time) {
-    long until = now + time.toNanos();
-    while (true) {
+  public void advance(Duration time) {
+    advance(now + time.toNanos(), Integer.MAX_VALUE);
+  }
+
+  /** Does what is due now, {@code count} ticks at most. */
+  public void advanceTicks(int count) {
+    advance(now, count);
+  }
+
+  private void advance(long until, int most) {
+    for (int done = 0; done < most; done++) {
       Work next = null;
       for (var work : all) {
         if (!work.ended && (next == null || work.due < next.due)) {
@@ -69,7 +77,7 @@ final class ManualPacer implements Pacer {
   }
 
   /** Does what is due now. */
-  void settle() {
+  public void settle() {
     advance(Duration.ZERO);
   }
 }

@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.mock;
+package io.dynamo.worker.engine;
 
 import java.lang.System.Logger.Level;
 import java.time.Duration;

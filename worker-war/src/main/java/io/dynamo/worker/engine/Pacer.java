@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.mock;
+package io.dynamo.worker.engine;
 
 /** Runs what has to be done at certain times: the engine's only clock. */
 public interface Pacer {

@@ -1,22 +1,22 @@
-package io.dynamo.worker.engine.mock;
+package io.dynamo.worker.engine;
 
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Counts the generations that were given up. Safe for concurrent use. */
-final class CancelLog {
+public final class CancelLog {
   private final AtomicLong count = new AtomicLong();
   private volatile long lastNanos;
 
-  void record() {
+  public void record() {
     lastNanos = System.nanoTime(); // first: who sees the count sees a time no older
     count.incrementAndGet();
   }
 
-  long count() {
+  public long count() {
     return count.get();
   }
 
-  long lastNanos() {
+  public long lastNanos() {
     return lastNanos;
   }
 }

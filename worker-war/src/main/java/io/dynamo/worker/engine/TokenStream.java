@@ -1,0 +1,107 @@
+package io.dynamo.worker.engine;
+
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.inference.EngineOutput;
+import java.util.concurrent.Flow;
+
+/**
+ * One generation's items on their way out. Offered to by the engine's thread; drained by whichever
+ * thread makes progress. Invariant: at most {@code buffer} items are held, and there is always room
+ * for the one last item.
+ */
+public final class TokenStream implements Flow.Publisher<EngineOutput> {
+  private final ItemStream<EngineOutput> items;
+  private final int buffer;
+  private final Runnable onRoom;
+  private volatile long offered; // written by the engine's thread
+  private volatile long delivered; // written by the draining thread
+  private volatile boolean paused; // the engine waits for onRoom
+
+  /**
+   * @param buffer items held without demand
+   * @param onRoom told when a stream that had no room has some again; runs on any thread
+   * @param onAbandoned told when the subscriber gives up; runs on any thread
+   */
+  public TokenStream(int buffer, Runnable onRoom, Runnable onAbandoned) {
+    this.buffer = buffer;
+    this.onRoom = onRoom;
+    this.items = new ItemStream<>(buffer + 1, () -> {}, onAbandoned);
+  }
+
+  /** Why a stream ends whose engine was closed: so that the generation goes on elsewhere. */
+  public static WorkerLostException shutDown() {
+    return new WorkerLostException(
+        ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the engine was shut down before the generation ended");
+  }
+
+  /**
+   * Whether an item may be offered; if not, {@code onRoom} runs once half of the buffer is free.
+   */
+  public boolean hasRoom() {
+    if (offered - delivered < buffer) {
+      paused = false;
+      return true;
+    }
+    paused = true;
+    return offered - delivered < buffer; // what was taken before the flag stood told nobody
+  }
+
+  /** Adds an item; only when there is room. */
+  public void offer(EngineOutput item) {
+    long count = offered + 1;
+    offered = count;
+    items.offer(item);
+  }
+
+  /** Ends the stream with its last item; there is always room for it. */
+  public void finish(EngineOutput last) {
+    offer(last);
+    items.complete();
+  }
+
+  /** Ends the stream in an error, after the items offered so far. */
+  public void fail(Throwable cause) {
+    items.fail(cause);
+  }
+
+  @Override
+  public void subscribe(Flow.Subscriber<? super EngineOutput> next) {
+    items.subscribe(new Counting(next));
+  }
+
+  private final class Counting implements Flow.Subscriber<EngineOutput> {
+    private final Flow.Subscriber<? super EngineOutput> next;
+
+    Counting(Flow.Subscriber<? super EngineOutput> next) {
+      this.next = next;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      next.onSubscribe(subscription);
+    }
+
+    @Override
+    public void onNext(EngineOutput item) {
+      long count = delivered + 1;
+      delivered = count;
+      next.onNext(item);
+      if (paused && offered - count <= buffer / 2) {
+        paused = false;
+        onRoom.run();
+      }
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      next.onError(cause);
+    }
+
+    @Override
+    public void onComplete() {
+      next.onComplete();
+    }
+  }
+}

@@ -1,0 +1,219 @@
+package io.dynamo.worker.engine.echo;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine whose answer is the prompt, token by token at a steady pace: for looking at all that is
+ * around an engine. It has one rank and caches nothing. Safe for concurrent use; one thread of the
+ * pacer sends everything.
+ */
+public final class EchoEngine implements Engine, LoadReport {
+  /**
+   * The size and the pace of an echo.
+   *
+   * @param contextLength positions of one sequence
+   * @param blockTokens what the model card tells of blocks; there are none
+   * @param maxRunning generations at once; more are refused
+   * @param tokenInterval between two tokens of a generation
+   * @param streamBuffer tokens held per stream without demand
+   */
+  public record Config(
+      int contextLength,
+      int blockTokens,
+      int maxRunning,
+      Duration tokenInterval,
+      int streamBuffer) {}
+
+  private final Config config;
+  private final Pacer pacer;
+  private final Queue<Echo> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
+  private final AtomicInteger live = new AtomicInteger();
+  private final AtomicLong promptTokens = new AtomicLong();
+  private final CancelLog cancels = new CancelLog();
+  private final Loop loop = new Loop();
+  private volatile Pacer.@Nullable Driven driven;
+  private volatile boolean closed; // written under this
+
+  public EchoEngine(Config config, Pacer pacer) {
+    this.config = config;
+    this.pacer = pacer;
+  }
+
+  @Override
+  public synchronized EngineDescription start(KvEventSink events) {
+    if (driven != null || closed) {
+      throw new IllegalStateException("an engine starts once");
+    }
+    driven = pacer.drive("echo-engine", loop);
+    return new EngineDescription(
+        config.contextLength(), config.blockTokens(), blocks(), 1, config.maxRunning());
+  }
+
+  /** What the card tells: enough for one sequence; none is ever used. */
+  private int blocks() {
+    return (config.contextLength() + config.blockTokens() - 1) / config.blockTokens();
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+    if (closed) {
+      throw TokenStream.shutDown();
+    }
+    if (driven == null) {
+      throw new IllegalStateException("the engine was not started");
+    }
+    requireServable(request);
+    if (live.incrementAndGet() > config.maxRunning()) {
+      live.decrementAndGet();
+      throw new WorkerBusyException(
+          "the engine runs %d generations, its limit; try another worker"
+              .formatted(config.maxRunning()));
+    }
+    var echo = new Echo(request, context, config.streamBuffer(), this::wake);
+    echo.follow(context.cancellation());
+    promptTokens.addAndGet(request.tokenIds().length);
+    inbox.add(echo);
+    if (loop.ended) {
+      loop.refuseInbox();
+    } else {
+      wake();
+    }
+    return echo.stream;
+  }
+
+  private void requireServable(GenerateRequest request) {
+    int prompt = request.tokenIds().length;
+    var most = request.stop().maxTokens();
+    if (prompt == 0) {
+      throw new InvalidRequestException("the prompt has no tokens");
+    }
+    if (most != null && most < 0) {
+      throw new InvalidRequestException("max_tokens " + most + " is negative");
+    }
+    if (prompt > config.contextLength()) {
+      throw new InvalidRequestException(
+          "%d prompt tokens exceed the context of %d tokens"
+              .formatted(prompt, config.contextLength()));
+    }
+    var rank = request.routing().rank();
+    if (rank != null && rank != 0) {
+      throw new InvalidRequestException("dp_rank " + rank + " is out of bounds for dp_size 1");
+    }
+  }
+
+  private void wake() {
+    var by = driven;
+    if (by != null) {
+      by.wake();
+    }
+  }
+
+  @Override
+  public int running() {
+    return live.get();
+  }
+
+  @Override
+  public List<RankLoad> ranks() {
+    return driven == null
+        ? List.of()
+        : List.of(new RankLoad(live.get(), 0, 0, 0, blocks(), 0, promptTokens.get(), 0, 0));
+  }
+
+  @Override
+  public long cancelled() {
+    return cancels.count();
+  }
+
+  @Override
+  public long lastCancelNanos() {
+    return cancels.lastNanos();
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    var by = driven;
+    if (by != null) {
+      by.close();
+    }
+  }
+
+  /** The pacer's work. */
+  private final class Loop implements Pacer.Paced {
+    private final ArrayList<Echo> running = new ArrayList<>();
+    private volatile boolean ended;
+
+    @Override
+    public long tick(long now) {
+      for (var next = inbox.poll(); next != null; next = inbox.poll()) {
+        next.beginAt(now);
+        running.add(next);
+      }
+      running.removeIf(
+          echo -> {
+            var end = echo.advance(now, config.tokenInterval().toNanos());
+            if (end == null) {
+              return false;
+            }
+            live.decrementAndGet();
+            if (echo.isGivenUp()) {
+              cancels.record();
+            }
+            end.run();
+            return true;
+          });
+      long wait = IDLE;
+      for (var echo : running) {
+        wait = Math.min(wait, echo.untilDue(now));
+      }
+      return wait;
+    }
+
+    @Override
+    public void end() {
+      ended = true;
+      running.forEach(this::shutDown);
+      running.clear();
+      refuseInbox();
+    }
+
+    void refuseInbox() {
+      for (var late = inbox.poll(); late != null; late = inbox.poll()) {
+        shutDown(late);
+      }
+    }
+
+    private void shutDown(Echo echo) {
+      live.decrementAndGet();
+      echo.unfollow();
+      echo.stream.fail(TokenStream.shutDown());
+    }
+  }
+}

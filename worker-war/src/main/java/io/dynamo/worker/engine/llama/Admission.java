@@ -1,0 +1,90 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.worker.engine.llama.weights.LlamaShape;
+
+/** Refuses what can never be served, and decides how long an answer may get. Immutable. */
+final class Admission {
+  private static final int MOST_ALTERNATIVES = 20; // as many as the API has a place for
+
+  private final LlamaEngineConfig config;
+  private final LlamaShape shape;
+
+  Admission(LlamaEngineConfig config, LlamaShape shape) {
+    this.config = config;
+    this.shape = shape;
+  }
+
+  /** Tokens that one sequence can have at most. */
+  int contextLength() {
+    long held = (long) config.blocksPerRank() * config.blockTokens();
+    return (int) Math.min(shape.contextLength(), held);
+  }
+
+  /**
+   * Tokens to generate at most.
+   *
+   * @throws InvalidRequestException when the request can never be served
+   */
+  int budget(GenerateRequest request) {
+    requireKnown(request.tokenIds());
+    requireOptions(request);
+    int prompt = request.tokenIds().length;
+    var asked = request.stop().maxTokens();
+    if (asked != null && asked < 0) {
+      throw new InvalidRequestException("max_tokens " + asked + " is negative");
+    }
+    // a budget of nothing is what a migration after the last token asks for: the end, nothing else
+    int least = asked != null ? asked : 1;
+    if ((long) prompt + least > contextLength()) {
+      throw new InvalidRequestException(
+          "%d prompt tokens and %d to generate exceed the %d tokens of a sequence: the model has %d positions, a rank %d KV blocks of %d"
+              .formatted(
+                  prompt,
+                  least,
+                  contextLength(),
+                  shape.contextLength(),
+                  config.blocksPerRank(),
+                  config.blockTokens()));
+    }
+    return asked != null ? asked : contextLength() - prompt;
+  }
+
+  private void requireKnown(int[] tokens) {
+    if (tokens.length == 0) {
+      throw new InvalidRequestException("the prompt has no tokens");
+    }
+    for (int token : tokens) {
+      if (token < 0 || token >= shape.vocabulary()) {
+        throw new InvalidRequestException(
+            "token id %s is not in the model's vocabulary of %d"
+                .formatted(Integer.toUnsignedString(token), shape.vocabulary()));
+      }
+    }
+  }
+
+  private static void requireOptions(GenerateRequest request) {
+    var choices = request.sampling().n();
+    if (choices != null && choices != 1) {
+      throw new InvalidRequestException(
+          "n is %d; this engine makes one choice per request".formatted(choices));
+    }
+    var alternatives = request.output().logprobs();
+    if (alternatives != null && (alternatives < 0 || alternatives > MOST_ALTERNATIVES)) {
+      throw new InvalidRequestException(
+          "logprobs %d is not within 0 to %d".formatted(alternatives, MOST_ALTERNATIVES));
+    }
+    if (request.output().promptLogprobs() != null) {
+      throw new InvalidRequestException("this engine tells no log probabilities of prompts");
+    }
+    var guided = request.sampling().guided();
+    if (guided != null
+        && (guided.json() != null
+            || guided.regex() != null
+            || guided.grammar() != null
+            || guided.structuralTag() != null)) {
+      throw new InvalidRequestException("this engine guides choices, no other form");
+    }
+  }
+}

@@ -1,0 +1,180 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.token.BlockHash;
+import io.dynamo.token.BlockHasher;
+import io.dynamo.token.SequenceHash;
+import io.dynamo.token.SequenceHasher;
+import io.dynamo.worker.engine.llama.weights.LlamaShape;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The KV blocks of one sequence, first to last. Used by the rank's thread only. Full blocks are
+ * cached as soon as their tokens are computed; the last block may be partly filled.
+ */
+final class BlockTable {
+  private final BlockPool pool;
+  private final int blockTokens;
+  private final SequenceHasher hasher;
+  private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as known
+  private int[] blocks = new int[8];
+  private int size; // blocks held
+  private int sealed; // those of them that are cached
+
+  BlockTable(BlockPool pool, BlockHasher hasher) {
+    this.pool = pool;
+    this.blockTokens = hasher.blockTokens();
+    this.hasher = new SequenceHasher(hasher);
+  }
+
+  static int blocksFor(int tokens, int blockTokens) {
+    return (int) (((long) tokens + blockTokens - 1) / blockTokens);
+  }
+
+  /** The blocks in order; valid up to those that are held, until the next change. */
+  int[] blocks() {
+    return blocks;
+  }
+
+  /**
+   * Holds what the cache has of the sequence. At least one token stays to be computed. Only for a
+   * table that holds nothing.
+   *
+   * @return tokens found in the cache
+   */
+  int reuse(int[] tokens, int length) {
+    int most = (length - 1) / blockTokens;
+    while (size < most) {
+      int block = pool.find(name(tokens, size).hash());
+      if (block == BlockPool.NONE) {
+        break;
+      }
+      pool.hold(block);
+      push(block);
+    }
+    sealed = size;
+    return size * blockTokens;
+  }
+
+  /** Whether the pool has the blocks that {@code count} tokens need. */
+  boolean canCover(int count) {
+    return blocksFor(count, blockTokens) - size <= pool.available();
+  }
+
+  /**
+   * Takes the blocks that {@code count} tokens need.
+   *
+   * @return false when the pool ran out; what was taken stays
+   */
+  boolean cover(int count) {
+    while ((long) size * blockTokens < count) {
+      int block = pool.take();
+      if (block == BlockPool.NONE) {
+        return false;
+      }
+      push(block);
+    }
+    return true;
+  }
+
+  private void push(int block) {
+    if (size == blocks.length) {
+      blocks = Arrays.copyOf(blocks, 2 * size);
+    }
+    blocks[size++] = block;
+  }
+
+  /** Caches the blocks that {@code count} computed tokens have filled. */
+  void computed(int[] tokens, int count) {
+    int until = count / blockTokens;
+    int runStart = sealed;
+    while (sealed < until) {
+      int own = blocks[sealed];
+      blocks[sealed] = pool.seal(own, name(tokens, sealed).hash());
+      if (blocks[sealed] != own) { // cached by another sequence meanwhile: told already
+        tell(runStart, sealed);
+        runStart = sealed + 1;
+      }
+      sealed++;
+    }
+    tell(runStart, until);
+  }
+
+  private void tell(int from, int to) {
+    if (from < to) {
+      pool.events().stored(pool.rank(), parentOf(from), List.copyOf(names.subList(from, to)));
+    }
+  }
+
+  /** The name of full block {@code index}. */
+  private StoredBlock name(int[] tokens, int index) {
+    while (hasher.length() <= index) {
+      hasher.append(tokens[hasher.tokens()]);
+    }
+    for (int i = names.size(); i <= index; i++) {
+      names.add(
+          new StoredBlock(new SequenceHash(hasher.sequence(i)), new BlockHash(hasher.block(i))));
+    }
+    return names.get(index);
+  }
+
+  private @Nullable SequenceHash parentOf(int index) {
+    return index == 0 ? null : names.get(index - 1).hash();
+  }
+
+  /** Gives everything back, the last block first, so that suffixes are evicted before prefixes. */
+  void release() {
+    while (size > 0) {
+      pool.release(blocks[--size]);
+    }
+    sealed = 0;
+  }
+
+  /** Copies what the cache has of {@code all}; only for a table that holds nothing. */
+  KvBlocks copy(int[] all, LlamaShape shape) {
+    var copies = new ArrayList<KvBlocks.Block>();
+    for (int i = 0; i < all.length / blockTokens; i++) {
+      int block = pool.find(name(all, i).hash());
+      if (block == BlockPool.NONE) {
+        break;
+      }
+      var bytes = pool.store().export(block);
+      copies.add(new KvBlocks.Block(bytes, pool.store().checksum(block)));
+    }
+    return new KvBlocks(shape, blockTokens, all, copies);
+  }
+
+  /**
+   * Caches full blocks that were computed elsewhere; only for a table that holds nothing.
+   *
+   * @return how many were not there yet
+   */
+  int load(KvBlocks from) {
+    int loaded = 0;
+    try {
+      for (int i = 0; i < from.blocks().size(); i++) {
+        var name = name(from.tokens(), i);
+        int block = pool.find(name.hash());
+        if (block == BlockPool.NONE) {
+          block = pool.take();
+          if (block == BlockPool.NONE) {
+            break;
+          }
+          pool.store().load(block, from.blocks().get(i).bytes());
+          pool.seal(block, name.hash());
+          pool.events().stored(pool.rank(), parentOf(i), List.of(name));
+          loaded++;
+        } else {
+          pool.hold(block);
+        }
+        push(block); // held to the end, so that no block goes before its suffix
+      }
+    } finally {
+      release();
+    }
+    return loaded;
+  }
+}

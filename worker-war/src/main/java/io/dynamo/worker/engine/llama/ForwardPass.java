@@ -1,0 +1,244 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.worker.engine.llama.math.Kernel;
+import io.dynamo.worker.engine.llama.weights.LlamaShape;
+import io.dynamo.worker.engine.llama.weights.LlamaWeights;
+import java.util.List;
+
+/**
+ * Computes rows of any mix of sequences, chunks and single tokens. Used by one thread; its scratch
+ * arrays are as large as the largest batch needs.
+ *
+ * <p>Invariant: a row's bits depend on the tokens before it in its sequence alone, never on its
+ * batch, its chunk, or whether its keys and values came from the cache.
+ */
+final class ForwardPass {
+  /** Rows of logits computed at once. */
+  private static final int LOGIT_ROWS = 32;
+
+  /**
+   * Rows of one sequence that follow each other.
+   *
+   * @param blocks the sequence's blocks; those that the rows write are its own
+   * @param tokens the sequence's tokens
+   * @param from position of the first row
+   * @param count rows
+   * @param wantsLogits whether the last row's logits are asked for
+   */
+  record Segment(int[] blocks, int[] tokens, int from, int count, boolean wantsLogits) {}
+
+  /** Takes what a pass brings, in the order of the segments. */
+  interface Sink {
+    /**
+     * @param logits holds the segment's logits from {@code at} on during the call; may be changed
+     */
+    void logits(int segment, float[] logits, int at);
+
+    /** A row of the segment is not finite: its numbers mean nothing. */
+    void poisoned(int segment);
+  }
+
+  private final LlamaWeights weights;
+  private final LlamaShape shape;
+  private final Kernel kernel;
+  private final Rotation rotation;
+  private final KvStore store;
+  private final int blockTokens;
+  private final float[] state; // [rows][hidden]
+  private final float[] normed; // [rows][hidden]
+  private final float[] query; // [rows][heads * headDim]
+  private final float[] key; // [rows][kvHeads * headDim]
+  private final float[] value;
+  private final float[] attended; // [rows][heads * headDim]
+  private final float[] gate; // [rows][feedForward]
+  private final float[] up;
+  private final float[] logits; // [LOGIT_ROWS][vocabulary]
+  private final float scale;
+  private float[] scores = new float[0]; // one per token of the longest sequence so far
+  private float[] pieces = new float[0]; // one layer of all blocks of the longest sequence so far
+
+  ForwardPass(
+      LlamaWeights weights, Rotation rotation, KvStore store, int blockTokens, int maxRows) {
+    this.weights = weights;
+    this.shape = weights.shape();
+    this.kernel = weights.kernel();
+    this.rotation = rotation;
+    this.store = store;
+    this.blockTokens = blockTokens;
+    this.state = new float[Math.multiplyExact(maxRows, shape.hidden())];
+    this.normed = new float[state.length];
+    this.query = new float[Math.multiplyExact(maxRows, shape.queryWidth())];
+    this.key = new float[Math.multiplyExact(maxRows, shape.kvWidth())];
+    this.value = new float[key.length];
+    this.attended = new float[query.length];
+    this.gate = new float[Math.multiplyExact(maxRows, shape.feedForward())];
+    this.up = new float[gate.length];
+    this.logits = new float[Math.multiplyExact(LOGIT_ROWS, shape.vocabulary())];
+    this.scale = (float) (1 / Math.sqrt(shape.headDim()));
+  }
+
+  /** Computes all segments, writes their keys and values, and tells of logits. */
+  void run(List<Segment> segments, Sink sink) {
+    int rows = embed(segments);
+    for (int layer = 0; layer < shape.layers(); layer++) {
+      layer(layer, segments, rows);
+    }
+    output(segments, sink);
+  }
+
+  private int embed(List<Segment> segments) {
+    int hidden = shape.hidden();
+    int row = 0;
+    for (var segment : segments) {
+      for (int i = 0; i < segment.count; i++) {
+        int token = segment.tokens[segment.from + i];
+        System.arraycopy(weights.embedding(), token * hidden, state, row * hidden, hidden);
+        row++;
+      }
+    }
+    return row;
+  }
+
+  private void layer(int index, List<Segment> segments, int rows) {
+    var layer = weights.layers().get(index);
+    norm(layer.attentionNorm(), rows);
+    kernel.multiply(layer.query(), normed, rows, query);
+    kernel.multiply(layer.key(), normed, rows, key);
+    kernel.multiply(layer.value(), normed, rows, value);
+    int row = 0;
+    for (var segment : segments) {
+      attend(index, segment, row);
+      row += segment.count;
+    }
+    kernel.multiply(layer.attentionOutput(), attended, rows, normed);
+    addNormed(rows);
+    norm(layer.feedForwardNorm(), rows);
+    kernel.multiply(layer.gate(), normed, rows, gate);
+    kernel.multiply(layer.up(), normed, rows, up);
+    kernel.gate(gate, up, rows * shape.feedForward());
+    kernel.multiply(layer.down(), gate, rows, normed);
+    addNormed(rows);
+  }
+
+  private void addNormed(int rows) {
+    for (int i = 0; i < rows * shape.hidden(); i++) {
+      state[i] += normed[i];
+    }
+  }
+
+  private void norm(float[] by, int rows) {
+    for (int row = 0; row < rows; row++) {
+      Norm.apply(
+          state, row * shape.hidden(), by, shape.normEpsilon(), normed, row * shape.hidden());
+    }
+  }
+
+  private void attend(int layer, Segment segment, int firstRow) {
+    int end = segment.from + segment.count;
+    int blocks = (end + blockTokens - 1) / blockTokens;
+    reserve(blocks);
+    int piece = store.pieceFloats();
+    int firstWritten = segment.from / blockTokens;
+    int firstNew = (segment.from + blockTokens - 1) / blockTokens; // blocks without older tokens
+    for (int b = 0; b < Math.min(firstNew, blocks); b++) {
+      store.read(segment.blocks[b], layer, pieces, b * piece);
+    }
+    for (int i = 0; i < segment.count; i++) {
+      place(firstRow + i, segment.from + i);
+    }
+    for (int b = firstWritten; b < blocks; b++) {
+      store.write(segment.blocks[b], layer, pieces, b * piece);
+    }
+    for (int i = 0; i < segment.count; i++) {
+      attendRow(firstRow + i, segment.from + i + 1);
+    }
+  }
+
+  private void reserve(int blocks) {
+    int floats = Math.multiplyExact(blocks, store.pieceFloats());
+    if (pieces.length < floats) {
+      pieces = new float[Math.max(floats, (int) Math.min(2L * pieces.length, 1 << 26))];
+      scores = new float[pieces.length / store.pieceFloats() * blockTokens];
+    }
+  }
+
+  /** Turns a row's query and key, and puts its key and value where their block's piece is. */
+  private void place(int row, int position) {
+    int dims = shape.headDim();
+    for (int head = 0; head < shape.heads(); head++) {
+      rotation.turn(query, row * shape.queryWidth() + head * dims, position);
+    }
+    int piece = position / blockTokens * store.pieceFloats();
+    int token = position % blockTokens;
+    for (int head = 0; head < shape.kvHeads(); head++) {
+      int from = row * shape.kvWidth() + head * dims;
+      rotation.turn(key, from, position);
+      int keys = piece + head * 2 * dims * blockTokens;
+      for (int d = 0; d < dims; d++) {
+        pieces[keys + d * blockTokens + token] = key[from + d];
+      }
+      int values = keys + dims * blockTokens + token * dims;
+      System.arraycopy(value, from, pieces, values, dims);
+    }
+  }
+
+  private void attendRow(int row, int length) {
+    int dims = shape.headDim();
+    int stride = store.pieceFloats();
+    int blocks = (length + blockTokens - 1) / blockTokens;
+    int perKvHead = shape.heads() / shape.kvHeads();
+    for (int head = 0; head < shape.heads(); head++) {
+      int at = row * shape.queryWidth() + head * dims;
+      int keys = head / perKvHead * 2 * dims * blockTokens;
+      kernel.scores(query, at, dims, pieces, keys, stride, blocks, blockTokens, scores);
+      float max = Float.NEGATIVE_INFINITY;
+      for (int t = 0; t < length; t++) {
+        max = Math.max(max, scores[t]);
+      }
+      kernel.exp(scores, length, scale, max * scale);
+      float sum = Norm.sum(scores, length);
+      int values = keys + dims * blockTokens;
+      kernel.weigh(scores, length, pieces, values, stride, blockTokens, dims, attended, at);
+      float share = 1f / sum;
+      for (int d = 0; d < dims; d++) {
+        attended[at + d] *= share;
+      }
+    }
+  }
+
+  private void output(List<Segment> segments, Sink sink) {
+    int hidden = shape.hidden();
+    var waiting = new int[LOGIT_ROWS];
+    int count = 0;
+    int row = 0;
+    for (int s = 0; s < segments.size(); s++) {
+      var segment = segments.get(s);
+      int last = row + segment.count - 1;
+      if (!Norm.isFinite(state, row * hidden, segment.count * hidden)) {
+        sink.poisoned(s);
+      } else if (segment.wantsLogits) {
+        var eps = shape.normEpsilon();
+        Norm.apply(state, last * hidden, weights.norm(), eps, normed, count * hidden);
+        waiting[count++] = s;
+        if (count == LOGIT_ROWS) {
+          tell(waiting, count, sink);
+          count = 0;
+        }
+      }
+      row += segment.count;
+    }
+    tell(waiting, count, sink);
+  }
+
+  private void tell(int[] segments, int count, Sink sink) {
+    int vocabulary = shape.vocabulary();
+    kernel.multiply(weights.output(), normed, count, logits);
+    for (int i = 0; i < count; i++) {
+      if (Norm.isFinite(logits, i * vocabulary, vocabulary)) {
+        sink.logits(segments[i], logits, i * vocabulary);
+      } else {
+        sink.poisoned(segments[i]);
+      }
+    }
+  }
+}

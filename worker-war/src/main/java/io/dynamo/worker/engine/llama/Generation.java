@@ -1,0 +1,200 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.StopReason;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.llama.sample.Sampler;
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} comes from any.
+ *
+ * <p>Invariant: {@code computed < length} while it runs: the newest token's keys and values are not
+ * computed before the pass that makes the next one.
+ */
+final class Generation {
+  final TokenStream stream;
+  final BlockTable table;
+  final Ends ends;
+  final int promptTokens;
+  final int budget;
+  final long deadlineNanos;
+  private final Sampler sampler;
+  private final Runnable wake;
+  private int[] tokens; // the prompt, then what was generated
+  private int length;
+  private int computed; // tokens whose keys and values are in the blocks
+  private int cachedTokens; // of the prompt, at the first admission
+  private boolean admitted;
+  private volatile boolean givenUp;
+  private Cancellation.@Nullable Registration registration;
+
+  /**
+   * @param wake makes the rank's thread look soon
+   */
+  Generation(
+      int[] prompt,
+      int budget,
+      Ends ends,
+      RequestContext context,
+      Sampler sampler,
+      BlockTable table,
+      int streamBuffer,
+      Runnable wake) {
+    this.promptTokens = prompt.length;
+    this.budget = budget;
+    this.ends = ends;
+    this.deadlineNanos = context.deadline().nanoTime();
+    this.sampler = sampler;
+    this.table = table;
+    this.wake = wake;
+    this.length = promptTokens;
+    this.tokens = Arrays.copyOf(prompt, promptTokens + Math.min(budget, 64));
+    this.stream = new TokenStream(streamBuffer, wake, this::giveUp);
+  }
+
+  /** Listens to the requester; before the rank sees this generation. */
+  void follow(Cancellation cancellation) {
+    registration = cancellation.onCancel(_ -> giveUp());
+  }
+
+  private void giveUp() {
+    givenUp = true;
+    wake.run();
+  }
+
+  boolean isGivenUp() {
+    return givenUp;
+  }
+
+  int[] tokens() {
+    return tokens;
+  }
+
+  int length() {
+    return length;
+  }
+
+  int computed() {
+    return computed;
+  }
+
+  /** Tokens still to be computed before the next one can be drawn; at least 1. */
+  int pending() {
+    return length - computed;
+  }
+
+  int generated() {
+    return length - promptTokens;
+  }
+
+  int cachedTokens() {
+    return cachedTokens;
+  }
+
+  /**
+   * Takes blocks for all tokens so far, those in the cache first.
+   *
+   * @return whether the pool had enough; if not, nothing is held
+   */
+  boolean claim() {
+    int found = table.reuse(tokens, length);
+    if (!table.canCover(length) || !table.cover(length)) {
+      table.release();
+      return false;
+    }
+    computed = found;
+    if (!admitted) {
+      admitted = true;
+      cachedTokens = Math.min(found, promptTokens);
+    }
+    return true;
+  }
+
+  boolean wasAdmitted() {
+    return admitted;
+  }
+
+  /** Gives the blocks back; all tokens have to be computed again, or found in the cache. */
+  void preempt() {
+    table.release();
+    computed = 0;
+  }
+
+  /** Takes note of {@code count} more computed tokens. */
+  void advance(int count) {
+    computed += count;
+    table.computed(tokens, computed);
+  }
+
+  /** Draws the next token from the logits of the newest. */
+  int draw(float[] logits, int at) {
+    return sampler.next(logits, at, length, generated() >= ends.leastTokens());
+  }
+
+  /**
+   * Appends a token and offers it, unless it is the last.
+   *
+   * @return the last item, or null when more follow
+   */
+  @Nullable EngineOutput append(int token) {
+    if (length == tokens.length) {
+      tokens = Arrays.copyOf(tokens, Math.min(2 * length, promptTokens + budget));
+    }
+    boolean first = generated() == 0;
+    boolean mayEnd = generated() >= ends.leastTokens();
+    tokens[length++] = token;
+    FinishReason finish = null;
+    StopReason stop = null;
+    if (mayEnd && ends.isEndOfText(token)) {
+      finish = FinishReason.EOS;
+    } else if (mayEnd && ends.isStop(token)) {
+      finish = FinishReason.STOP;
+      stop = new StopReason.Token(token);
+    } else if (sampler.isComplete()) {
+      finish = FinishReason.STOP;
+    } else if (generated() == budget) {
+      finish = FinishReason.LENGTH;
+    }
+    var usage = first || finish != null ? usage() : null;
+    var item =
+        new EngineOutput(
+            new int[] {token},
+            null,
+            finish,
+            null,
+            0,
+            usage,
+            sampler.logprobs(),
+            stop,
+            PassedOn.NONE);
+    if (finish != null) {
+      return item;
+    }
+    stream.offer(item);
+    return null;
+  }
+
+  Usage usage() {
+    return new Usage(promptTokens, generated(), cachedTokens);
+  }
+
+  /** Gives blocks back and stops listening; the stream is ended by the caller. */
+  void free() {
+    table.release();
+    unfollow();
+  }
+
+  /** Stops listening; for a generation that never held blocks, on any thread. */
+  void unfollow() {
+    if (registration != null) {
+      registration.close();
+    }
+  }
+}

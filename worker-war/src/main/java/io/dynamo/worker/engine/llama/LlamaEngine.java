@@ -1,0 +1,272 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.token.BlockHasher;
+import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.llama.sample.ChoiceGuide;
+import io.dynamo.worker.engine.llama.sample.Sampler;
+import io.dynamo.worker.engine.llama.sample.SamplingPlan;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Flow;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine that computes a Llama model in this process. Safe for concurrent use. A generation
+ * begins when it is asked for, whether its stream is subscribed to or not; its deadline bounds how
+ * long it can hold a place.
+ *
+ * <p>The same prompt, options and seed give the same tokens, whatever else runs, whatever was
+ * cached, and on whichever engine with the same weights a text goes on.
+ */
+public final class LlamaEngine implements Engine, LoadReport {
+  private final LlamaEngineConfig config;
+  private final LlamaModel model;
+  private final HostMemory memory;
+  private final Pacer pacer;
+  private final LongSupplier seeds;
+  private final Admission admission;
+  private final BlockHasher hasher;
+  private final CancelLog cancels = new CancelLog();
+  private volatile List<Rank> ranks = List.of(); // set by start
+  private volatile boolean closed; // written under this
+
+  /** A rank and what only its thread uses. */
+  private record Rank(LlamaRank scheduler, Sampler.Scratch scratch) {}
+
+  /**
+   * @param memory where the blocks live, one region per rank
+   * @param pacer drives the ranks
+   * @param seeds for requests that name none; called on any thread
+   */
+  public LlamaEngine(
+      LlamaEngineConfig config,
+      LlamaModel model,
+      HostMemory memory,
+      Pacer pacer,
+      LongSupplier seeds) {
+    this.config = config;
+    this.model = model;
+    this.memory = memory;
+    this.pacer = pacer;
+    this.seeds = seeds;
+    this.admission = new Admission(config, model.weights().shape());
+    this.hasher = BlockHasher.of(config.blockTokens());
+  }
+
+  @Override
+  public synchronized EngineDescription start(KvEventSink events) {
+    if (!ranks.isEmpty() || closed) {
+      throw new IllegalStateException("an engine starts once");
+    }
+    var shape = model.weights().shape();
+    var rotation = new Rotation(shape);
+    long blockBytes = KvStore.blockBytes(shape, config.blockTokens());
+    long regionBytes = Math.multiplyExact(config.blocksPerRank(), blockBytes);
+    var made = new ArrayList<Rank>();
+    try {
+      for (int rank = 0; rank < config.ranks(); rank++) {
+        var store = new KvStore(memory.allocate(regionBytes), shape, config.blockTokens());
+        var pool = new BlockPool(rank, config.blocksPerRank(), store, events);
+        var pass =
+            new ForwardPass(
+                model.weights(), rotation, store, config.blockTokens(), PassPlan.maxRows(config));
+        made.add(
+            new Rank(
+                new LlamaRank(config, pool, pass, cancels),
+                new Sampler.Scratch(shape.vocabulary())));
+      }
+    } catch (RuntimeException failure) {
+      made.forEach(rank -> rank.scheduler.close());
+      throw failure;
+    }
+    ranks = List.copyOf(made);
+    made.forEach(rank -> rank.scheduler.start(pacer));
+    return new EngineDescription(
+        admission.contextLength(),
+        config.blockTokens(),
+        config.blocksPerRank(),
+        config.ranks(),
+        config.maxRunning());
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+    requireOpen();
+    int budget = admission.budget(request);
+    var rank = rank(request.routing().rank());
+    if (budget == 0) {
+      return nothing(request);
+    }
+    var scheduler = rank.scheduler;
+    var generation =
+        new Generation(
+            request.tokenIds(),
+            budget,
+            ends(request),
+            context,
+            sampler(request, rank.scratch),
+            new BlockTable(scheduler.pool(), hasher),
+            config.streamBuffer(),
+            scheduler::wake);
+    generation.follow(context.cancellation());
+    try {
+      scheduler.submit(generation);
+    } catch (RuntimeException refused) {
+      generation.unfollow();
+      throw refused;
+    }
+    return generation.stream;
+  }
+
+  private void requireOpen() {
+    if (ranks.isEmpty()) {
+      throw closed
+          ? TokenStream.shutDown()
+          : new IllegalStateException("the engine was not started");
+    }
+    if (closed) {
+      throw TokenStream.shutDown();
+    }
+  }
+
+  private Ends ends(GenerateRequest request) {
+    return Ends.of(request, model.ends(), model.weights().shape().vocabulary());
+  }
+
+  private static Flow.Publisher<EngineOutput> nothing(GenerateRequest request) {
+    var stream = new TokenStream(1, () -> {}, () -> {});
+    var usage = new Usage(request.tokenIds().length, 0, 0);
+    stream.finish(EngineOutput.finish(FinishReason.LENGTH, usage));
+    return stream;
+  }
+
+  private Sampler sampler(GenerateRequest request, Sampler.Scratch scratch) {
+    int vocabulary = model.weights().shape().vocabulary();
+    return new Sampler(
+        SamplingPlan.of(request, model.sampling(), vocabulary, seeds.getAsLong()),
+        vocabulary,
+        request.tokenIds(),
+        request.output().logprobs(),
+        ends(request).ids(),
+        guide(request),
+        scratch);
+  }
+
+  private @Nullable ChoiceGuide guide(GenerateRequest request) {
+    var guided = request.sampling().guided();
+    if (guided == null || guided.choice().isEmpty()) {
+      return null;
+    }
+    var vocabulary = model.vocabulary();
+    if (vocabulary == null) {
+      throw new InvalidRequestException(
+          "guided choices need a byte-level tokenizer.json beside the model");
+    }
+    return new ChoiceGuide(vocabulary, guided.choice());
+  }
+
+  private Rank rank(@Nullable Integer asked) {
+    var all = ranks;
+    if (asked != null) {
+      if (asked < 0 || asked >= all.size()) {
+        throw new InvalidRequestException(
+            "dp_rank %d is out of bounds for dp_size %d".formatted(asked, all.size()));
+      }
+      return all.get(asked);
+    }
+    var least = all.getFirst();
+    for (var rank : all) {
+      if (rank.scheduler.live() < least.scheduler.live()) {
+        least = rank;
+      }
+    }
+    return least;
+  }
+
+  /**
+   * Copies what the cache of {@code rank} has of the beginning of {@code tokens}: full blocks, as
+   * many as are there without a gap.
+   *
+   * @throws io.dynamo.error.DeadlineExceededException when the rank does not come to it in time
+   */
+  public KvBlocks export(int rank, int[] tokens, Deadline deadline) throws InterruptedException {
+    requireOpen();
+    var shape = model.weights().shape();
+    return RankTask.call(
+        rank(rank).scheduler,
+        pool -> new BlockTable(pool, hasher).copy(tokens.clone(), shape),
+        deadline);
+  }
+
+  /**
+   * Puts blocks of another engine with the same weights into the cache of {@code rank}, where the
+   * next generation that begins with their tokens finds them.
+   *
+   * @return blocks that were not there yet; fewer than given when the rank has no room
+   * @throws InvalidRequestException when they are of another model or block size, or damaged
+   * @throws io.dynamo.error.DeadlineExceededException when the rank does not come to it in time
+   */
+  public int load(int rank, KvBlocks blocks, Deadline deadline) throws InterruptedException {
+    requireOpen();
+    blocks.requireFits(model.weights().shape(), config.blockTokens());
+    return RankTask.call(
+        rank(rank).scheduler, pool -> new BlockTable(pool, hasher).load(blocks), deadline);
+  }
+
+  /** Empties the caches of all ranks soon; generations under way are not touched. */
+  public void clearCache() {
+    ranks.forEach(rank -> rank.scheduler.ask(RankTask.of(BlockPool::clear)));
+  }
+
+  /** How often sequences had to give their blocks back so that others could go on. */
+  public long preemptions() {
+    return ranks.stream().mapToLong(rank -> rank.scheduler.preemptions()).sum();
+  }
+
+  @Override
+  public int running() {
+    return ranks.stream().mapToInt(rank -> rank.scheduler.live()).sum();
+  }
+
+  @Override
+  public List<RankLoad> ranks() {
+    return ranks.stream().map(rank -> rank.scheduler.load()).toList();
+  }
+
+  @Override
+  public long cancelled() {
+    return cancels.count();
+  }
+
+  @Override
+  public long lastCancelNanos() {
+    return cancels.lastNanos();
+  }
+
+  @Override
+  public void close() {
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+    }
+    ranks.forEach(rank -> rank.scheduler.close());
+  }
+}

@@ -1,0 +1,342 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
+import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One rank: its queue, its running sequences and its passes. Driven by one thread; {@link #submit},
+ * {@link #ask}, {@link #wake} and {@link #load} may come from any.
+ *
+ * <p>Invariant: {@code live} counts the inbox, those that wait and those that run, and never
+ * exceeds {@code maxRunning + maxWaiting}.
+ */
+final class LlamaRank implements Pacer.Paced {
+  private static final System.Logger LOG = System.getLogger(LlamaRank.class.getName());
+  private static final int MAX_TASKS = 64;
+
+  /** Something to do between two passes; told when it cannot be done any more. */
+  interface Task {
+    void run(BlockPool pool);
+
+    void refuse(RuntimeException why);
+  }
+
+  private final LlamaEngineConfig config;
+  private final BlockPool pool;
+  private final ForwardPass pass;
+  private final PassPlan plan;
+  private final CancelLog cancels;
+  private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
+  private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by owed
+  private final AtomicInteger owed = new AtomicInteger();
+  private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
+  private final ArrayList<Generation> running = new ArrayList<>(); // in the order of their coming
+  private final AtomicInteger live = new AtomicInteger();
+  private volatile boolean ended;
+  private volatile Pacer.@Nullable Driven driven;
+  private volatile RankLoad load; // replaced by each tick
+  private volatile long preemptions; // written by each tick
+
+  LlamaRank(LlamaEngineConfig config, BlockPool pool, ForwardPass pass, CancelLog cancels) {
+    this.config = config;
+    this.pool = pool;
+    this.pass = pass;
+    this.plan = new PassPlan(config, pool);
+    this.cancels = cancels;
+    this.load = measure();
+  }
+
+  /** Starts to be driven; called once. */
+  void start(Pacer pacer) {
+    driven = pacer.drive("llama-engine-rank-" + pool.rank(), this);
+  }
+
+  void wake() {
+    var by = driven;
+    if (by != null) {
+      by.wake();
+    }
+  }
+
+  BlockPool pool() {
+    return pool;
+  }
+
+  /**
+   * Queues a generation.
+   *
+   * @throws WorkerBusyException when places and queue are full
+   */
+  void submit(Generation generation) {
+    int limit = config.maxRunning() + config.maxWaiting();
+    if (live.incrementAndGet() > limit) {
+      live.decrementAndGet();
+      throw busy("runs and queues %d generations".formatted(limit));
+    }
+    inbox.add(generation);
+    if (ended) {
+      refuseLate();
+    } else {
+      wake();
+    }
+  }
+
+  /**
+   * Queues a task.
+   *
+   * @throws WorkerBusyException when too many wait
+   */
+  void ask(Task task) {
+    if (owed.incrementAndGet() > MAX_TASKS) {
+      owed.decrementAndGet();
+      throw busy("has %d tasks to do".formatted(MAX_TASKS));
+    }
+    tasks.add(task);
+    if (ended) {
+      refuseLate();
+    } else {
+      wake();
+    }
+  }
+
+  private WorkerBusyException busy(String what) {
+    return new WorkerBusyException(
+        "rank %d %s, its limit; try another worker".formatted(pool.rank(), what));
+  }
+
+  private void refuseLate() {
+    for (var late = inbox.poll(); late != null; late = inbox.poll()) {
+      live.decrementAndGet();
+      late.unfollow();
+      late.stream.fail(TokenStream.shutDown());
+    }
+    for (var late = tasks.poll(); late != null; late = tasks.poll()) {
+      owed.decrementAndGet();
+      late.refuse(TokenStream.shutDown());
+    }
+  }
+
+  /** Generations that run or wait. */
+  int live() {
+    return live.get();
+  }
+
+  RankLoad load() {
+    return load;
+  }
+
+  /** Generations that had to give their blocks back, ever. */
+  long preemptions() {
+    return preemptions;
+  }
+
+  @Override
+  public long tick(long now) {
+    for (var task = tasks.poll(); task != null; task = tasks.poll()) {
+      owed.decrementAndGet();
+      task.run(pool);
+    }
+    for (var next = inbox.poll(); next != null; next = inbox.poll()) {
+      waiting.add(next);
+    }
+    waiting.removeIf(generation -> endedBeforeItsTime(generation, now));
+    running.removeIf(generation -> endedBeforeItsTime(generation, now));
+    plan.make(running, waiting);
+    preemptions = plan.preemptions();
+    boolean any = !plan.parts().isEmpty();
+    if (any) {
+      load = measure(); // before a pass, so that it shows prompts under way
+      compute();
+    }
+    load = measure();
+    return any ? 0 : untilDeadline(now);
+  }
+
+  private boolean endedBeforeItsTime(Generation generation, long now) {
+    if (generation.isGivenUp()) {
+      settle(generation);
+      cancels.record();
+      generation.stream.finish(EngineOutput.finish(FinishReason.CANCELLED, generation.usage()));
+      return true;
+    }
+    if (now - generation.deadlineNanos >= 0) {
+      settle(generation);
+      generation.stream.fail(
+          new DeadlineExceededException(
+              "the deadline passed after %d of %d tokens"
+                  .formatted(generation.generated(), generation.budget)));
+      return true;
+    }
+    return false;
+  }
+
+  /** Frees what a generation holds, before its end is told. */
+  private void settle(Generation generation) {
+    generation.free();
+    live.decrementAndGet();
+  }
+
+  /** What a pass brings for one of its parts. */
+  private final class Outcome implements ForwardPass.Sink {
+    final int[] tokens = new int[plan.parts().size()];
+    final @Nullable RuntimeException[] failures = new RuntimeException[tokens.length];
+    final boolean[] poisoned = new boolean[tokens.length];
+
+    @Override
+    public void logits(int segment, float[] logits, int at) {
+      try {
+        tokens[segment] = plan.parts().get(segment).generation().draw(logits, at);
+      } catch (RuntimeException failure) {
+        failures[segment] = failure;
+      }
+    }
+
+    @Override
+    public void poisoned(int segment) {
+      poisoned[segment] = true;
+    }
+  }
+
+  private void compute() {
+    var outcome = new Outcome();
+    RuntimeException broken = null;
+    try {
+      pass.run(plan.segments(), outcome);
+    } catch (RuntimeException failure) {
+      broken = failure;
+    }
+    for (int i = 0; i < plan.parts().size(); i++) {
+      var part = plan.parts().get(i);
+      var failure = broken == null ? outcome.failures[i] : broken;
+      if (failure != null) {
+        fail(part.generation(), failure);
+      } else if (outcome.poisoned[i]) {
+        finishPoisoned(part.generation());
+      } else {
+        advance(part, outcome.tokens[i]);
+      }
+    }
+  }
+
+  private void advance(PassPlan.Part part, int token) {
+    var generation = part.generation();
+    try {
+      generation.advance(part.count());
+      if (generation.pending() > 0) {
+        return; // more of the prompt is to come
+      }
+      var last = generation.append(token);
+      if (last != null) {
+        running.remove(generation);
+        settle(generation);
+        generation.stream.finish(last);
+      }
+    } catch (RuntimeException failure) {
+      fail(generation, failure);
+    }
+  }
+
+  private void fail(Generation generation, RuntimeException failure) {
+    LOG.log(Level.ERROR, "rank " + pool.rank() + " failed at a generation", failure);
+    running.remove(generation);
+    settle(generation);
+    generation.stream.fail(
+        failure instanceof DynamoException typed
+            ? typed
+            : new EngineFailedException(
+                ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + failure, failure));
+  }
+
+  private void finishPoisoned(Generation generation) {
+    LOG.log(
+        Level.ERROR,
+        "rank {0} computed numbers that are not finite after {1} tokens; the weights are broken",
+        pool.rank(),
+        generation.length());
+    running.remove(generation);
+    settle(generation);
+    generation.stream.finish(
+        new EngineOutput(
+            new int[0],
+            null,
+            FinishReason.ERROR,
+            "the model computed numbers that are not finite",
+            0,
+            generation.usage(),
+            null,
+            null,
+            PassedOn.NONE));
+  }
+
+  private long untilDeadline(long now) {
+    long wait = IDLE;
+    for (var generation : running) {
+      wait = Math.min(wait, Math.max(0, generation.deadlineNanos - now));
+    }
+    for (var generation : waiting) {
+      wait = Math.min(wait, Math.max(0, generation.deadlineNanos - now));
+    }
+    return wait;
+  }
+
+  private RankLoad measure() {
+    int prefill = 0;
+    for (var generation : running) {
+      prefill += generation.pending() > 1 ? generation.pending() : 0;
+    }
+    return new RankLoad(
+        running.size(),
+        waiting.size(),
+        pool.heldBlocks(),
+        pool.cachedBlocks(),
+        pool.capacity(),
+        prefill,
+        plan.promptTokens(),
+        plan.cachedTokens(),
+        pool.corruptBlocks());
+  }
+
+  @Override
+  public void end() {
+    ended = true;
+    waiting.forEach(this::shutDown);
+    running.forEach(this::shutDown);
+    waiting.clear();
+    running.clear();
+    refuseLate();
+    load = measure();
+    pool.close();
+  }
+
+  private void shutDown(Generation generation) {
+    settle(generation);
+    generation.stream.fail(TokenStream.shutDown());
+  }
+
+  /** Ends every generation and frees the blocks. Idempotent. */
+  void close() {
+    var by = driven;
+    if (by != null) {
+      by.close();
+    } else if (!ended) {
+      end();
+    }
+  }
+}

@@ -1,0 +1,64 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.DeadlineExceededException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Work on a rank's blocks that its thread does between two passes. */
+final class RankTask<T> implements LlamaRank.Task {
+  private final Function<BlockPool, T> work;
+  private final CompletableFuture<T> result = new CompletableFuture<>(); // only ever waited for
+
+  private RankTask(Function<BlockPool, T> work) {
+    this.work = work;
+  }
+
+  /** Work whose end nobody waits for. */
+  static RankTask<Boolean> of(Consumer<BlockPool> work) {
+    return new RankTask<>(
+        pool -> {
+          work.accept(pool);
+          return true;
+        });
+  }
+
+  /** Has {@code work} done and waits for its result. */
+  static <T> T call(LlamaRank rank, Function<BlockPool, T> work, Deadline deadline)
+      throws InterruptedException {
+    var task = new RankTask<>(work);
+    rank.ask(task);
+    try {
+      return task.result.get(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
+    } catch (TimeoutException _) {
+      task.result.cancel(false);
+      throw new DeadlineExceededException("the rank did not come to the task in time");
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof RuntimeException failure) {
+        throw failure;
+      }
+      throw new IllegalStateException(e.getCause());
+    }
+  }
+
+  @Override
+  public void run(BlockPool pool) {
+    if (result.isDone()) {
+      return; // given up meanwhile
+    }
+    try {
+      result.complete(work.apply(pool));
+    } catch (RuntimeException failure) {
+      result.completeExceptionally(failure);
+    }
+  }
+
+  @Override
+  public void refuse(RuntimeException why) {
+    result.completeExceptionally(why);
+  }
+}

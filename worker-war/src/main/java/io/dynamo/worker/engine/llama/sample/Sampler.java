@@ -1,0 +1,118 @@
+package io.dynamo.worker.engine.llama.sample;
+
+import io.dynamo.inference.Logprobs;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Draws the tokens of one generation. Used by the rank's thread only.
+ *
+ * <p>In this order: what a guide forbids and, before the least length, the ends; bias; penalties;
+ * temperature; min-p; top-k; top-p; the draw. Log probabilities are those of the model, before all
+ * of it.
+ */
+public final class Sampler {
+  private final SamplingPlan plan;
+  private final int vocabulary;
+  private final int alternatives; // -1 for no log probabilities
+  private final int[] ends; // forbidden before the least length
+  private final @Nullable ChoiceGuide guide;
+  private final @Nullable TextSoFar text;
+  private final Scratch scratch;
+  private double cumulative;
+  private @Nullable Logprobs logprobs; // of the latest token
+
+  /** Arrays that the generations of one rank take turns with. */
+  public static final class Scratch {
+    private final Candidates candidates;
+
+    public Scratch(int vocabulary) {
+      this.candidates = new Candidates(vocabulary);
+    }
+  }
+
+  /**
+   * @param alternatives how many likely tokens come with log probabilities; null for none at all
+   * @param ends ids that end the text
+   */
+  public Sampler(
+      SamplingPlan plan,
+      int vocabulary,
+      int[] prompt,
+      @Nullable Integer alternatives,
+      int[] ends,
+      @Nullable ChoiceGuide guide,
+      Scratch scratch) {
+    this.plan = plan;
+    this.vocabulary = vocabulary;
+    this.alternatives = alternatives == null ? -1 : alternatives;
+    this.ends = ends;
+    this.guide = guide;
+    this.scratch = scratch;
+    this.text = plan.hasPenalties() ? new TextSoFar(vocabulary) : null;
+    if (text != null) {
+      for (int token : prompt) {
+        text.prompt(token);
+      }
+    }
+  }
+
+  /**
+   * Draws the token at {@code position} of the sequence.
+   *
+   * @param logits changed
+   * @param mayEnd whether the least length is reached
+   */
+  public int next(float[] logits, int at, int position, boolean mayEnd) {
+    var model =
+        alternatives < 0 ? null : new LogProbabilities(logits, at, vocabulary, alternatives);
+    if (guide != null) {
+      guide.restrict(logits, at, vocabulary, ends);
+    } else if (!mayEnd) {
+      for (int end : ends) {
+        logits[at + end] = Float.NEGATIVE_INFINITY;
+      }
+    }
+    plan.bias().forEach((id, bias) -> logits[at + id] += bias);
+    if (text != null) {
+      text.penalize(plan, logits, at);
+    }
+    int token =
+        plan.temperature() == 0f
+            ? likeliest(logits, at)
+            : scratch.candidates.draw(plan, logits, at, Draw.at(plan.seed(), position));
+    if (text != null) {
+      text.generated(token);
+    }
+    if (guide != null) {
+      guide.accept(token);
+    }
+    logprobs = model == null ? null : logprobs(model, token);
+    return token;
+  }
+
+  private int likeliest(float[] logits, int at) {
+    int best = 0;
+    for (int id = 1; id < vocabulary; id++) {
+      if (logits[at + id] > logits[at + best]) {
+        best = id;
+      }
+    }
+    return best;
+  }
+
+  private Logprobs logprobs(LogProbabilities model, int token) {
+    cumulative += model.of(token);
+    return new Logprobs(cumulative, new double[] {model.of(token)}, List.of(model.top()));
+  }
+
+  /** Of the latest token; null when they were not asked for. */
+  public @Nullable Logprobs logprobs() {
+    return logprobs;
+  }
+
+  /** Whether the text has the form that was asked for and can only end now. */
+  public boolean isComplete() {
+    return guide != null && guide.isComplete();
+  }
+}

@@ -1,0 +1,38 @@
+package io.dynamo.worker.engine.llama.sample;
+
+import java.util.BitSet;
+
+/** Which tokens a text has, for penalties. Used by one thread. */
+final class TextSoFar {
+  private final BitSet seen = new BitSet(); // in the prompt or generated
+  private final BitSet made = new BitSet();
+  private final int[] counts; // of generated tokens
+
+  TextSoFar(int vocabulary) {
+    this.counts = new int[vocabulary];
+  }
+
+  void prompt(int token) {
+    seen.set(token);
+  }
+
+  void generated(int token) {
+    seen.set(token);
+    made.set(token);
+    counts[token]++;
+  }
+
+  /** Lowers the logits of what was there: repetition first, then frequency and presence. */
+  void penalize(SamplingPlan plan, float[] logits, int at) {
+    float repetition = plan.repetitionPenalty();
+    if (repetition != 1f) {
+      for (int id = seen.nextSetBit(0); id >= 0; id = seen.nextSetBit(id + 1)) {
+        float logit = logits[at + id];
+        logits[at + id] = logit > 0 ? logit / repetition : logit * repetition;
+      }
+    }
+    for (int id = made.nextSetBit(0); id >= 0; id = made.nextSetBit(id + 1)) {
+      logits[at + id] -= plan.frequencyPenalty() * counts[id] + plan.presencePenalty();
+    }
+  }
+}
