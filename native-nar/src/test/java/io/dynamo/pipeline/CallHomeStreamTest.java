@@ -8,9 +8,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.Test;
 class CallHomeStreamTest {
   private static final long PATIENCE_MILLIS = 10_000;
   private static final Duration FIN_WAIT = Duration.ofMillis(100);
+  private static final byte[] NONE = {};
   private static final EventLoops LOOPS = new EventLoops(1);
 
   private static final class Listener implements CallHomeListener {
@@ -26,6 +30,7 @@ class CallHomeStreamTest {
     final CompletableFuture<Throwable> failed = new CompletableFuture<>();
     final CompletableFuture<Boolean> stalled = new CompletableFuture<>();
     final CompletableFuture<Boolean> killed = new CompletableFuture<>();
+    final BlockingQueue<Integer> written = new LinkedBlockingQueue<>();
     final CompletableFuture<Boolean> closed = new CompletableFuture<>();
 
     @Override
@@ -36,6 +41,11 @@ class CallHomeStreamTest {
     @Override
     public void failed(Throwable cause) {
       failed.complete(cause);
+    }
+
+    @Override
+    public void written(int items) {
+      written.add(items);
     }
 
     @Override
@@ -107,7 +117,7 @@ class CallHomeStreamTest {
       try (var requester = home.accept()) {
         var stream = await(listener.connected);
         var written = new CompletableFuture<Boolean>();
-        stream.send(TwoPartFrame.ofBody(stream.allocator(), large()), () -> {});
+        stream.send(NONE, ByteBuffer.wrap(large()), NONE);
         stream.finish(
             TwoPartFrame.ofBody(stream.allocator(), new byte[] {7}), () -> written.complete(true));
         passTime(FIN_WAIT.multipliedBy(3));

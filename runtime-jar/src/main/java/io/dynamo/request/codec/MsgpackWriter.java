@@ -13,11 +13,36 @@ import java.util.UUID;
  * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
  */
 final class MsgpackWriter implements WireWriter {
-  /** A token item takes 110 bytes. */
-  private static final int FIRST_BYTES = 128;
+  /** A token item takes 110. */
+  static final int ITEM_BYTES = 128;
 
-  private byte[] bytes = new byte[FIRST_BYTES];
+  /** More is not kept from one value to the next. */
+  private static final int MOST_BYTES = 8 * 1024;
+
+  private byte[] bytes;
   private int length;
+  private ByteBuffer view; // of bytes
+
+  MsgpackWriter(int firstBytes) {
+    bytes = new byte[firstBytes];
+    view = ByteBuffer.wrap(bytes);
+  }
+
+  /** Begins another value in the same memory. */
+  void reset() {
+    length = 0;
+    if (bytes.length > MOST_BYTES) {
+      bytes = new byte[ITEM_BYTES];
+    }
+  }
+
+  /** What is written, until the next {@link #reset}. */
+  ByteBuffer written() {
+    if (view.array() != bytes) {
+      view = ByteBuffer.wrap(bytes);
+    }
+    return view.clear().limit(length);
+  }
 
   @Override
   public void beginMap(int size) {
