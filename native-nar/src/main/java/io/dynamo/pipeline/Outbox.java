@@ -5,7 +5,6 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelFutureListener;
 import java.nio.ByteBuffer;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,9 +37,9 @@ final class Outbox {
   private final Channel channel;
   private final Owner owner;
   private final Runnable empty = this::empty;
-  private byte[] gathered = NONE; // guarded by this; used again
-  private int length; // of what is gathered; guarded by this
+  private @Nullable ByteBuf gathered; // guarded by this
   private int items; // in it; guarded by this
+  private int expected = FIRST_BYTES; // to be gathered: as much as last time; guarded by this
   private @Nullable Step first; // of what is complete; guarded by this
   private @Nullable Step last; // guarded by this
   private boolean due; // guarded by this: the task is on the loop's queue
@@ -103,7 +102,11 @@ final class Outbox {
     add(header, NONE, NO_BODY, NONE, 0);
   }
 
-  /** Adds a frame without a header: an item. All parts are copied. */
+  /**
+   * Adds a frame without a header: an item. All parts are copied.
+   *
+   * @param item backed by an array
+   */
   void item(byte[] head, ByteBuffer item, byte[] tail) {
     add(NONE, head, item, tail, 1);
   }
@@ -111,40 +114,32 @@ final class Outbox {
   private void add(byte[] header, byte[] head, ByteBuffer body, byte[] tail, int count) {
     int bodyBytes = Math.addExact(head.length + tail.length, body.remaining());
     int bytes = Math.addExact(TwoPartFrame.PREFIX_BYTES + header.length, bodyBytes);
-    ByteBuf own = null;
-    if (bytes > CHUNK_BYTES) {
-      own =
-          TwoPartFrame.prefix(channel.alloc(), header.length, bodyBytes)
-              .writeBytes(header)
-              .writeBytes(head)
-              .writeBytes(body.duplicate())
-              .writeBytes(tail);
-    }
     boolean idle;
     synchronized (this) {
-      if (bytes > CHUNK_BYTES - length) {
-        seal();
-      }
-      if (own != null) {
-        append(new Chunk(own, count));
-      } else {
-        reserve(bytes);
-        putLong(header.length);
-        putLong(bodyBytes);
-        putLong(0);
-        put(header);
-        put(head);
-        body.get(body.position(), gathered, length, body.remaining());
-        length += body.remaining();
-        put(tail);
-        items += count;
-      }
+      var to = room(bytes);
+      to.writeLong(header.length).writeLong(bodyBytes).writeLong(0);
+      to.writeBytes(header).writeBytes(head);
+      to.writeBytes(body.array(), body.arrayOffset() + body.position(), body.remaining());
+      to.writeBytes(tail);
+      items += count;
       idle = !due;
       due = true;
     }
     if (idle) {
       channel.eventLoop().execute(empty);
     }
+  }
+
+  /** A buffer in which {@code bytes} more have room: the gathered frames if they fit, else fresh. */
+  private ByteBuf room(int bytes) {
+    var to = gathered;
+    if (to != null && bytes <= to.maxWritableBytes()) {
+      return to;
+    }
+    seal();
+    to = channel.alloc().buffer(Math.max(bytes, expected), Math.max(bytes, CHUNK_BYTES));
+    gathered = to;
+    return to;
   }
 
   /**
@@ -186,13 +181,11 @@ final class Outbox {
   }
 
   private void seal() {
-    if (length > 0) {
-      var bytes = channel.alloc().buffer(length, length).writeBytes(gathered, 0, length);
+    var bytes = gathered;
+    if (bytes != null) {
       append(new Chunk(bytes, items));
-      if (length < gathered.length / 4 && gathered.length > FIRST_BYTES) {
-        gathered = NONE; // after a burst a slow stream holds little
-      }
-      length = 0;
+      expected = Math.clamp(bytes.readableBytes(), FIRST_BYTES, CHUNK_BYTES);
+      gathered = null;
       items = 0;
     }
   }
@@ -204,23 +197,5 @@ final class Outbox {
       last.next = step;
     }
     last = step;
-  }
-
-  private void reserve(int more) {
-    if (length + more > gathered.length) {
-      int doubled = Math.max(Math.max(FIRST_BYTES, gathered.length * 2), length + more);
-      gathered = Arrays.copyOf(gathered, Math.min(doubled, CHUNK_BYTES));
-    }
-  }
-
-  private void putLong(long value) {
-    for (int shift = Long.SIZE - Byte.SIZE; shift >= 0; shift -= Byte.SIZE) {
-      gathered[length++] = (byte) (value >>> shift);
-    }
-  }
-
-  private void put(byte[] all) {
-    System.arraycopy(all, 0, gathered, length, all.length);
-    length += all.length;
   }
 }

@@ -12,6 +12,8 @@ public interface SentInput {
    * Writes an item, which is copied. Items that come together leave together; none waits for
    * another. A worker that does not read shows as calls of {@link InputSource#written} that stay
    * away.
+   *
+   * @param item backed by an array
    */
   void send(ByteBuffer item);
 

@@ -16,6 +16,8 @@ public interface SentStream {
    * that come together leave together; none waits for another. After {@link #finish} or {@link
    * #abort} it is dropped. A slow reader shows as calls of {@link CallHomeListener#written} that
    * stay away.
+   *
+   * @param item backed by an array
    */
   void send(byte[] head, ByteBuffer item, byte[] tail);
 
