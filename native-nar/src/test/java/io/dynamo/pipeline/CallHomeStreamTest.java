@@ -179,4 +179,44 @@ class CallHomeStreamTest {
     assertThat(await(listener.failed)).isNotNull();
     assertThat(listener.closed).isNotDone();
   }
+
+  @Test
+  void framesOfManyThreadsAreWholeAndThoseOfEachInOrder() throws Exception {
+    int threads = 4;
+    int each = 2_000;
+    try (var home = listen()) {
+      var listener = dial(home, Duration.ofSeconds(30));
+      try (var requester = home.accept()) {
+        var stream = await(listener.connected);
+        stream.say("{}".getBytes(StandardCharsets.US_ASCII));
+        for (byte t = 0; t < threads; t++) {
+          byte[] head = {t};
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    for (int i = 0; i < each; i++) {
+                      stream.send(head, ByteBuffer.allocate(4).putInt(0, i), new byte[i % 64]);
+                    }
+                  });
+        }
+        assertThat(readFrame(requester)).asString(StandardCharsets.UTF_8).contains("\"s\"");
+        assertThat(readFrame(requester)).hasSize(2);
+        var next = new int[threads];
+        for (int i = 0; i < threads * each; i++) {
+          var frame = ByteBuffer.wrap(readFrame(requester));
+          assertThat(frame.getInt(1)).isEqualTo(next[frame.get(0)]++);
+          assertThat(frame.capacity()).isEqualTo(5 + frame.getInt(1) % 64);
+        }
+        int written = 0;
+        while (written < threads * each) {
+          var more = listener.written.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+          assertThat(more).as("items written after %d", written).isPositive();
+          written += more;
+        }
+        assertThat(written).isEqualTo(threads * each);
+        stream.abort();
+      }
+      await(listener.closed);
+    }
+  }
 }
