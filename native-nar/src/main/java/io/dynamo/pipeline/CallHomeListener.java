@@ -2,8 +2,8 @@ package io.dynamo.pipeline;
 
 /**
  * Hears what happens to a stream on its way to the requester. All calls come on the connection's
- * event loop: {@code failed}, or {@code connected}, what may come of it and once {@code closed}. It must not
- * block.
+ * event loop: {@code failed}, or {@code connected}, what may come of it and once {@code closed}. It
+ * must not block.
  */
 public interface CallHomeListener {
   /** The connection stands and the handshake is written. */

@@ -13,7 +13,11 @@ public record Handshake(String subject, String streamType) {
   public static final String REQUEST = "request";
 
   byte[] toJson() {
-    return ("{\"subject\":\"" + escaped(subject) + "\",\"stream_type\":\"" + escaped(streamType) + "\"}")
+    return ("{\"subject\":\""
+            + escaped(subject)
+            + "\",\"stream_type\":\""
+            + escaped(streamType)
+            + "\"}")
         .getBytes(StandardCharsets.UTF_8);
   }
 

@@ -130,7 +130,9 @@ final class Outbox {
     }
   }
 
-  /** A buffer in which {@code bytes} more have room: the gathered frames if they fit, else fresh. */
+  /**
+   * A buffer in which {@code bytes} more have room: the gathered frames if they fit, else fresh.
+   */
   private ByteBuf room(int bytes) {
     var to = gathered;
     if (to != null && bytes <= to.maxWritableBytes()) {

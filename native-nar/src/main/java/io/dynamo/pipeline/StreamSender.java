@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
  * One dialled call-home connection. State belongs to its event loop. It stands once the connection
  * is made and, with TLS, the requester has shown who it is.
  */
-final class StreamSender extends ChannelInboundHandlerAdapter 
-    implements SentStream, Outbox.Owner {
+final class StreamSender extends ChannelInboundHandlerAdapter implements SentStream, Outbox.Owner {
   private static final int MAX_SIGNAL_BYTES = 1024;
 
   private final Handshake handshake;

@@ -11,7 +11,9 @@ public final class Allocation {
 
   private Allocation() {}
 
-  /** Bytes that {@code task} allocates on the calling thread, warm: the median of several rounds. */
+  /**
+   * Bytes that {@code task} allocates on the calling thread, warm: the median of several rounds.
+   */
   public static long bytesEach(Runnable task) {
     var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     var rounds = new long[ROUNDS];

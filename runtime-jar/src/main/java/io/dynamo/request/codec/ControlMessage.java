@@ -57,8 +57,7 @@ public record ControlMessage(
   public byte[] toJson() {
     var home = connection.toJson(); // beforehand: a generator inside another finds no buffers left
     var source = input == null ? null : input.toJson();
-    return WireWriter.write(
-        this, PayloadFormat.JSON, (out, it) -> it.write(out, home, source));
+    return WireWriter.write(this, PayloadFormat.JSON, (out, it) -> it.write(out, home, source));
   }
 
   private void write(WireWriter out, String home, @Nullable String source) throws IOException {

@@ -108,8 +108,8 @@ public record ResponseEnvelope(
   }
 
   /**
-   * Narrows {@code body} to the item of a frame in Dynamo's own layout, found by its fixed bytes. An
-   * item that does not fill what is between them is found out by whoever reads it.
+   * Narrows {@code body} to the item of a frame in Dynamo's own layout, found by its fixed bytes.
+   * An item that does not fill what is between them is found out by whoever reads it.
    *
    * @return whether it has that layout; if not it is unchanged, for {@link #read}
    */

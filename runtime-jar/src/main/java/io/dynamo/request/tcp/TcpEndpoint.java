@@ -65,7 +65,8 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       return Acks.OVERLOADED;
     }
     var serving = service.serving(control, body);
-    var request = new ServedRequest<>(this, serving, codec, control, headers.more(), ticket, server.settings);
+    var request =
+        new ServedRequest<>(this, serving, codec, control, headers.more(), ticket, server.settings);
     if (!begin(request)) {
       ticket.leave(); // not under the lock: it runs the turn of another request
       return Acks.unknownEndpoint(address.path());

@@ -8,9 +8,13 @@ import io.dynamo.testing.Allocation;
 import java.nio.ByteBuffer;
 import org.junit.jupiter.api.Test;
 
-/** What one token costs the heap, warm, where the items of an answer are coded one after another. */
+/**
+ * What one token costs the heap, warm, where the items of an answer are coded one after another.
+ */
 class ItemAllocationTest {
-  /** The item is 48 B and its array of one token 24 B; a third more for another layout of objects. */
+  /**
+   * The item is 48 B and its array of one token 24 B; a third more for another layout of objects.
+   */
   private static final long MAX_DECODE_BYTES = 96;
 
   /** Nothing; less than the smallest object. */

@@ -35,12 +35,7 @@ class TcpSlowReaderTest {
   void aReaderThatAsksForNoMoreCostsBothSidesBoundedMemory(int tokensOfAnItem) throws Exception {
     var produced = new AtomicInteger();
     var item = EngineOutput.ofTokens(new int[tokensOfAnItem]);
-    var served =
-        plane.serve(
-            (request, context) ->
-                new Endless(
-                    produced,
-                    _ -> item));
+    var served = plane.serve((request, context) -> new Endless(produced, _ -> item));
     long before = socketBytes();
     assertThat(before).isNotNegative();
     var caller = Collector.of(plane.call(served), 1);
