@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MessagePack, integers in the shortest form. Written by hand because an item is sent per token: a
@@ -21,11 +22,10 @@ final class MsgpackWriter implements WireWriter {
 
   private byte[] bytes;
   private int length;
-  private ByteBuffer view; // of bytes
+  private @Nullable ByteBuffer view; // of bytes, once asked for
 
   MsgpackWriter(int firstBytes) {
     bytes = new byte[firstBytes];
-    view = ByteBuffer.wrap(bytes);
   }
 
   /** Begins another value in the same memory. */
@@ -33,15 +33,18 @@ final class MsgpackWriter implements WireWriter {
     length = 0;
     if (bytes.length > MOST_BYTES) {
       bytes = new byte[ITEM_BYTES];
+      view = null;
     }
   }
 
   /** What is written, until the next {@link #reset}. */
   ByteBuffer written() {
-    if (view.array() != bytes) {
-      view = ByteBuffer.wrap(bytes);
+    var all = view;
+    if (all == null) {
+      all = ByteBuffer.wrap(bytes);
+      view = all;
     }
-    return view.clear().limit(length);
+    return all.clear().limit(length);
   }
 
   @Override
@@ -222,6 +225,7 @@ final class MsgpackWriter implements WireWriter {
       bytes =
           Arrays.copyOf(
               bytes, (int) Math.min(Integer.MAX_VALUE - 8L, Math.max(needed, bytes.length * 2L)));
+      view = null;
     }
   }
 }

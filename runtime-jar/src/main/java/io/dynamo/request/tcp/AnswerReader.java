@@ -70,7 +70,7 @@ final class AnswerReader<R> {
   private ByteBuffer copy(ByteBuf body) {
     int length = body.readableBytes();
     var to = length <= frame.capacity() ? frame : room(length);
-    body.readBytes(to.array(), 0, length);
+    body.readBytes(to.array(), to.arrayOffset(), length);
     return to.clear().limit(length);
   }
 
