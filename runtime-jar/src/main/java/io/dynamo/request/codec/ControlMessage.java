@@ -55,7 +55,7 @@ public record ControlMessage(
 
   /** The bytes, in the order of Dynamo's fields. */
   public byte[] toJson() {
-    var home = connection.toJson(); // beforehand: a generator inside another finds no buffers left
+    var home = connection.toJson(); // beforehand: one generator, one set of buffers
     var source = input == null ? null : input.toJson();
     return WireWriter.write(this, PayloadFormat.JSON, (out, it) -> it.write(out, home, source));
   }

@@ -7,7 +7,7 @@ import java.math.BigInteger;
 
 /** UTF-8 JSON by Jackson. Non-finite numbers become null, as Dynamo writes them. */
 final class JsonWriter implements WireWriter {
-  private final ByteArrayBuilder bytes = new ByteArrayBuilder(Json.FACTORY._getBufferRecycler());
+  private final ByteArrayBuilder bytes = new ByteArrayBuilder();
   private final JsonGenerator json;
 
   JsonWriter() throws IOException {
@@ -103,6 +103,6 @@ final class JsonWriter implements WireWriter {
   @Override
   public byte[] finish() throws IOException {
     json.close();
-    return bytes.getClearAndRelease();
+    return bytes.toByteArray();
   }
 }
