@@ -1,9 +1,4 @@
-import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.AdmissionSettings;
-import io.dynamo.config.TcpSettings;
-import io.dynamo.config.TcpTimeouts;
-import io.dynamo.config.TlsSettings;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
@@ -12,23 +7,24 @@ import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.inference.OutputOptions;
-import io.dynamo.inference.RoutingHints;
-import io.dynamo.inference.SamplingOptions;
-import io.dynamo.inference.StopConditions;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.GenerateCodec;
 import io.dynamo.request.tcp.TcpEndpointClient;
 import io.dynamo.request.tcp.TcpEndpointServer;
+import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.ByteBufAllocatorMetricProvider;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
@@ -60,13 +56,6 @@ public final class ManyWorkers {
     }
   }
 
-  private static TcpSettings settings() {
-    var clear = new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
-    var timeouts = new TcpTimeouts(PATIENCE, PATIENCE, PATIENCE, PATIENCE, Duration.ZERO, PATIENCE);
-    return new TcpSettings(
-        "127.0.0.1", 0, 0, 32 << 20, 256 << 20, 65536, 8, 64, PayloadFormat.MSGPACK, timeouts, new AdmissionSettings(10_000, 40_000), clear);
-  }
-
   private static FileDiscovery discovery(Path store, long id) {
     return new FileDiscovery(store, Duration.ofSeconds(30), new InstanceId(id), InstantSource.system());
   }
@@ -74,40 +63,83 @@ public final class ManyWorkers {
   /** Serves instances first … first + count - 1 and takes {@code churn} of them away and back each second. */
   private static void worker(Path store, int first, int count, int churn) throws Exception {
     try (var loops = new EventLoops(2);
-        var server = new TcpEndpointServer(settings(), loops, new Metrics());
+        var server = new TcpEndpointServer(OurPlane.settings(), loops, new Metrics());
         var discovery = discovery(store, first)) {
-      var handles = new ArrayList<FileDiscovery.Handle>();
-      var instances = new ArrayList<Instance>();
+      var workers = new ArrayList<Worker>();
       for (int i = first; i < first + count; i++) {
-        var id = new InstanceId(i);
-        int worker = i;
-        var served =
-            server.serve(
-                ENDPOINT, id, (GenerateRequest request, RequestContext _) -> new Answer(worker), new GenerateCodec());
-        var instance = new Instance(ENDPOINT, id, served.address(), "cpu", PayloadFormat.MSGPACK);
-        instances.add(instance);
-        handles.add(discovery.register(instance));
+        var worker = new Worker(server, discovery, i);
+        worker.come();
+        workers.add(worker);
       }
       System.out.println("ready");
       try (var clock = Executors.newSingleThreadScheduledExecutor()) {
-        var gone = new ArrayList<Integer>();
+        var gone = new LinkedHashSet<Worker>();
+        var closing = new AtomicInteger();
         clock.scheduleAtFixedRate(
             () -> {
-              for (int at : gone) {
-                handles.set(at, discovery.register(instances.get(at)));
-              }
-              gone.clear();
-              for (int i = 0; i < churn; i++) {
-                int at = ThreadLocalRandom.current().nextInt(count);
-                handles.get(at).close();
-                gone.add(at);
+              try {
+                gone.forEach(Worker::come);
+                gone.clear();
+                for (int i = 0; i < churn; i++) {
+                  var worker = workers.get(ThreadLocalRandom.current().nextInt(count));
+                  if (gone.add(worker)) {
+                    worker.go(closing.getAndIncrement() % 2 == 0);
+                  }
+                }
+              } catch (RuntimeException | InterruptedException e) {
+                System.err.println(e);
               }
             },
             1,
             1,
             TimeUnit.SECONDS);
-        while (System.in.read() >= 0) {}
+        Child.answer(command -> memory());
         clock.shutdownNow();
+      }
+    }
+  }
+
+  /** Megabytes of the heap after a collection, and of the buffers of sockets. */
+  private static String memory() {
+    System.gc();
+    long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
+    long direct = ((ByteBufAllocatorMetricProvider) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
+    return "heap %d MB, direct %d MB".formatted(heap >> 20, direct >> 20);
+  }
+
+  /** One logical worker, touched by one thread. */
+  private static final class Worker {
+    private final TcpEndpointServer server;
+    private final FileDiscovery discovery;
+    private final int number;
+    private EndpointServer.Served served;
+    private FileDiscovery.Handle handle;
+
+    Worker(TcpEndpointServer server, FileDiscovery discovery, int number) {
+      this.server = server;
+      this.discovery = discovery;
+      this.number = number;
+    }
+
+    void come() {
+      var id = new InstanceId(number);
+      if (served == null) {
+        served =
+            server.serve(
+                ENDPOINT, id, (GenerateRequest request, RequestContext _) -> new Answer(number), new GenerateCodec());
+      }
+      handle = discovery.register(new Instance(ENDPOINT, id, served.address(), "cpu", PayloadFormat.MSGPACK));
+    }
+
+    /** Leaves discovery; with its endpoint as a worker that ends does: what runs there ends first. */
+    void go(boolean withEndpoint) throws InterruptedException {
+      handle.close();
+      if (withEndpoint) {
+        if (!served.drain(Deadline.after(PATIENCE))) {
+          System.err.println("a drain took longer than " + PATIENCE);
+        }
+        served.close();
+        served = null;
       }
     }
   }
@@ -143,12 +175,13 @@ public final class ManyWorkers {
 
   private static void bench(int processes, int workers, int requests, int concurrency) throws Exception {
     var store = Files.createTempDirectory("many-workers");
-    var children = new ArrayList<Process>();
+    var children = new ArrayList<Child>();
     try {
       for (int p = 0; p < processes; p++) {
         int each = workers / processes;
         children.add(
-            new ProcessBuilder(
+            new Child(
+                List.of(
                     ProcessHandle.current().info().command().orElseThrow(),
                     "-Xmx256m",
                     "--enable-native-access=ALL-UNNAMED",
@@ -159,27 +192,21 @@ public final class ManyWorkers {
                     store.toString(),
                     "" + (1 + p * each),
                     "" + each,
-                    "" + (CHURN_PER_SECOND / 2 + p) / processes) // as many come as go
-                .redirectError(ProcessBuilder.Redirect.INHERIT)
-                .start());
+                    "" + (CHURN_PER_SECOND / 2 + p) / processes), // as many come as go
+                Map.of()));
       }
       for (var child : children) {
-        child.inputReader().readLine();
+        while (!child.line().equals("ready")) {} // the first is the workers', the second the commands'
+        child.line();
+        System.out.println("worker process before: " + child.ask("memory"));
       }
       drive(store, workers, requests, concurrency);
       for (var child : children) {
-        System.out.printf("process %d: %d MB RSS%n", child.pid(), rssMegabytes(child.pid()));
+        System.out.printf("worker process after: %s, %d MB RSS%n", child.ask("memory"), rssMegabytes(child.process.pid()));
       }
-      System.out.printf("client: %d MB RSS%n", rssMegabytes(ProcessHandle.current().pid()));
+      System.out.printf("client after: %s, %d MB RSS%n", memory(), rssMegabytes(ProcessHandle.current().pid()));
     } finally {
-      for (var child : children) {
-        child.outputWriter().close();
-      }
-      for (var child : children) {
-        if (!child.waitFor(30, TimeUnit.SECONDS)) {
-          child.destroyForcibly();
-        }
-      }
+      children.forEach(Child::close);
     }
   }
 
@@ -187,7 +214,7 @@ public final class ManyWorkers {
     var live = new ConcurrentHashMap<String, Instance>();
     var changes = new AtomicInteger();
     try (var loops = new EventLoops(2);
-        var client = new TcpEndpointClient(settings(), loops, new Metrics());
+        var client = new TcpEndpointClient(OurPlane.settings(), loops, new Metrics());
         var discovery = discovery(store, 1_000_000);
         var _ =
             discovery.watch(
@@ -290,22 +317,9 @@ public final class ManyWorkers {
       var all = List.copyOf(run.live.values());
       var instance = all.get(ThreadLocalRandom.current().nextInt(all.size()));
       tokens = 0;
-      var context = new RequestContext(id, Map.of(), Map.of(), Deadline.after(PATIENCE), new Cancellation());
-      run.client.call(instance, request(), new GenerateCodec(), context).subscribe(this);
-    }
-
-    private static GenerateRequest request() {
-      return new GenerateRequest(
-          "tiny",
-          new int[] {2, 3016, 203},
-          new StopConditions(TOKENS, List.of(), List.of(3), null, false),
-          SamplingOptions.DEFAULTS,
-          OutputOptions.DEFAULTS,
-          new int[] {3},
-          null,
-          List.of(),
-          RoutingHints.NONE,
-          Map.of());
+      run.client
+          .call(instance, OurPlane.request("tiny", TOKENS), new GenerateCodec(), OurPlane.context(id))
+          .subscribe(this);
     }
 
     @Override

@@ -3,15 +3,12 @@ package io.dynamo.pipeline;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.ChannelOption;
-import io.netty.handler.flush.FlushConsolidationHandler;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /** Dials the requester to deliver an answer. Safe for concurrent use. */
 public final class CallHomeClient {
-  private static final int FLUSH_AFTER_WRITES = 64;
-
   private final EventLoops loops;
   private final @Nullable TlsContext tls;
   private final Duration connectTimeout;
@@ -48,9 +45,7 @@ public final class CallHomeClient {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel channel) {
-                channel
-                    .pipeline()
-                    .addLast(new FlushConsolidationHandler(FLUSH_AFTER_WRITES, true), sender);
+                channel.pipeline().addLast(sender);
                 if (tls != null) {
                   tls.secure(channel, requester);
                 }

@@ -13,8 +13,11 @@ public record Handshake(String subject, String streamType) {
   public static final String REQUEST = "request";
 
   byte[] toJson() {
-    return "{\"subject\":\"%s\",\"stream_type\":\"%s\"}"
-        .formatted(escaped(subject), escaped(streamType))
+    return ("{\"subject\":\""
+            + escaped(subject)
+            + "\",\"stream_type\":\""
+            + escaped(streamType)
+            + "\"}")
         .getBytes(StandardCharsets.UTF_8);
   }
 

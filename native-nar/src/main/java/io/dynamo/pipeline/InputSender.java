@@ -1,26 +1,29 @@
 package io.dynamo.pipeline;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.util.ReferenceCountUtil;
+import java.nio.ByteBuffer;
 
 /**
  * An accepted connection that carries a request's input to the worker. The worker has said all when
  * it has named the stream, so the end of its side means nothing. State belongs to the event loop.
  */
-final class InputSender extends ChannelInboundHandlerAdapter implements SentInput {
+final class InputSender extends ChannelInboundHandlerAdapter implements SentInput, Outbox.Owner {
+  private static final byte[] NONE = {};
+
   private final Channel channel;
   private final InputSource source;
+  private final Outbox outbox;
   private boolean finished;
 
   InputSender(Channel channel, InputSource source) {
     this.channel = channel;
     this.source = source;
+    outbox = new Outbox(channel, this);
   }
 
   @Override
@@ -41,39 +44,18 @@ final class InputSender extends ChannelInboundHandlerAdapter implements SentInpu
   }
 
   @Override
-  public ByteBufAllocator allocator() {
-    return channel.alloc();
-  }
-
-  @Override
-  public void send(ByteBuf frame, Runnable written) {
-    inOrder(
-        () -> {
-          if (finished) {
-            frame.release();
-            return;
-          }
-          channel
-              .writeAndFlush(frame)
-              .addListener(
-                  done -> {
-                    if (done.isSuccess()) {
-                      written.run();
-                    } else {
-                      Sockets.close(channel);
-                    }
-                  });
-        });
+  public void send(ByteBuffer item) {
+    outbox.item(NONE, item, NONE);
   }
 
   @Override
   public void finish() {
-    inOrder(() -> last(StreamSignal.SENTINEL));
+    outbox.then(() -> last(StreamSignal.SENTINEL));
   }
 
   @Override
   public void signal(StreamSignal signal) {
-    inOrder(
+    outbox.then(
         () -> {
           last(signal);
           var waiting = channel.unsafe().outboundBuffer();
@@ -95,8 +77,18 @@ final class InputSender extends ChannelInboundHandlerAdapter implements SentInpu
     }
   }
 
-  /** Through the loop's queue also from the loop itself, which else would overtake others. */
-  private void inOrder(Runnable task) {
-    channel.eventLoop().execute(task);
+  @Override
+  public boolean isOpen() {
+    return !finished;
+  }
+
+  @Override
+  public void written(int items) {
+    source.written(items);
+  }
+
+  @Override
+  public void failed() {
+    Sockets.close(channel);
   }
 }

@@ -1,23 +1,21 @@
 package io.dynamo.pipeline;
 
-import io.netty.buffer.ByteBuf;
-import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
 
 /**
  * The requester's end of the input of a bidirectional request. Safe for concurrent use; frames keep
- * their order. The first of {@link #finish} and {@link #signal} counts, and after it frames are
+ * their order. The first of {@link #finish} and {@link #signal} counts, and after it items are
  * dropped.
  */
 public interface SentInput {
-  ByteBufAllocator allocator();
-
   /**
-   * Writes {@code frame}, whose ownership passes.
+   * Writes an item, which is copied. Items that come together leave together; none waits for
+   * another. A worker that does not read shows as calls of {@link InputSource#written} that stay
+   * away.
    *
-   * @param written called on the event loop once the bytes are with the kernel; not when dropped or
-   *     failed. A worker that does not read shows as calls that stay away
+   * @param item backed by an array
    */
-  void send(ByteBuf frame, Runnable written);
+  void send(ByteBuffer item);
 
   /** Says that nothing follows, and closes once that is out. */
   void finish();

@@ -2,19 +2,24 @@ package io.dynamo.pipeline;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import java.nio.ByteBuffer;
 
 /** The worker's end of a call-home stream. Safe for concurrent use; frames keep their order. */
 public interface SentStream {
   ByteBufAllocator allocator();
 
+  /** Writes a frame that is a header alone, as the prologue is. */
+  void say(byte[] header);
+
   /**
-   * Writes {@code frame}, whose ownership passes. After {@link #finish} or {@link #abort} it is
-   * dropped.
+   * Writes an item: a frame without a header whose body is the three parts, which are copied. Items
+   * that come together leave together; none waits for another. After {@link #finish} or {@link
+   * #abort} it is dropped. A slow reader shows as calls of {@link CallHomeListener#written} that
+   * stay away.
    *
-   * @param written called on the event loop once the bytes are with the kernel; not when dropped or
-   *     failed. A slow reader shows as calls that stay away
+   * @param item backed by an array
    */
-  void send(ByteBuf frame, Runnable written);
+  void send(byte[] head, ByteBuffer item, byte[] tail);
 
   /**
    * Writes {@code last}, whose ownership passes, and the sentinel, then waits a bounded time for

@@ -17,7 +17,7 @@ public interface StreamListener {
   void prologue(byte[] json);
 
   /**
-   * @param body valid during the call only; the caller releases it
+   * @param body its readable bytes, during the call only; more may lie around them
    * @return whether to read on; false pauses the socket until {@link ReceivedStream#resume}
    */
   boolean item(ByteBuf body);

@@ -107,6 +107,14 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     cutting = true;
     try {
       while (!paused && awaiting != Awaiting.NOTHING) {
+        int bodyBytes =
+            awaiting == Awaiting.ITEMS
+                ? TwoPartFrame.wholeBody(pending, limits.maxFrameBytes())
+                : -1;
+        if (bodyBytes >= 0) {
+          itemInPlace(bodyBytes);
+          continue;
+        }
         var frame = TwoPartFrame.read(pending, MAX_HEADER_BYTES, limit());
         if (frame == null) {
           break;
@@ -145,7 +153,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
         limitSilence();
         listening().prologue(frame.header());
       }
-      case ITEMS -> item(frame);
+      case ITEMS -> signalled(frame);
       case NOTHING -> {}
     }
   }
@@ -209,33 +217,44 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     }
   }
 
-  private void item(TwoPartFrame frame) throws FrameException {
+  /** Shows the listener the next body where it lies: an item costs no buffer of its own. */
+  private void itemInPlace(int bodyBytes) {
     if (!limits.inactivity().isZero()) {
       heardAtNanos = System.nanoTime();
     }
-    if (frame.header().length > 0) {
-      var signal = StreamSignal.of(frame.header());
-      if (listener instanceof InputListener input
-          && (signal == StreamSignal.STOP || signal == StreamSignal.KILL)) {
-        awaiting = Awaiting.NOTHING;
-        cancelTimer();
-        Sockets.close(open());
-        input.signalled(signal);
-        return;
-      }
-      if (signal != StreamSignal.SENTINEL || frame.body().isReadable()) {
-        throw new FrameException("a peer sent a control frame that is not a plain sentinel");
-      }
+    var in = pending;
+    int from = in.readerIndex() + TwoPartFrame.PREFIX_BYTES;
+    int end = in.writerIndex();
+    in.setIndex(from, from + bodyBytes);
+    boolean readOn;
+    try {
+      readOn = listening().item(in);
+    } finally {
+      in.setIndex(from + bodyBytes, end);
+    }
+    if (!readOn && awaiting == Awaiting.ITEMS) {
+      paused = true;
+      open().config().setAutoRead(false);
+    }
+  }
+
+  private void signalled(TwoPartFrame frame) throws FrameException {
+    var signal = StreamSignal.of(frame.header());
+    if (listener instanceof InputListener input
+        && (signal == StreamSignal.STOP || signal == StreamSignal.KILL)) {
       awaiting = Awaiting.NOTHING;
       cancelTimer();
       Sockets.close(open());
-      listening().sentinel();
-    } else if (!listening().item(frame.body())) {
-      if (awaiting == Awaiting.ITEMS) {
-        paused = true;
-        open().config().setAutoRead(false);
-      }
+      input.signalled(signal);
+      return;
     }
+    if (signal != StreamSignal.SENTINEL || frame.body().isReadable()) {
+      throw new FrameException("a peer sent a control frame that is not a plain sentinel");
+    }
+    awaiting = Awaiting.NOTHING;
+    cancelTimer();
+    Sockets.close(open());
+    listening().sentinel();
   }
 
   /** A peer that speaks nonsense: told to stop when it is a worker of ours, else cut off. */

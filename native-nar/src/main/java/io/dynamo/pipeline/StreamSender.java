@@ -4,13 +4,13 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
+import java.nio.ByteBuffer;
 import java.nio.channels.ClosedChannelException;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * One dialled call-home connection. State belongs to its event loop. It stands once the connection
  * is made and, with TLS, the requester has shown who it is.
  */
-final class StreamSender extends ChannelInboundHandlerAdapter implements SentStream {
+final class StreamSender extends ChannelInboundHandlerAdapter implements SentStream, Outbox.Owner {
   private static final int MAX_SIGNAL_BYTES = 1024;
 
   private final Handshake handshake;
@@ -30,6 +30,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
   private final boolean secured;
 
   private @Nullable Channel channel; // written once, before the listener learns of this
+  private @Nullable Outbox outbox; // likewise
   private @Nullable WriteStall stall; // from then on
   private @Nullable Throwable failure; // before then
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
@@ -60,8 +61,8 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     channel = ctx.channel();
     stall = new WriteStall(ctx.channel(), writeStall, this::stalled);
     stall.start();
-    ctx.writeAndFlush(TwoPartFrame.ofHeader(ctx.alloc(), handshake.toJson()))
-        .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
+    outbox = new Outbox(ctx.channel(), this);
+    outbox.header(handshake.toJson()); // leaves together with what the listener has to say
     listener.connected(this);
   }
 
@@ -170,51 +171,58 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
   }
 
   @Override
-  public void send(ByteBuf frame, Runnable written) {
-    inOrder(
-        () -> {
-          if (finished) {
-            frame.release();
-            return;
-          }
-          open()
-              .writeAndFlush(frame)
-              .addListener(
-                  done -> {
-                    if (done.isSuccess()) {
-                      countWrite();
-                      written.run();
-                    } else {
-                      killed();
-                    }
-                  });
-        });
+  public void say(byte[] header) {
+    outbox().header(header);
+  }
+
+  @Override
+  public void send(byte[] head, ByteBuffer item, byte[] tail) {
+    outbox().item(head, item, tail);
   }
 
   @Override
   public void finish(ByteBuf last, Runnable written) {
-    inOrder(
-        () -> {
-          if (finished) {
-            last.release();
-            written.run();
-            return;
-          }
-          finished = true;
-          var to = open();
-          Sockets.write(to, last);
-          to.writeAndFlush(TwoPartFrame.ofHeader(to.alloc(), StreamSignal.SENTINEL.header()))
-              .addListener(
-                  done -> {
-                    countWrite();
-                    written.run();
-                    if (peerGone || !done.isSuccess()) {
-                      Sockets.close(to);
-                    } else {
-                      awaitFin(to);
-                    }
-                  });
-        });
+    outbox()
+        .then(
+            () -> {
+              if (finished) {
+                last.release();
+                written.run();
+                return;
+              }
+              finished = true;
+              var to = open();
+              Sockets.write(to, last);
+              to.writeAndFlush(TwoPartFrame.ofHeader(to.alloc(), StreamSignal.SENTINEL.header()))
+                  .addListener(
+                      done -> {
+                        countWrite();
+                        written.run();
+                        if (peerGone || !done.isSuccess()) {
+                          Sockets.close(to);
+                        } else {
+                          awaitFin(to);
+                        }
+                      });
+            });
+  }
+
+  @Override
+  public boolean isOpen() {
+    return !finished;
+  }
+
+  @Override
+  public void written(int items) {
+    countWrite();
+    if (items > 0) {
+      listener.written(items);
+    }
+  }
+
+  @Override
+  public void failed() {
+    killed();
   }
 
   /** Counts from the last byte written: a requester that still reads is not late. */
@@ -233,7 +241,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
 
   @Override
   public void abort() {
-    inOrder(this::abortNow);
+    outbox().then(this::abortNow);
   }
 
   private void abortNow() {
@@ -251,11 +259,11 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     }
   }
 
-  /**
-   * Through the loop's queue also from the loop itself, which else would overtake other threads.
-   */
-  private void inOrder(Runnable task) {
-    open().eventLoop().execute(task);
+  private Outbox outbox() {
+    if (outbox == null) {
+      throw new IllegalStateException("not connected");
+    }
+    return outbox;
   }
 
   private Channel open() {

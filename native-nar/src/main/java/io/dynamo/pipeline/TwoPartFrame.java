@@ -52,6 +52,22 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
     return new TwoPartFrame(header, body);
   }
 
+  /**
+   * Looks at the next frame of {@code in} when it is whole and has no header.
+   *
+   * @return the length of its body, which begins after {@link #PREFIX_BYTES}; negative when it is
+   *     no such frame
+   * @throws FrameException when a length exceeds {@code maxBytes}
+   */
+  static int wholeBody(ByteBuf in, int maxBytes) throws FrameException {
+    if (in.readableBytes() < PREFIX_BYTES || in.getLong(in.readerIndex()) != 0) {
+      return -1;
+    }
+    long bodyBytes = in.getLong(in.readerIndex() + 8);
+    checkLengths(0, bodyBytes, maxBytes, maxBytes);
+    return in.readableBytes() - PREFIX_BYTES < bodyBytes ? -1 : (int) bodyBytes;
+  }
+
   /** Both lengths are unsigned: a negative one is beyond any bound. */
   private static void checkLengths(
       long headerBytes, long bodyBytes, int maxHeaderBytes, int maxBytes) throws FrameException {

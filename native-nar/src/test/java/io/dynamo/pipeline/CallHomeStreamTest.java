@@ -8,9 +8,12 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
@@ -19,6 +22,7 @@ import org.junit.jupiter.api.Test;
 class CallHomeStreamTest {
   private static final long PATIENCE_MILLIS = 10_000;
   private static final Duration FIN_WAIT = Duration.ofMillis(100);
+  private static final byte[] NONE = {};
   private static final EventLoops LOOPS = new EventLoops(1);
 
   private static final class Listener implements CallHomeListener {
@@ -26,6 +30,7 @@ class CallHomeStreamTest {
     final CompletableFuture<Throwable> failed = new CompletableFuture<>();
     final CompletableFuture<Boolean> stalled = new CompletableFuture<>();
     final CompletableFuture<Boolean> killed = new CompletableFuture<>();
+    final BlockingQueue<Integer> written = new LinkedBlockingQueue<>();
     final CompletableFuture<Boolean> closed = new CompletableFuture<>();
 
     @Override
@@ -36,6 +41,11 @@ class CallHomeStreamTest {
     @Override
     public void failed(Throwable cause) {
       failed.complete(cause);
+    }
+
+    @Override
+    public void written(int items) {
+      written.add(items);
     }
 
     @Override
@@ -107,7 +117,7 @@ class CallHomeStreamTest {
       try (var requester = home.accept()) {
         var stream = await(listener.connected);
         var written = new CompletableFuture<Boolean>();
-        stream.send(TwoPartFrame.ofBody(stream.allocator(), large()), () -> {});
+        stream.send(NONE, ByteBuffer.wrap(large()), NONE);
         stream.finish(
             TwoPartFrame.ofBody(stream.allocator(), new byte[] {7}), () -> written.complete(true));
         passTime(FIN_WAIT.multipliedBy(3));
@@ -168,5 +178,45 @@ class CallHomeStreamTest {
         .dial(address, new Handshake("s", Handshake.RESPONSE), listener);
     assertThat(await(listener.failed)).isNotNull();
     assertThat(listener.closed).isNotDone();
+  }
+
+  @Test
+  void framesOfManyThreadsAreWholeAndThoseOfEachInOrder() throws Exception {
+    int threads = 4;
+    int each = 2_000;
+    try (var home = listen()) {
+      var listener = dial(home, Duration.ofSeconds(30));
+      try (var requester = home.accept()) {
+        var stream = await(listener.connected);
+        stream.say("{}".getBytes(StandardCharsets.US_ASCII));
+        for (byte t = 0; t < threads; t++) {
+          byte[] head = {t};
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    for (int i = 0; i < each; i++) {
+                      stream.send(head, ByteBuffer.allocate(4).putInt(0, i), new byte[i % 64]);
+                    }
+                  });
+        }
+        assertThat(readFrame(requester)).asString(StandardCharsets.UTF_8).contains("\"s\"");
+        assertThat(readFrame(requester)).hasSize(2);
+        var next = new int[threads];
+        for (int i = 0; i < threads * each; i++) {
+          var frame = ByteBuffer.wrap(readFrame(requester));
+          assertThat(frame.getInt(1)).isEqualTo(next[frame.get(0)]++);
+          assertThat(frame.capacity()).isEqualTo(5 + frame.getInt(1) % 64);
+        }
+        int written = 0;
+        while (written < threads * each) {
+          var more = listener.written.poll(PATIENCE_MILLIS, TimeUnit.MILLISECONDS);
+          assertThat(more).as("items written after %d", written).isPositive();
+          written += more;
+        }
+        assertThat(written).isEqualTo(threads * each);
+        stream.abort();
+      }
+      await(listener.closed);
+    }
   }
 }

@@ -55,11 +55,13 @@ public record ControlMessage(
 
   /** The bytes, in the order of Dynamo's fields. */
   public byte[] toJson() {
-    return WireWriter.write(this, PayloadFormat.JSON, (out, it) -> it.write(out));
+    var home = connection.toJson(); // beforehand: one generator, one set of buffers
+    var source = input == null ? null : input.toJson();
+    return WireWriter.write(this, PayloadFormat.JSON, (out, it) -> it.write(out, home, source));
   }
 
-  private void write(WireWriter out) throws IOException {
-    out.beginMap(5 + (metadata.isEmpty() ? 0 : 1) + (input == null ? 0 : 1));
+  private void write(WireWriter out, String home, @Nullable String source) throws IOException {
+    out.beginMap(5 + (metadata.isEmpty() ? 0 : 1) + (source == null ? 0 : 1));
     out.key("id");
     out.string(id);
     out.key("request_type");
@@ -69,7 +71,7 @@ public record ControlMessage(
     out.key("payload_codec");
     out.string(format.wireName());
     out.key("connection_info");
-    write(out, connection);
+    writeConnection(out, home);
     if (!metadata.isEmpty()) {
       out.key("metadata");
       out.beginMap(metadata.size());
@@ -79,19 +81,19 @@ public record ControlMessage(
       }
       out.endMap();
     }
-    if (input != null) {
+    if (source != null) {
       out.key("request_stream_connection_info");
-      write(out, input);
+      writeConnection(out, source);
     }
     out.endMap();
   }
 
-  private static void write(WireWriter out, ConnectionInfo info) throws IOException {
+  private static void writeConnection(WireWriter out, String info) throws IOException {
     out.beginMap(2);
     out.key("transport");
     out.string(TCP);
     out.key("info");
-    out.string(info.toJson());
+    out.string(info);
     out.endMap();
   }
 

@@ -3,6 +3,8 @@ package io.dynamo.request.codec;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.ItemDecoder;
+import io.dynamo.request.ItemEncoder;
 import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import java.nio.ByteBuffer;
@@ -35,5 +37,21 @@ public final class GenerateCodec implements MessageCodec<GenerateRequest, Engine
   @Override
   public EngineOutput decodeItem(ByteBuffer body, PayloadFormat format) {
     return WireReader.read("item", body, format, EngineOutputShape::read);
+  }
+
+  @Override
+  public ItemEncoder<EngineOutput> encoder(PayloadFormat format) {
+    return switch (format) {
+      case JSON -> MessageCodec.super.encoder(format);
+      case MSGPACK -> new MsgpackEncoder<>(EngineOutputShape::write);
+    };
+  }
+
+  @Override
+  public ItemDecoder<EngineOutput> decoder(PayloadFormat format) {
+    return switch (format) {
+      case JSON -> MessageCodec.super.decoder(format);
+      case MSGPACK -> new MsgpackDecoder<>(EngineOutputShape::read);
+    };
   }
 }

@@ -19,16 +19,23 @@ import org.jspecify.annotations.Nullable;
  */
 final class MsgpackReader implements WireReader {
   private static final int MAX_DEPTH = 64;
+  private static final byte[] NONE = {};
 
-  private final byte[] bytes;
-  private final int start;
-  private final int limit;
+  private byte[] bytes = NONE;
+  private int start;
+  private int limit;
   private int at;
   private int[] entriesLeft = new int[2]; // of each open map or array
   private int depth;
   private int expectedKey;
 
   MsgpackReader(ByteBuffer body) {
+    reset(body);
+  }
+
+  /** Begins with another value. */
+  void reset(ByteBuffer body) {
+    depth = 0;
     if (body.hasArray()) {
       bytes = body.array();
       start = body.arrayOffset() + body.position();

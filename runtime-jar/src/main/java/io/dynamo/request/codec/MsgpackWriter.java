@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /**
  * MessagePack, integers in the shortest form. Written by hand because an item is sent per token: a
@@ -13,11 +14,38 @@ import java.util.UUID;
  * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
  */
 final class MsgpackWriter implements WireWriter {
-  /** A token item takes 110 bytes. */
-  private static final int FIRST_BYTES = 128;
+  /** A token item takes 110. */
+  static final int ITEM_BYTES = 128;
 
-  private byte[] bytes = new byte[FIRST_BYTES];
+  /** More is not kept from one value to the next. */
+  private static final int MOST_BYTES = 8 * 1024;
+
+  private byte[] bytes;
   private int length;
+  private @Nullable ByteBuffer view; // of bytes, once asked for
+
+  MsgpackWriter(int firstBytes) {
+    bytes = new byte[firstBytes];
+  }
+
+  /** Begins another value in the same memory. */
+  void reset() {
+    length = 0;
+    if (bytes.length > MOST_BYTES) {
+      bytes = new byte[ITEM_BYTES];
+      view = null;
+    }
+  }
+
+  /** What is written, until the next {@link #reset}. */
+  ByteBuffer written() {
+    var all = view;
+    if (all == null) {
+      all = ByteBuffer.wrap(bytes);
+      view = all;
+    }
+    return all.clear().limit(length);
+  }
 
   @Override
   public void beginMap(int size) {
@@ -197,6 +225,7 @@ final class MsgpackWriter implements WireWriter {
       bytes =
           Arrays.copyOf(
               bytes, (int) Math.min(Integer.MAX_VALUE - 8L, Math.max(needed, bytes.length * 2L)));
+      view = null;
     }
   }
 }

@@ -7,6 +7,7 @@ import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record Prologue(@Nullable DynamoException failure) {
   private static final byte[] ACCEPTED = "{\"error\":null}".getBytes(StandardCharsets.US_ASCII);
+  private static final Prologue TAKEN = new Prologue(null);
   private static final Keys FIELDS = new Keys("error", "typed_error");
 
   /** The header that announces items. */
@@ -45,6 +47,9 @@ public record Prologue(@Nullable DynamoException failure) {
    * @throws io.dynamo.error.InvalidRequestException when the bytes are no prologue
    */
   public static Prologue ofJson(byte[] json) {
+    if (Arrays.equals(json, ACCEPTED)) {
+      return TAKEN;
+    }
     return WireReader.read("prologue", ByteBuffer.wrap(json), PayloadFormat.JSON, Prologue::read);
   }
 

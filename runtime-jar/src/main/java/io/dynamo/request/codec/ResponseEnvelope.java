@@ -96,9 +96,9 @@ public record ResponseEnvelope(
    * @throws io.dynamo.error.InvalidRequestException when it is no envelope
    */
   public static ResponseEnvelope read(ByteBuffer body, ItemForm form, PayloadFormat format) {
-    var found = itemInPlace(body, form, format);
-    return found != null
-        ? new ResponseEnvelope(found, null, false, true)
+    var item = body.duplicate();
+    return narrowToItem(item, form, format)
+        ? new ResponseEnvelope(item, null, false, true)
         : WireReader.read("response frame", body, format, in -> read(in, form, body));
   }
 
@@ -108,22 +108,24 @@ public record ResponseEnvelope(
   }
 
   /**
-   * The item of a frame in Dynamo's own layout, found by its fixed bytes. An item that does not
-   * fill what is between them is found out by whoever reads it.
+   * Narrows {@code body} to the item of a frame in Dynamo's own layout, found by its fixed bytes.
+   * An item that does not fill what is between them is found out by whoever reads it.
+   *
+   * @return whether it has that layout; if not it is unchanged, for {@link #read}
    */
-  private static @Nullable ByteBuffer itemInPlace(
-      ByteBuffer body, ItemForm form, PayloadFormat format) {
+  public static boolean narrowToItem(ByteBuffer body, ItemForm form, PayloadFormat format) {
+    if (format == PayloadFormat.JSON) {
+      return false; // a string may hold the tail: only a parser can tell
+    }
     byte[] head = head(form, format);
     byte[] tail = tail(form, format);
     int from = body.position();
     int to = body.limit() - tail.length;
     if (to - from <= head.length || !matches(body, from, head) || !matches(body, to, tail)) {
-      return null;
+      return false;
     }
-    if (format == PayloadFormat.JSON) {
-      return null; // a string may hold the tail: only a parser can tell
-    }
-    return body.duplicate().position(from + head.length).limit(to);
+    body.position(from + head.length).limit(to);
+    return true;
   }
 
   private static boolean matches(ByteBuffer body, int at, byte[] bytes) {

@@ -30,15 +30,29 @@ public interface WireReader {
    */
   static <T> T read(String what, ByteBuffer body, PayloadFormat format, Shape<T> shape) {
     try {
-      var in = of(body, format);
+      return read(what, body, format, of(body, format), shape);
+    } catch (IOException e) {
+      throw unreadable(what, body, format, e);
+    }
+  }
+
+  /** As the other {@code read}, by a reader that stands at the beginning of {@code body}. */
+  static <T> T read(
+      String what, ByteBuffer body, PayloadFormat format, WireReader in, Shape<T> shape) {
+    try {
       T value = shape.read(in);
       in.end();
       return value;
     } catch (IOException | ArithmeticException e) {
-      throw new InvalidRequestException(
-          "the %s of %d bytes is not readable as %s: %s"
-              .formatted(what, body.remaining(), format.wireName(), e.getMessage()));
+      throw unreadable(what, body, format, e);
     }
+  }
+
+  private static InvalidRequestException unreadable(
+      String what, ByteBuffer body, PayloadFormat format, Exception cause) {
+    return new InvalidRequestException(
+        "the %s of %d bytes is not readable as %s: %s"
+            .formatted(what, body.remaining(), format.wireName(), cause.getMessage()));
   }
 
   static WireReader of(ByteBuffer body, PayloadFormat format) throws IOException {

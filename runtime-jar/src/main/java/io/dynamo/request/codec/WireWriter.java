@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes one value in either payload format. For one thread, one value. */
 public interface WireWriter {
+  /** A short request takes as much. */
+  int FIRST_BYTES = 1024;
+
   /** Writes a value of one type. */
   interface Shape<T> {
     void write(WireWriter out, T value) throws IOException;
@@ -30,7 +33,7 @@ public interface WireWriter {
   static WireWriter of(PayloadFormat format) throws IOException {
     return switch (format) {
       case JSON -> new JsonWriter();
-      case MSGPACK -> new MsgpackWriter();
+      case MSGPACK -> new MsgpackWriter(FIRST_BYTES);
     };
   }
 

@@ -19,6 +19,9 @@ record Refusal(InvalidRequestException cause, Runnable after) implements CallHom
   }
 
   @Override
+  public void written(int items) {}
+
+  @Override
   public void failed(Throwable failure) {
     after.run();
   }

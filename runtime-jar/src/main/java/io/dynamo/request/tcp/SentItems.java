@@ -9,9 +9,9 @@ import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.InputSource;
 import io.dynamo.pipeline.SentInput;
 import io.dynamo.pipeline.StreamSignal;
-import io.dynamo.pipeline.TwoPartFrame;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ConnectionInfo;
+import java.nio.ByteBuffer;
 import java.util.UUID;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
@@ -100,8 +100,9 @@ final class SentItems<Q> implements Asked, InputSource, Flow.Subscriber<Q> {
     finish(null);
   }
 
-  private void itemWritten() {
-    written++;
+  @Override
+  public void written(int items) {
+    written += items;
     if (written > settings.streamBuffer() / 2) {
       int more = written;
       written = 0;
@@ -150,7 +151,7 @@ final class SentItems<Q> implements Asked, InputSource, Flow.Subscriber<Q> {
       fail(e);
       return;
     }
-    to.send(TwoPartFrame.ofBody(to.allocator(), bytes), this::itemWritten);
+    to.send(ByteBuffer.wrap(bytes));
   }
 
   private void checkSize(int bytes) {

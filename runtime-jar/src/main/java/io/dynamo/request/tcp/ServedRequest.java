@@ -2,9 +2,9 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.TcpSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
-import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.pipeline.CallHomeClient;
 import io.dynamo.pipeline.CallHomeListener;
@@ -40,7 +40,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   private final TcpEndpoint<Q, R> endpoint;
   private final Serving<R> serving;
-  private final MessageCodec<Q, R> codec;
+  private final AnswerWriter<R> answer; // touched by the handler's threads only
+  private final boolean plain; // has no room for an error
   private final ControlMessage control;
   private final Map<String, String> headers;
   private final Admission.Ticket ticket;
@@ -50,8 +51,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final AtomicBoolean givenUp = new AtomicBoolean(); // the requester has
   private final AtomicBoolean unpublished = new AtomicBoolean(); // an item found nobody
   private final long begunNanos = System.nanoTime();
-  private int window;
-  private int maxItemBytes;
+  private final int window; // items asked of the handler ahead of the socket
   private boolean begun; // touched by the event loop only: the handler was asked, or never will be
   private int written; // since the last request for more; touched by the event loop only
   private final Object lock = new Object();
@@ -66,22 +66,19 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       MessageCodec<Q, R> codec,
       ControlMessage control,
       Map<String, String> headers,
-      Admission.Ticket ticket) {
+      Admission.Ticket ticket,
+      TcpSettings settings) {
     this.ticket = ticket;
     this.endpoint = endpoint;
     this.serving = serving;
-    this.codec = codec;
+    answer = new AnswerWriter<>(codec, control.format(), settings.maxFrameBytes());
+    plain = codec.itemForm() == ItemForm.PLAIN;
+    window = settings.streamBuffer();
     this.control = control;
     this.headers = headers;
   }
 
-  /**
-   * @param window items asked of the handler ahead of the socket
-   * @param maxItemBytes of one item in its frame; a larger one ends the answer
-   */
-  void start(CallHomeClient callHome, int window, int maxItemBytes) {
-    this.window = window;
-    this.maxItemBytes = maxItemBytes;
+  void start(CallHomeClient callHome) {
     serving.open(callHome, this, () -> dial(callHome));
   }
 
@@ -122,10 +119,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       return;
     }
     begun = true;
-    Flow.Publisher<R> answer;
+    Flow.Publisher<R> items;
     try {
       checkOpen();
-      answer = serving.begin(context());
+      items = serving.begin(context());
       announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
@@ -135,7 +132,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       refuse(connected, e);
       return;
     }
-    answer.subscribe(this);
+    items.subscribe(this);
   }
 
   private void checkOpen() {
@@ -156,7 +153,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
         throw parting;
       }
       announced = true;
-      to.send(TwoPartFrame.ofHeader(to.allocator(), Prologue.accepted()), () -> {});
+      to.say(Prologue.accepted());
       endpoint.meters.prologueSent(ageNanos());
     }
   }
@@ -280,39 +277,19 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       }
       return;
     }
-    byte[] bytes;
     try {
-      bytes = codec.encodeItem(item, control.format());
-      checkSize(bytes.length);
+      endpoint.meters.sent(answer.send(item, to));
     } catch (RuntimeException e) {
       endpoint.meters.failed(EndpointMeters.Failure.SERIALIZATION);
       cancelSubscription();
       finish(e);
-      return;
-    }
-    var head = ResponseEnvelope.head(codec.itemForm(), control.format());
-    var tail = ResponseEnvelope.tail(codec.itemForm(), control.format());
-    endpoint.meters.sent((long) head.length + bytes.length + tail.length);
-    to.send(TwoPartFrame.ofBody(to.allocator(), head, bytes, tail), this::itemWritten);
-  }
-
-  private void checkSize(int itemBytes) {
-    int bytes =
-        itemBytes
-            + ResponseEnvelope.head(codec.itemForm(), control.format()).length
-            + ResponseEnvelope.tail(codec.itemForm(), control.format()).length;
-    if (bytes > maxItemBytes) {
-      throw new EngineFailedException(
-          ErrorCode.BACKEND_UNKNOWN,
-          "item of %d bytes exceeds dynamo.request.tcp.max-frame of %d bytes; raise it on both sides"
-              .formatted(bytes, maxItemBytes),
-          null);
     }
   }
 
   /** Asks for more in halves of the window: one call for many items. */
-  private void itemWritten() {
-    written++;
+  @Override
+  public void written(int items) {
+    written += items;
     var from = subscription;
     if (from != null && written > window / 2) {
       int more = written;
@@ -368,7 +345,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       return;
     }
     boolean unheard = cancellation.level() == Cancellation.Level.KILL;
-    if (cause != null && (unheard || codec.itemForm() == ItemForm.PLAIN)) {
+    if (cause != null && (unheard || plain)) {
       if (!unheard) {
         LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
       }

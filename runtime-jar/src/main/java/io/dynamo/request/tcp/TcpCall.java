@@ -20,9 +20,7 @@ import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ConnectionInfo;
 import io.dynamo.request.codec.Prologue;
-import io.dynamo.request.codec.ResponseEnvelope;
 import io.netty.buffer.ByteBuf;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -40,9 +38,9 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private final TcpEndpointClient client;
   private final Instance instance;
   private final Asked asked;
-  private final MessageCodec<Q, R> codec;
   private final RequestContext context;
   private final ItemStream<R> answer;
+  private final AnswerReader<R> reader;
   private final AtomicBoolean started = new AtomicBoolean();
   private final Object lock = new Object();
   private final List<Runnable> releases = new ArrayList<>(); // guarded by lock
@@ -54,7 +52,6 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private long begunNanos;
   private long sentNanos;
   private boolean firstItem = true; // touched by the stream's event loop only
-  private boolean endMarked; // touched by the stream's event loop only
 
   TcpCall(
       TcpEndpointClient client,
@@ -65,9 +62,9 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     this.client = client;
     this.instance = instance;
     this.asked = asked;
-    this.codec = codec;
     this.context = context;
     answer = new ItemStream<>(client.settings.streamBuffer(), this::resume, this::abandon);
+    reader = new AnswerReader<>(codec, instance.format(), answer, this::fail);
   }
 
   Instance instance() {
@@ -218,34 +215,12 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       firstItem = false;
       client.meters.firstItem().record(System.nanoTime() - sentNanos);
     }
-    var bytes = new byte[body.readableBytes()];
-    body.readBytes(bytes);
     try {
-      return deliver(
-          ResponseEnvelope.read(ByteBuffer.wrap(bytes), codec.itemForm(), instance.format()));
+      return reader.read(body);
     } catch (RuntimeException e) {
       failTelling(nonsense(e));
       return true;
     }
-  }
-
-  private boolean deliver(ResponseEnvelope envelope) {
-    if (endMarked) {
-      throw new InvalidRequestException("a frame follows the end mark");
-    }
-    endMarked = envelope.complete();
-    if (envelope.error() != null) {
-      fail(envelope.error().toException());
-      return true;
-    }
-    var item = envelope.item();
-    if (item != null) {
-      return answer.offer(codec.decodeItem(item, instance.format()));
-    }
-    if (!endMarked && !envelope.annotated()) {
-      throw new InvalidRequestException("a frame has no data and is no end mark");
-    }
-    return true;
   }
 
   private DynamoException nonsense(RuntimeException cause) {
@@ -262,7 +237,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
 
   @Override
   public void broken(@Nullable Throwable cause) {
-    if (endMarked) {
+    if (reader.isEndMarked()) {
       if (end()) {
         answer.complete();
       }

@@ -65,13 +65,14 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       return Acks.OVERLOADED;
     }
     var serving = service.serving(control, body);
-    var request = new ServedRequest<>(this, serving, codec, control, headers.more(), ticket);
+    var request =
+        new ServedRequest<>(this, serving, codec, control, headers.more(), ticket, server.settings);
     if (!begin(request)) {
       ticket.leave(); // not under the lock: it runs the turn of another request
       return Acks.unknownEndpoint(address.path());
     }
     meters.begun(payloadBytes, headers.sentUnixNanos());
-    request.start(server.callHome, server.settings.streamBuffer(), server.settings.maxFrameBytes());
+    request.start(server.callHome);
     return "";
   }
 

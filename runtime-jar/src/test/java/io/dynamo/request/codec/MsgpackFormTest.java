@@ -107,7 +107,7 @@ class MsgpackFormTest {
   @Test
   void everyValueIsWrittenAsTheLibraryWritesIt() throws IOException {
     for (var value : values()) {
-      var out = new MsgpackWriter();
+      var out = new MsgpackWriter(16);
       out.any(value);
       assertThat(out.finish()).as("%.40s", value).isEqualTo(packed(value));
     }
@@ -131,7 +131,7 @@ class MsgpackFormTest {
   void bytesAreWrittenReadAndPassedOver(int size) throws IOException {
     var bytes = new byte[size];
     new Random(size).nextBytes(bytes);
-    var out = new MsgpackWriter();
+    var out = new MsgpackWriter(16);
     out.binary(bytes);
     try (var packer = MessagePack.newDefaultBufferPacker()) {
       packer.packBinaryHeader(size);

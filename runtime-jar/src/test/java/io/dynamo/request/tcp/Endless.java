@@ -4,9 +4,15 @@ import io.dynamo.inference.EngineOutput;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.IntFunction;
 
 /** Counts upwards for as long as items are asked for. */
-record Endless(AtomicInteger produced) implements Flow.Publisher<EngineOutput> {
+record Endless(AtomicInteger produced, IntFunction<EngineOutput> item)
+    implements Flow.Publisher<EngineOutput> {
+  Endless(AtomicInteger produced) {
+    this(produced, EngineOutput::ofTokens);
+  }
+
   @Override
   public void subscribe(Flow.Subscriber<? super EngineOutput> to) {
     to.onSubscribe(
@@ -16,7 +22,7 @@ record Endless(AtomicInteger produced) implements Flow.Publisher<EngineOutput> {
           @Override
           public synchronized void request(long count) {
             for (long i = 0; i < count && !cancelled; i++) {
-              to.onNext(EngineOutput.ofTokens(produced.getAndIncrement()));
+              to.onNext(item.apply(produced.getAndIncrement()));
             }
           }
 

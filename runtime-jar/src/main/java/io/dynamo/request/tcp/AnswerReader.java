@@ -1,0 +1,107 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.request.ItemDecoder;
+import io.dynamo.request.ItemForm;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.request.codec.ResponseEnvelope;
+import io.netty.buffer.ByteBuf;
+import java.nio.ByteBuffer;
+import java.util.function.Consumer;
+
+/**
+ * Reads the frames of one answer. They pass through an array of its own that is used again: a
+ * reader of bytes is faster there than on a socket's buffer. Touched by the stream's event loop
+ * only.
+ */
+final class AnswerReader<R> {
+  private static final int FIRST_BYTES = 256; // a token item takes 138
+
+  /** A longer frame has an array of its own. */
+  private static final int MOST_BYTES = 8 * 1024;
+
+  private final ItemForm form;
+  private final PayloadFormat format;
+  private final ItemDecoder<R> decoder;
+  private final ItemStream<R> items;
+  private final Consumer<DynamoException> failed;
+  private ByteBuffer frame = ByteBuffer.allocate(FIRST_BYTES);
+  private boolean endMarked;
+
+  /**
+   * @param items where they go
+   * @param failed hears the error that the worker sends in place of an item
+   */
+  AnswerReader(
+      MessageCodec<?, R> codec,
+      PayloadFormat format,
+      ItemStream<R> items,
+      Consumer<DynamoException> failed) {
+    this.form = codec.itemForm();
+    this.format = format;
+    this.decoder = codec.decoder(format);
+    this.items = items;
+    this.failed = failed;
+  }
+
+  /** Whether the worker has said that its answer is whole. */
+  boolean isEndMarked() {
+    return endMarked;
+  }
+
+  /**
+   * Reads one frame.
+   *
+   * @return whether there is room for another item
+   * @throws InvalidRequestException when it is none
+   */
+  boolean read(ByteBuf body) {
+    var bytes = copy(body);
+    if (ResponseEnvelope.narrowToItem(bytes, form, format)) {
+      checkOpen();
+      return items.offer(decoder.decode(bytes));
+    }
+    return deliver(ResponseEnvelope.read(bytes, form, format));
+  }
+
+  private ByteBuffer copy(ByteBuf body) {
+    int length = body.readableBytes();
+    var to = length <= frame.capacity() ? frame : room(length);
+    body.readBytes(to.array(), to.arrayOffset(), length);
+    return to.clear().limit(length);
+  }
+
+  private ByteBuffer room(int length) {
+    if (length > MOST_BYTES) {
+      return ByteBuffer.allocate(length);
+    }
+    frame = ByteBuffer.allocate(Math.min(MOST_BYTES, Integer.highestOneBit(length) * 2));
+    return frame;
+  }
+
+  private boolean deliver(ResponseEnvelope envelope) {
+    checkOpen();
+    endMarked = envelope.complete();
+    if (envelope.error() != null) {
+      failed.accept(envelope.error().toException());
+      return true;
+    }
+    var item = envelope.item();
+    if (item != null) {
+      return items.offer(decoder.decode(item));
+    }
+    if (!endMarked && !envelope.annotated()) {
+      throw new InvalidRequestException("a frame has no data and is no end mark");
+    }
+    return true;
+  }
+
+  private void checkOpen() {
+    if (endMarked) {
+      throw new InvalidRequestException("a frame follows the end mark");
+    }
+  }
+}
