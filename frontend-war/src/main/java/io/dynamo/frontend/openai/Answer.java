@@ -9,7 +9,7 @@ import java.io.OutputStream;
  * serves the request; it returns when everything is written, and throws {@link
  * java.io.UncheckedIOException} when the connection is gone.
  */
-public interface Answer {
+interface Answer {
   /** Writes a stream's body. */
   @FunctionalInterface
   interface Body {

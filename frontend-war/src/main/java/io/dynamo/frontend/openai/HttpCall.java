@@ -13,14 +13,14 @@ import org.jspecify.annotations.Nullable;
  * @param remote the client's end of the TCP connection
  * @param body read once, by the thread that serves the request
  */
-public record HttpCall(
+record HttpCall(
     @Nullable String contentType,
     long contentBytes,
     Map<String, String> headers,
     int localPort,
     InetSocketAddress remote,
     InputStream body) {
-  public HttpCall {
+  HttpCall {
     headers = Map.copyOf(headers);
   }
 }

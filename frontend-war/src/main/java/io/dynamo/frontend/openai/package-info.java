@@ -1,8 +1,9 @@
 /**
- * The OpenAI API: chat completions and models. Start at {@link
+ * The OpenAI API: chat completions, completions and models. Start at {@link
  * io.dynamo.frontend.openai.TextService}, which is plain Java; the resources only translate between
- * it and JAX-RS. A streamed and a unary answer are two readers of the same {@link
- * io.dynamo.frontend.openai.ChatStream}.
+ * it and JAX-RS. What the two APIs of text have apart is in {@link io.dynamo.frontend.openai.Api};
+ * a streamed and a unary answer are two readers of the same {@link
+ * io.dynamo.frontend.openai.Choices}.
  */
 @NullMarked
 package io.dynamo.frontend.openai;

@@ -133,7 +133,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
         text.append("<|im_start|>").append(message.get("role")).append('\n');
         text.append(message.get("content")).append("<|im_end|>\n");
       }
-      return prompt.templateArgs().get("add_generation_prompt") == Boolean.FALSE
+      return Boolean.FALSE.equals(prompt.templateArgs().get("add_generation_prompt"))
           ? text.toString()
           : text.append("<|im_start|>assistant\n").toString();
     }
