@@ -64,6 +64,8 @@ public final class HintsReader {
           "dp_rank " + rank + " without a worker; name the worker that has it, or neither");
     }
     var constraints = routing.get("routing_constraints") instanceof Map<?, ?> map ? map : Map.of();
+    var expected = number("expected_output_tokens");
+    var strict = number("strict_priority");
     return new RouteHints(
         worker,
         rank,
@@ -72,11 +74,9 @@ public final class HintsReader {
         weights(constraints.get("preferred_taints")),
         text("lora_name"),
         text("cache_salt"),
-        number("expected_output_tokens") instanceof Number tokens
-            ? Math.max(0, tokens.intValue())
-            : null,
+        expected == null ? null : Math.max(0, expected.intValue()),
         priority(),
-        number("strict_priority") instanceof Number strict ? strict.intValue() : 0,
+        strict == null ? 0 : strict.intValue(),
         session,
         override());
   }

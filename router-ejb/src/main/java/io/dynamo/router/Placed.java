@@ -64,15 +64,15 @@ final class Placed implements RouteDecision {
   }
 
   @Override
-  @SuppressWarnings("NonAtomicOperationOnVolatileField") // one thread at a time
   public void generated(int tokens) {
     if (tokens > 0) {
       long now = nanoClock.getAsLong();
-      if (generated > 0) {
+      long before = generated;
+      if (before > 0) {
         meters.nextTokens(now - lastTokenAt, tokens);
       }
       lastTokenAt = now;
-      generated += tokens;
+      generated = before + tokens;
       booking.generated(tokens);
     }
   }

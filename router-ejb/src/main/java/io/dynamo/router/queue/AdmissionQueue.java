@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -36,8 +37,8 @@ public final class AdmissionQueue implements AutoCloseable {
 
   private static final Comparator<Waiter> ORDER =
       Comparator.<Waiter>comparingInt(waiter -> -waiter.ticket.strictPriority())
-          .thenComparing(waiter -> -waiter.score)
-          .thenComparing(waiter -> waiter.number);
+          .thenComparingDouble(waiter -> -waiter.score)
+          .thenComparingLong(waiter -> waiter.number);
 
   private static final class Waiter {
     final Ticket ticket;
@@ -61,7 +62,7 @@ public final class AdmissionQueue implements AutoCloseable {
   private final ReentrantLock lock = new ReentrantLock();
   private final Map<Object, PriorityQueue<Waiter>> lanes = new HashMap<>(); // guarded by lock
   private final AtomicLong reliefs = new AtomicLong();
-  private volatile int waiting; // written under lock
+  private final AtomicInteger waiting = new AtomicInteger(); // changed under lock
   private long numbers; // guarded by lock
   private boolean closed; // guarded by lock
 
@@ -94,7 +95,7 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   private boolean hasBacklog(Object lane) {
-    if (waiting == 0) {
+    if (waiting.get() == 0) {
       return false;
     }
     lock.lock();
@@ -134,15 +135,15 @@ public final class AdmissionQueue implements AutoCloseable {
       if (closed) {
         throw new OverloadedException("the router is closed");
       }
-      if (waiting >= settings.capacity()) {
+      if (waiting.get() >= settings.capacity()) {
         meters.full.increment();
         throw new OverloadedException(
             "%d requests wait for a worker already, dynamo.router.queue-capacity allows no more; add workers or retry"
-                .formatted(waiting));
+                .formatted(waiting.get()));
       }
       var waiter = new Waiter(ticket, score(ticket, cachedTokens), numbers++, lock.newCondition());
       lanes.computeIfAbsent(ticket.lane(), _ -> new PriorityQueue<>(ORDER)).add(waiter);
-      waiting++;
+      waiting.incrementAndGet();
       return waiter;
     } finally {
       lock.unlock();
@@ -178,6 +179,7 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
+  @SuppressWarnings("WaitNotInLoop") // the caller tries again whatever woke it
   private void pause(Waiter waiter, long seen, long end) {
     lock.lock();
     try {
@@ -224,7 +226,7 @@ public final class AdmissionQueue implements AutoCloseable {
     try {
       var lane = lanes.get(waiter.ticket.lane());
       if (lane != null && lane.remove(waiter)) {
-        waiting--;
+        waiting.decrementAndGet();
         reliefs.incrementAndGet(); // the next may be about to wait
         if (lane.isEmpty()) {
           lanes.remove(waiter.ticket.lane());
@@ -240,7 +242,7 @@ public final class AdmissionQueue implements AutoCloseable {
   /** There may be room: the first of each lane tries again. */
   public void relieved() {
     reliefs.incrementAndGet(); // before looking who waits: who begins to wait looks the other way
-    if (waiting > 0) {
+    if (waiting.get() > 0) {
       lock.lock();
       try {
         lanes.values().forEach(lane -> lane.element().turn.signal());
@@ -252,7 +254,7 @@ public final class AdmissionQueue implements AutoCloseable {
 
   /** Requests that wait now. */
   public int waiting() {
-    return waiting;
+    return waiting.get();
   }
 
   /** Refuses all who wait and all who come. Idempotent. */
