@@ -84,6 +84,9 @@ final class ScriptedWorkers implements WorkerCalls {
       public void prefillDone() {}
 
       @Override
+      public void generated(int tokens) {}
+
+      @Override
       public void close() {}
     };
   }
