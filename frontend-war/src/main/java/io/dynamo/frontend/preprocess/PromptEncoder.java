@@ -2,6 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -75,7 +76,7 @@ final class PromptEncoder implements AutoCloseable {
     return parts.size() == 1 ? parts.getFirst() : joined(parts, total);
   }
 
-  private static int[] joined(ArrayList<int[]> parts, int total) {
+  private static int[] joined(List<int[]> parts, int total) {
     var ids = new int[total];
     int at = 0;
     for (var part : parts) {

@@ -69,8 +69,8 @@ final class Formats {
       Text.checkedLength(out.length());
     }
     literal(format, at, format.length(), out);
-    boolean mayBeLeft =
-        arguments instanceof Map || values != arguments && arguments instanceof List;
+    boolean isList = arguments instanceof List && !(arguments instanceof Tuple);
+    boolean mayBeLeft = isList || arguments instanceof Map;
     if (used < values.size() && !mayBeLeft) {
       throw new JinjaException("not all arguments converted during string formatting");
     }

@@ -18,7 +18,7 @@ final class Loop implements Function {
   private @Nullable Object lastSeen;
 
   /**
-   * @param recursion null for a loop without {@code recursive}
+   * @param recursion null for a loop that cannot call itself
    */
   Loop(List<Object> items, int depth0, @Nullable Recursion recursion) {
     this.items = items;
