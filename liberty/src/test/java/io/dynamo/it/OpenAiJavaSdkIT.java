@@ -29,6 +29,20 @@ class OpenAiJavaSdkIT {
   }
 
   @Test
+  void modelThatShipsAlongAnswers() {
+    var params =
+        ChatCompletionCreateParams.builder()
+            .model(Cluster.MODEL)
+            .temperature(0)
+            .addUserMessage("What is the capital of France?")
+            .build();
+
+    var answer = openai.chat().completions().create(params).choices().getFirst();
+
+    assertThat(answer.message().content()).contains("The capital of France is Paris.");
+  }
+
+  @Test
   void streamAddsUpToTheUnaryAnswer() {
     var params = ask(Cluster.MODEL, 24).build();
     var unary = openai.chat().completions().create(params);

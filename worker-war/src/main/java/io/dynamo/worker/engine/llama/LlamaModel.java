@@ -12,6 +12,7 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
@@ -53,7 +54,7 @@ public record LlamaModel(
     try {
       return Files.isRegularFile(file)
           ? Json.readObject(Files.readAllBytes(file))
-          : new JsonObject(java.util.Map.of());
+          : new JsonObject(Map.of());
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + file, e);
     } catch (IllegalArgumentException e) {

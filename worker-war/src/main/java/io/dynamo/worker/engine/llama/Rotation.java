@@ -13,9 +13,9 @@ final class Rotation {
     int size = Math.multiplyExact(shape.contextLength(), half);
     this.cos = new float[size];
     this.sin = new float[size];
-    for (int position = 0; position < shape.contextLength(); position++) {
-      for (int i = 0; i < half; i++) {
-        float frequency = (float) (1.0 / StrictMath.pow(shape.ropeTheta(), (double) i / half));
+    for (int i = 0; i < half; i++) {
+      float frequency = (float) (1.0 / StrictMath.pow(shape.ropeTheta(), (double) i / half));
+      for (int position = 0; position < shape.contextLength(); position++) {
         float angle = position * frequency;
         cos[position * half + i] = (float) StrictMath.cos(angle);
         sin[position * half + i] = (float) StrictMath.sin(angle);

@@ -8,6 +8,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -162,7 +163,7 @@ public final class Safetensors implements AutoCloseable {
     if (!matches(entry.shape, shape)) {
       throw wrong(
           "has tensor %s in the shape %s; config.json asks for %s"
-              .formatted(name, entry.shape, java.util.Arrays.toString(shape)));
+              .formatted(name, entry.shape, Arrays.toString(shape)));
     }
     if (entry.elements > Integer.MAX_VALUE - 8) {
       throw wrong("has tensor " + name + " of " + entry.elements + " numbers, too many for memory");

@@ -1,0 +1,87 @@
+package io.dynamo.worker.wiring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.EngineKind;
+import io.dynamo.config.WorkerSettings;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.model.ModelDirectory;
+import io.dynamo.worker.engine.Collected;
+import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.HeapMemory;
+import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.echo.EchoEngine;
+import io.dynamo.worker.engine.llama.LlamaEngine;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class EngineFactoryTest {
+  private static final Path TINY = Path.of("../server-config/src/main/liberty/config/models/tiny");
+
+  @TempDir Path folder;
+
+  private static EngineFactory factory(EngineKind kind, Path model) {
+    var settings =
+        new WorkerSettings(
+            "backend",
+            "generate",
+            kind,
+            model,
+            null,
+            2,
+            16,
+            64,
+            4096,
+            Duration.ofMillis(1),
+            Duration.ZERO,
+            8,
+            48,
+            128);
+    return new EngineFactory(settings, new HeapMemory());
+  }
+
+  private static EngineFactory.Made make(EngineKind kind, Path model) {
+    return factory(kind, model).make(ModelDirectory.open(model), 4096, "tiny", new Metrics());
+  }
+
+  @Test
+  void llamaTakesItsSizesFromTheSettings() throws Exception {
+    var made = make(EngineKind.LLAMA, TINY);
+    try (var engine = made.engine()) {
+      assertThat(engine).isInstanceOf(LlamaEngine.class);
+      var told = engine.start(EngineContract.DEAF);
+      assertThat(told.ranks()).isEqualTo(2);
+      assertThat(told.totalBlocks()).isEqualTo(48);
+      assertThat(told.contextLength()).as("what 48 blocks of 16 hold").isEqualTo(768);
+      assertThat(told.maxRunning()).isEqualTo(8);
+      var got =
+          Collected.all(engine.generate(Requests.endless(new int[] {1, 2}, 3), Requests.context()));
+      assertThat(got.ended().tokens()).hasSize(3);
+      assertThat(made.load().ranks()).hasSize(2);
+    }
+  }
+
+  @Test
+  void echoIsMadeToo() {
+    try (var engine = make(EngineKind.ECHO, TINY).engine()) {
+      assertThat(engine).isInstanceOf(EchoEngine.class);
+      assertThat(engine.start(EngineContract.DEAF).contextLength()).isEqualTo(4096);
+    }
+  }
+
+  @Test
+  void modelWithoutWeightsNamesTheWayOut() throws IOException {
+    for (var name : new String[] {"config.json", "tokenizer.json", "tokenizer_config.json"}) {
+      Files.copy(TINY.resolve(name), folder.resolve(name));
+    }
+    assertThatThrownBy(() -> make(EngineKind.LLAMA, folder))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessageContaining("model.safetensors")
+        .hasMessageContaining("dynamo.worker.engine");
+  }
+}
