@@ -74,6 +74,7 @@ class MetricsIT {
     "dynamo_worker_active_prefill_tokens",
     "dynamo_worker_cached_blocks",
     "dynamo_worker_corrupt_blocks",
+    "dynamo_worker_forward_passes_dropped_total",
     "dynamo_worker_prefill_marks_dropped_total",
     "dynamo_worker_running_requests",
     "dynamo_worker_waiting_requests",

@@ -26,6 +26,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
@@ -58,19 +59,25 @@ public final class WorkerService implements AutoCloseable {
       Discovery discovery, EndpointServer server, Metrics metrics, SystemStatus status) {}
 
   /**
-   * What routers learn from.
+   * What routers and planners learn from.
    *
    * @param sources lets them find {@code events}
    * @param loads tells of blocks in use
    * @param marks tells of first tokens
+   * @param passes tells of the engine's passes
    */
   public record Outlets(
-      KvEventPublisher events, KvSources sources, LoadPublisher loads, PrefillMarks marks) {
+      KvEventPublisher events,
+      KvSources sources,
+      LoadPublisher loads,
+      PrefillMarks marks,
+      ForwardPasses passes) {
     private void close() {
       sources.close();
       events.close();
       loads.close();
       marks.close();
+      passes.close();
     }
   }
 
@@ -148,6 +155,7 @@ public final class WorkerService implements AutoCloseable {
       instanceHandle = planes.discovery.register(record);
       outlets.sources.open(planes.server, planes.discovery);
       outlets.loads.start();
+      outlets.passes.start();
       state = State.SERVING;
       watched.start();
       LOG.log(

@@ -40,6 +40,7 @@ import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import java.lang.reflect.Proxy;
@@ -241,12 +242,22 @@ class WorkerServiceTest {
             2,
             Runnable::run,
             metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED));
+    var passes =
+        new ForwardPasses(
+            new Silence(),
+            ENDPOINT,
+            new InstanceId(7),
+            2,
+            _ -> {},
+            loadAlarms,
+            Runnable::run,
+            metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED));
     return new WorkerService(
         ENDPOINT,
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         engine,
-        new WorkerService.Outlets(events, sources, loads, marks),
+        new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
   }

@@ -27,6 +27,7 @@ import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import java.io.IOException;
@@ -126,6 +127,16 @@ final class WorkerRole implements RoleLifecycle {
             settings.ranks(),
             runtime.blocking(),
             metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED, labels));
+    var passes =
+        new ForwardPasses(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            engine,
+            Alarms.on(runtime.timer()),
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED, labels));
     var service =
         new WorkerService(
             endpoint,
@@ -133,7 +144,7 @@ final class WorkerRole implements RoleLifecycle {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            new WorkerService.Outlets(events, sources, loads, marks),
+            new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
             told -> card(model, settings.modelName(), told));
     service.start();
