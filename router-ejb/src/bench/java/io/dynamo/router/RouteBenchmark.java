@@ -96,7 +96,7 @@ public class RouteBenchmark {
                 .toList());
     router =
         new EndpointRouters(
-            new RouterSettings(RouterSettings.Mode.KV, 1.0, 0.0),
+            new RouterSettings(RouterSettings.Mode.KV, 1.0, 0.0, false),
             _ -> instances,
             _ -> RankRange.ONE,
             new Silent(),

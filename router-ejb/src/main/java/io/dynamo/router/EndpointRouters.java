@@ -98,7 +98,14 @@ public final class EndpointRouters implements KvRouter, AutoCloseable {
       case ROUND_ROBIN -> new TurnRouter(instances.apply(endpoint), ranksOf);
       case KV ->
           new OverlapRouter(
-              endpoint, instances.apply(endpoint), ranksOf, selector, feed, metrics, nanoClock);
+              endpoint,
+              instances.apply(endpoint),
+              ranksOf,
+              selector,
+              settings.replicaSync(),
+              feed,
+              metrics,
+              nanoClock);
     };
   }
 

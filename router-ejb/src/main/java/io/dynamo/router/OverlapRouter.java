@@ -10,8 +10,9 @@ import io.dynamo.router.index.PrefixTableIndexer;
 import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.LoadIntake;
+import io.dynamo.router.ingest.Placement;
+import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
-import io.dynamo.router.load.Booking;
 import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
@@ -29,16 +30,16 @@ final class OverlapRouter implements EndpointRouter {
   /** Nobody needs this long for one answer; what is booked longer has leaked (Dynamo's value). */
   static final Duration BOOKING_EXPIRY = Duration.ofMinutes(5);
 
-  private record Placed(Instance instance, WorkerRank rank, int overlapBlocks, Booking booking)
+  private record Placed(Instance instance, WorkerRank rank, int overlapBlocks, Placement placement)
       implements RouteDecision {
     @Override
     public void prefillDone() {
-      booking.prefillDone();
+      placement.prefillDone();
     }
 
     @Override
     public void close() {
-      booking.close();
+      placement.close();
     }
   }
 
@@ -49,6 +50,7 @@ final class OverlapRouter implements EndpointRouter {
   private final ActiveSequences load;
   private final EndpointEvents events;
   private final LoadIntake reports;
+  private final Replicas replicas;
   private final Metrics.Counter promptBlocks;
   private final Metrics.Counter overlapBlocks;
   private final Metrics.Counter nonMaxOverlap;
@@ -58,6 +60,7 @@ final class OverlapRouter implements EndpointRouter {
       EndpointInstances instances,
       Function<Instance, RankRange> ranksOf,
       RankSelector selector,
+      boolean replicaSync,
       EventFeed feed,
       Metrics metrics,
       LongSupplier nanoClock) {
@@ -75,6 +78,16 @@ final class OverlapRouter implements EndpointRouter {
     metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
     this.events = new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock);
     this.reports = new LoadIntake(endpoint, instances, reported, feed.plane(), metrics);
+    this.replicas =
+        new Replicas(
+            endpoint,
+            feed.discovery().instanceId(),
+            replicaSync,
+            load,
+            instances,
+            feed.plane(),
+            feed.executor(),
+            metrics);
   }
 
   @Override
@@ -97,15 +110,15 @@ final class OverlapRouter implements EndpointRouter {
     if (overlaps[chosen] < most) {
       nonMaxOverlap.increment();
     }
-    return new Placed(
-        candidates.instances().get(chosen),
-        candidates.ranks().get(chosen),
-        overlaps[chosen],
-        booking);
+    var rank = candidates.ranks().get(chosen);
+    var placement =
+        replicas.placed(request.requestId(), rank, hashes, booking.tokensToPrefill(), booking);
+    return new Placed(candidates.instances().get(chosen), rank, overlaps[chosen], placement);
   }
 
   @Override
   public void close() {
+    replicas.close();
     reports.close();
     events.close();
   }

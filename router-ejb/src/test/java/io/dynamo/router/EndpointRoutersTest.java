@@ -155,7 +155,7 @@ class EndpointRoutersTest {
 
   private EndpointRouters router(RouterSettings.Mode mode) {
     return new EndpointRouters(
-        new RouterSettings(mode, 1.0, 0.0),
+        new RouterSettings(mode, 1.0, 0.0, false),
         _ -> workers,
         _ -> range,
         new EventFeed(
@@ -211,7 +211,9 @@ class EndpointRoutersTest {
       router.prepare(ENDPOINT);
       assertThat(plane.subjects)
           .containsExactly(
-              new EventSubject(ENDPOINT, "kv-events"), new EventSubject(ENDPOINT, "kv_metrics"));
+              new EventSubject(ENDPOINT, KvEventSource.TOPIC),
+              new EventSubject(ENDPOINT, "kv_metrics"),
+              new EventSubject(ENDPOINT, "active_sequences_events"));
       stored(2, 0, 1, prompt(0, 32));
       try (var decision = router.route(request(prompt(0, 42)))) {
         assertThat(decision.instance()).isEqualTo(worker(2));
@@ -347,7 +349,7 @@ class EndpointRoutersTest {
     var router = router(RouterSettings.Mode.KV);
     router.prepare(ENDPOINT);
     router.prepare(ENDPOINT);
-    assertThat(plane.listeners).hasSize(2);
+    assertThat(plane.listeners).hasSize(3);
     router.close();
     router.close();
     router.prepare(ENDPOINT);

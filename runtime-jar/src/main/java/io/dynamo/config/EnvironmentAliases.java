@@ -71,6 +71,7 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_ZMQ_BROKER_URL", SettingKeys.EVENT_ZMQ_BROKER),
           plain("DYN_ROUTER_MODE", SettingKeys.ROUTER_MODE),
           plain("DYN_ROUTER_KV_OVERLAP_SCORE_CREDIT", SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
+          plain("DYN_ROUTER_REPLICA_SYNC", SettingKeys.ROUTER_REPLICA_SYNC),
           plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
           numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
           numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"),

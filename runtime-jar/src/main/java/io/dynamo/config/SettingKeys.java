@@ -180,6 +180,13 @@ final class SettingKeys {
           "0",
           atLeast(0.0),
           "0 takes the cheapest rank; above, ranks are drawn by cost");
+  static final SettingKey<Boolean> ROUTER_REPLICA_SYNC =
+      KEYS.key(
+          "dynamo.router.replica-sync",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether routers tell each other what they have placed");
 
   static final SettingKey<Integer> MIGRATION_LIMIT =
       KEYS.key(

@@ -317,7 +317,8 @@ public final class SettingsReader {
     return new RouterSettings(
         get(SettingKeys.ROUTER_MODE),
         get(SettingKeys.ROUTER_OVERLAP_SCORE_CREDIT),
-        get(SettingKeys.ROUTER_TEMPERATURE));
+        get(SettingKeys.ROUTER_TEMPERATURE),
+        get(SettingKeys.ROUTER_REPLICA_SYNC));
   }
 
   private FrontendSettings frontend() {

@@ -11,7 +11,8 @@ import java.util.SequencedSet;
 import java.util.function.LongSupplier;
 
 /**
- * The requests in flight on the ranks of one endpoint, as this router has placed them. Safe for
+ * The requests in flight on the ranks of one endpoint, as this router and those that tell
+ * it have placed them. Safe for
  * concurrent use; every call holds one lock for microseconds and waits for nothing else.
  */
 public final class ActiveSequences {
@@ -95,6 +96,12 @@ public final class ActiveSequences {
         bookings.remove(booking);
         dropIdle(booking.load);
       }
+    }
+  }
+
+  boolean isFreed(Booking booking) {
+    synchronized (lock) {
+      return booking.freed();
     }
   }
 

@@ -12,7 +12,8 @@ public final class Booking implements AutoCloseable {
   final BlockHashes prompt;
   final long bookedAtNanos;
   private final int candidate;
-  private long tokensToPrefill; // guarded by the owner's lock; 0 once prefilled
+  private final long tokensToPrefill;
+  private boolean prefilled; // guarded by the owner's lock
   private boolean freed; // guarded by the owner's lock
 
   Booking(
@@ -35,6 +36,11 @@ public final class Booking implements AutoCloseable {
     return candidate;
   }
 
+  /** Prompt tokens that the candidate was believed not to have cached. */
+  public long tokensToPrefill() {
+    return tokensToPrefill;
+  }
+
   /** The first token is out: the prompt is no work any more. Idempotent. */
   public void prefillDone() {
     owner.prefillDone(this);
@@ -46,10 +52,22 @@ public final class Booking implements AutoCloseable {
     owner.free(this);
   }
 
+  /** Whether it was given back, or has expired. */
+  public boolean isFreed() {
+    return owner.isFreed(this);
+  }
+
+  /** Under the owner's lock. */
+  boolean freed() {
+    return freed;
+  }
+
   /** Under the owner's lock. */
   void releasePrefill() {
-    load.prefilled(tokensToPrefill);
-    tokensToPrefill = 0;
+    if (!prefilled) {
+      prefilled = true;
+      load.prefilled(tokensToPrefill);
+    }
   }
 
   /** Under the owner's lock. Returns whether it was still booked. */

@@ -10,7 +10,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.kv.PrefillCompleted;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.kv.codec.PrefillCompletedCodec;
+import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.worker.engine.Collected;
@@ -61,7 +61,7 @@ class PrefillMarksTest {
     runTasks();
 
     assertThat(plane.sent)
-        .containsExactly(PrefillCompletedCodec.encode(Collections.nCopies(1, MARK)));
+        .containsExactly(SequenceEventCodec.encode(Collections.nCopies(1, MARK)));
     assertThat(plane.subjects)
         .containsExactly(new EventSubject(ENDPOINT, "active_sequences_events"));
   }
@@ -83,8 +83,8 @@ class PrefillMarksTest {
 
     assertThat(plane.sent)
         .containsExactly(
-            PrefillCompletedCodec.encode(Collections.nCopies(256, MARK)),
-            PrefillCompletedCodec.encode(Collections.nCopies(44, MARK)));
+            SequenceEventCodec.encode(Collections.nCopies(256, MARK)),
+            SequenceEventCodec.encode(Collections.nCopies(44, MARK)));
   }
 
   @Test
