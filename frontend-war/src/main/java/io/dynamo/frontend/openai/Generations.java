@@ -11,6 +11,7 @@ import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.model.ModelCardSum;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -62,7 +63,7 @@ final class Generations {
             .withIncludeStop(chat.includeStop() ? Boolean.TRUE : null),
         new OutputOptions(null, chat.skipSpecialTokens()),
         eosTokenIds(chat, model),
-        null,
+        ModelCardSum.of(model.card()),
         List.of(),
         RoutingHints.NONE,
         Map.of());
