@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * @param zmqBind IP literal that publishers bind
  * @param zmqHost what others are told to connect to; null is {@code zmqBind}
  * @param queueCapacity events held per publisher and per subscription
+ * @param queueBytes of their payloads, per publisher and per subscription
  * @param zmqHighWaterMark events held per connection, on each side
  * @param zmqMaxMessageBytes of one event on the wire
  */
@@ -16,6 +17,7 @@ public record EventSettings(
     String zmqBind,
     @Nullable String zmqHost,
     int queueCapacity,
+    int queueBytes,
     int zmqHighWaterMark,
     int zmqMaxMessageBytes) {
   /** The planes of this version. */

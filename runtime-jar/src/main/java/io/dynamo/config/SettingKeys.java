@@ -123,6 +123,14 @@ final class SettingKeys {
           "100000",
           between(1, 10_000_000),
           "events held per publisher and per subscription; more are dropped and counted");
+  static final SettingKey<Integer> EVENT_QUEUE_BYTES =
+      KEYS.key(
+          "dynamo.event.queue-bytes",
+          SIZE,
+          "256MiB",
+          sizeBetween(1 << 20, "1MiB", 1 << 30, "1GiB"),
+          "bytes of their payloads, per publisher and per subscription; more are dropped and"
+              + " counted");
   static final SettingKey<String> EVENT_ZMQ_BIND =
       KEYS.key(
           "dynamo.event.zmq.bind",

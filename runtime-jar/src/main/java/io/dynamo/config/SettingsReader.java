@@ -309,6 +309,7 @@ public final class SettingsReader {
         get(SettingKeys.EVENT_ZMQ_BIND),
         optional(SettingKeys.EVENT_ZMQ_HOST),
         get(SettingKeys.EVENT_QUEUE_CAPACITY),
+        get(SettingKeys.EVENT_QUEUE_BYTES),
         get(SettingKeys.EVENT_ZMQ_HIGH_WATER_MARK),
         get(SettingKeys.EVENT_ZMQ_MAX_MESSAGE));
   }

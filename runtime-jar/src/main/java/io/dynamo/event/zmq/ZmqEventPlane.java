@@ -4,6 +4,7 @@ import io.dynamo.config.EventSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EventChannel;
 import io.dynamo.discovery.EventTransport;
+import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
@@ -77,7 +78,7 @@ public final class ZmqEventPlane implements EventPlane {
   public Publisher publisher(EventSubject subject) {
     requireOpen();
     long id = random.nextLong(PUBLISHER_ID_BOUND);
-    var socket = sending.call(this::bound, BIND_PATIENCE);
+    var socket = sending.call(this::bound, BIND_PATIENCE, this::unbind);
     Discovery.Handle record;
     try {
       record =
@@ -88,11 +89,7 @@ public final class ZmqEventPlane implements EventPlane {
                   id,
                   new EventTransport.Zmq(sockets.advertised(socket).endpoint())));
     } catch (RuntimeException e) {
-      sending.execute(
-          () -> {
-            sending.disown(socket, socket.signal());
-            socket.close();
-          });
+      sending.execute(() -> unbind(socket));
       throw e;
     }
     var publisher =
@@ -102,7 +99,7 @@ public final class ZmqEventPlane implements EventPlane {
             sending,
             socket,
             record,
-            settings.queueCapacity(),
+            budget(),
             metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL),
             clock,
             publishers::remove);
@@ -120,10 +117,15 @@ public final class ZmqEventPlane implements EventPlane {
     return socket;
   }
 
+  private void unbind(BoundSocket socket) {
+    sending.disown(socket, socket.signal());
+    socket.close();
+  }
+
   @Override
   public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
     requireOpen();
-    var delivery = new EventDelivery(subject, listener, settings.queueCapacity(), threads, metrics);
+    var delivery = new EventDelivery(subject, listener, budget(), threads, metrics);
     var subscription =
         new ZmqSubscription(
             subject, receiving, sockets, threads, delivery, metrics, subscriptions::remove);
@@ -134,6 +136,10 @@ public final class ZmqEventPlane implements EventPlane {
       requireOpen();
     }
     return subscription;
+  }
+
+  private EventBudget budget() {
+    return new EventBudget(settings.queueCapacity(), settings.queueBytes());
   }
 
   private void requireOpen() {
