@@ -86,8 +86,13 @@ public class ChatCompletionsResource {
 
     @Override
     public void json(byte[] body) {
+      // as a stream: an entity of bytes is written by a listener, on a further thread
+      StreamingOutput output = out -> out.write(body);
       ChatCompletionsResource.resume(
-          response, Response.ok(body, MediaType.APPLICATION_JSON_TYPE).build());
+          response,
+          Response.ok(output, MediaType.APPLICATION_JSON_TYPE)
+              .header("content-length", body.length)
+              .build());
     }
 
     @Override

@@ -106,7 +106,7 @@ final class Collector<T> implements Flow.Subscriber<T> {
     return cause;
   }
 
-  private void awaitEnd() throws InterruptedException {
+  void awaitEnd() throws InterruptedException {
     assertThat(ended.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS))
         .as("the stream ends; items so far: %d", items().size())
         .isTrue();

@@ -1,11 +1,13 @@
 package io.dynamo.frontend.openai.wire;
 
+import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
 import com.fasterxml.jackson.core.exc.StreamConstraintsException;
 import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
@@ -36,6 +38,8 @@ public final class JsonBody {
   private static final Duration UPLOAD_LIMIT = Duration.ofSeconds(60);
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
+  private static final int POOLED_BUFFERS = 64;
+
   /** Reads trees; also what small answers are written with. */
   static final JsonMapper MAPPER = mapper();
 
@@ -44,7 +48,10 @@ public final class JsonBody {
   @SuppressWarnings("deprecation") // the factory's own builder knows the constraints
   private static JsonMapper mapper() {
     var mapper =
-        JsonMapper.builder()
+        JsonMapper.builder(
+                JsonFactory.builder() // not a pool by thread: each request has its own
+                    .recyclerPool(JsonRecyclerPools.newBoundedPool(POOLED_BUFFERS))
+                    .build())
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
             .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)

@@ -1,0 +1,41 @@
+/** When the text of one answer came. One thread. */
+final class Answer {
+  private final long due;
+  private long first;
+  private long last;
+  private long end;
+  private int tokens;
+
+  Answer(long due) {
+    this.due = due;
+  }
+
+  void token() {
+    last = System.nanoTime();
+    if (tokens++ == 0) {
+      first = last;
+    }
+  }
+
+  void ended(long nanos) {
+    end = nanos;
+  }
+
+  /** Deltas with text; 1 for an answer that came whole. */
+  int tokens() {
+    return tokens;
+  }
+
+  long firstNanos() {
+    return (tokens == 0 ? end : first) - due;
+  }
+
+  long wholeNanos() {
+    return end - due;
+  }
+
+  /** Nanoseconds between tokens, over the whole answer. */
+  long betweenNanos() {
+    return tokens < 2 ? 0 : (last - first) / (tokens - 1);
+  }
+}

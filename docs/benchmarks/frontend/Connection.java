@@ -1,0 +1,121 @@
+import java.io.EOFException;
+import java.io.IOException;
+import java.io.InputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+
+/** One kept connection of HTTP/1.1, and as little work per byte as will do: the generator shares the machine. One thread. */
+final class Connection implements AutoCloseable {
+  private static final byte[] CONTENT = "\"content\":\"".getBytes(StandardCharsets.US_ASCII);
+  private static final int TIMEOUT_MILLIS = 120_000;
+
+  private final Socket socket = new Socket();
+  private final InputStream in;
+  private final byte[] buffer = new byte[1 << 15];
+  private int at;
+  private int end;
+  private int matched; // bytes of CONTENT that the last ones read are
+  private boolean chunked;
+  private long length;
+
+  Connection(int port) throws IOException {
+    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
+    socket.setTcpNoDelay(true);
+    socket.setSoTimeout(TIMEOUT_MILLIS);
+    in = socket.getInputStream();
+  }
+
+  /**
+   * Sends a request and reads its answer.
+   *
+   * @param due nanoseconds, from when the latency counts
+   */
+  Answer ask(byte[] request, long due) throws IOException {
+    socket.getOutputStream().write(request);
+    var status = line();
+    head();
+    var answer = new Answer(due);
+    if (chunked) {
+      for (long size = Long.parseLong(line(), 16); size > 0; size = Long.parseLong(line(), 16)) {
+        body(size, answer);
+        line();
+      }
+      line();
+    } else {
+      body(length, answer);
+    }
+    answer.ended(System.nanoTime());
+    if (!status.contains(" 200 ")) {
+      throw new IOException(status);
+    }
+    return answer;
+  }
+
+  private void head() throws IOException {
+    chunked = false;
+    length = 0;
+    for (var header = line(); !header.isEmpty(); header = line()) {
+      var lower = header.toLowerCase(java.util.Locale.ROOT);
+      if (lower.startsWith("transfer-encoding:")) {
+        chunked = true;
+      } else if (lower.startsWith("content-length:")) {
+        length = Long.parseLong(lower.substring(15).strip());
+      }
+    }
+  }
+
+  /** Counts the deltas that carry text. */
+  private void body(long size, Answer answer) throws IOException {
+    for (long left = size; left > 0; ) {
+      if (at == end) {
+        fill();
+      }
+      int stop = (int) Math.min(end, at + left);
+      left -= stop - at;
+      while (at < stop) {
+        byte b = buffer[at++];
+        if (matched == CONTENT.length) {
+          matched = 0;
+          if (b != '"') {
+            answer.token();
+          }
+        } else if (b == CONTENT[matched]) {
+          matched++;
+        } else {
+          matched = b == CONTENT[0] ? 1 : 0;
+        }
+      }
+    }
+  }
+
+  private void fill() throws IOException {
+    end = in.read(buffer);
+    at = 0;
+    if (end < 0) {
+      throw new EOFException("the server closed the connection");
+    }
+  }
+
+  private String line() throws IOException {
+    var text = new StringBuilder();
+    while (true) {
+      if (at == end) {
+        fill();
+      }
+      char c = (char) buffer[at++];
+      if (c == '\n') {
+        return text.toString();
+      }
+      if (c != '\r') {
+        text.append(c);
+      }
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    socket.close();
+  }
+}

@@ -1,0 +1,52 @@
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.ToLongFunction;
+
+/** What was seen while it counted. Safe for concurrent use. */
+final class Figures {
+  private final List<Answer> answers = new ArrayList<>();
+  private int failed;
+  private volatile boolean counting;
+
+  void count(boolean on) {
+    counting = on;
+  }
+
+  synchronized void answered(Answer answer) {
+    if (counting) {
+      answers.add(answer);
+    }
+  }
+
+  synchronized void failed(Exception cause) {
+    if (failed++ == 0) {
+      System.err.println("first failure: " + cause);
+    }
+  }
+
+  synchronized int failed() {
+    return failed;
+  }
+
+  synchronized int requests() {
+    return answers.size();
+  }
+
+  synchronized long tokens() {
+    return answers.stream().mapToLong(Answer::tokens).sum();
+  }
+
+  /** The values at {@code quantiles}, in milliseconds. */
+  synchronized String millis(ToLongFunction<Answer> what, double... quantiles) {
+    var values = answers.stream().mapToLong(what).sorted().toArray();
+    if (values.length == 0) {
+      return "none";
+    }
+    var text = new StringBuilder();
+    for (double q : quantiles) {
+      text.append(text.isEmpty() ? "" : " / ").append("%.2f".formatted(values[(int) ((values.length - 1) * q)] / 1e6));
+    }
+    return text.toString();
+  }
+}
