@@ -48,8 +48,7 @@ class EventLoopsTest {
       loops.next().execute(() -> awaitQuietly(held));
       assertThatThrownBy(
               () ->
-                  loops.listen(
-                      address, new ChannelInboundHandlerAdapter(), Duration.ofMillis(20)))
+                  loops.listen(address, new ChannelInboundHandlerAdapter(), Duration.ofMillis(20)))
           .isInstanceOf(IllegalStateException.class);
       held.countDown();
       for (int i = 0; i < 3; i++) { // registration, binding and closing are a task each

@@ -25,7 +25,8 @@ public final class RouterMetrics {
       new MetricName("dynamo_router_index_blocks", "Distinct KV blocks that the index knows.");
   public static final MetricName ACTIVE_REQUESTS =
       new MetricName(
-          "dynamo_router_active_requests", "Requests placed and not freed, by this router and by those that tell it.");
+          "dynamo_router_active_requests",
+          "Requests placed and not freed, by this router and by those that tell it.");
   public static final MetricName DECISIONS =
       new MetricName("dynamo_router_decisions_total", "Requests placed, by mode.");
   public static final MetricName DECISION_SECONDS =

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The place of one served endpoint in discovery. Its owner may take it out and put it back while
  * the endpoint goes on serving whoever has found it: a worker that sleeps, say. Its health may take
- * it out as well; it is found while it is {@linkplain #register registered} and {@linkplain
- * #setFit fit}. Safe for concurrent use; calls wait for discovery.
+ * it out as well; it is found while it is {@linkplain #register registered} and {@linkplain #setFit
+ * fit}. Safe for concurrent use; calls wait for discovery.
  *
  * <p>When discovery refuses a change the call throws, and the next call of any kind tries again.
  */

@@ -67,17 +67,55 @@ class ModelDirectoryTest {
     Files.writeString(dir.resolve("chat_template.jinja"), "");
     var taken =
         List.of(
-            "special_tokens_map.json", "added_tokens.json", "vocab.json", "merges.txt",
-            "chat_template.json", "chat_template.jinja2", "tokenizer.model", "tiktoken.model",
-            "preprocessor_config.json", "model.safetensors.index.json", "w.safetensors.bak",
-            "pytorch_model.bin.index.json", "config.json.bak", "X.BIN", "X.SafeTensors",
-            "README", "readme.md", "README.txt", "LICENSE", "LICENSE.md", "USE_POLICY.md",
-            "noext", "a.png", "b.py", "c.pb", "d.npy", "e.pkl", "h.npz", "i.gguf.part", "j.ckpt",
-            "g.onnx_data", "b.mlmodel", "rust_model.ot", "model.ggml", "empty.json");
+            "special_tokens_map.json",
+            "added_tokens.json",
+            "vocab.json",
+            "merges.txt",
+            "chat_template.json",
+            "chat_template.jinja2",
+            "tokenizer.model",
+            "tiktoken.model",
+            "preprocessor_config.json",
+            "model.safetensors.index.json",
+            "w.safetensors.bak",
+            "pytorch_model.bin.index.json",
+            "config.json.bak",
+            "X.BIN",
+            "X.SafeTensors",
+            "README",
+            "readme.md",
+            "README.txt",
+            "LICENSE",
+            "LICENSE.md",
+            "USE_POLICY.md",
+            "noext",
+            "a.png",
+            "b.py",
+            "c.pb",
+            "d.npy",
+            "e.pkl",
+            "h.npz",
+            "i.gguf.part",
+            "j.ckpt",
+            "g.onnx_data",
+            "b.mlmodel",
+            "rust_model.ot",
+            "model.ggml",
+            "empty.json");
     var left =
         List.of(
-            "README.md", ".gitattributes", ".hidden.json", "pytorch_model.bin", "model.pt",
-            "x.pth", "y.gguf", "z.onnx", "model.safetensors", "f.h5", "g.msgpack", "a.tflite");
+            "README.md",
+            ".gitattributes",
+            ".hidden.json",
+            "pytorch_model.bin",
+            "model.pt",
+            "x.pth",
+            "y.gguf",
+            "z.onnx",
+            "model.safetensors",
+            "f.h5",
+            "g.msgpack",
+            "a.tflite");
     for (var name : taken) {
       Files.writeString(dir.resolve(name), name);
     }
@@ -97,7 +135,8 @@ class ModelDirectoryTest {
       assertThat(extra.stream().map(ModelFile::name))
           .as("in the directory's order")
           .containsExactlyElementsOf(
-              entries.map(entry -> String.valueOf(entry.getFileName()))
+              entries
+                  .map(entry -> String.valueOf(entry.getFileName()))
                   .filter(expected::contains)
                   .toList());
     }

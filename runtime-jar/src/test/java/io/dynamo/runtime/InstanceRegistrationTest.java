@@ -99,8 +99,7 @@ class InstanceRegistrationTest {
   void aRefusedChangeIsTriedAgainByTheNextCall() throws Exception {
     var address = new TransportAddress.Tcp("127.0.0.1:2", "7/n/c/e");
     var inTheWay =
-        own.register(
-            new Instance(INSTANCE.endpoint(), ID, address, "cpu", PayloadFormat.MSGPACK));
+        own.register(new Instance(INSTANCE.endpoint(), ID, address, "cpu", PayloadFormat.MSGPACK));
     next();
     assertThatIllegalStateException().isThrownBy(registration::register);
     assertThat(registration.isFound()).isFalse();

@@ -32,8 +32,8 @@ import org.jspecify.annotations.Nullable;
  * of it on the given executor; readers see a snapshot.
  *
  * <p>Workers of one model share one text side. It outlives them by the retention, because a request
- * may still use it; the number of texts is bounded. The first card of a name sets what the name means; a card that differs waits until
- * the last worker with the first one is gone.
+ * may still use it; the number of texts is bounded. The first card of a name sets what the name
+ * means; a card that differs waits until the last worker with the first one is gone.
  */
 public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiscoveryCatalog.class.getName());
@@ -175,8 +175,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     texts.sweep(used).forEach(ModelText::close);
     if (!sweepDue && !closed && texts.hasUnused()) {
       sweepDue = true;
-      var _ =
-          timer.schedule(this::sweepAgain, retention.toMillis() + 1, TimeUnit.MILLISECONDS);
+      var _ = timer.schedule(this::sweepAgain, retention.toMillis() + 1, TimeUnit.MILLISECONDS);
     }
   }
 

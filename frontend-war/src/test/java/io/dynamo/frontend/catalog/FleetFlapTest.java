@@ -195,8 +195,23 @@ class FleetFlapTest {
           ENDPOINT,
           new InstanceId(id),
           new ModelCard(
-              "m", "m", null, null, file, null, null, null, null, 4096, BLOCK_TOKENS, 0,
-              Set.of("Chat"), "Tokens", null, List.of(), Map.of()),
+              "m",
+              "m",
+              null,
+              null,
+              file,
+              null,
+              null,
+              null,
+              null,
+              4096,
+              BLOCK_TOKENS,
+              0,
+              Set.of("Chat"),
+              "Tokens",
+              null,
+              List.of(),
+              Map.of()),
           null);
     }
 
@@ -205,8 +220,7 @@ class FleetFlapTest {
       var blocks = new ArrayList<StoredBlock>();
       for (int i = 0; i < hashes.length(); i++) {
         blocks.add(
-            new StoredBlock(
-                new SequenceHash(hashes.sequence(i)), new BlockHash(hashes.block(i))));
+            new StoredBlock(new SequenceHash(hashes.sequence(i)), new BlockHash(hashes.block(i))));
       }
       return new KvReply.TreeDump(
           List.of(new RankEvent(rank(), new KvEvent.Stored(1, null, blocks))), 1);
@@ -237,8 +251,7 @@ class FleetFlapTest {
             new SystemHealth(settings.status(), alarms, Runnable::run, System::nanoTime));
     var events =
         opened(
-            new LocalEventPlane(
-                1000, 1 << 20, metrics, new Random(seed), InstantSource.system()));
+            new LocalEventPlane(1000, 1 << 20, metrics, new Random(seed), InstantSource.system()));
     var runtime =
         new DynamoRuntime(
             settings,
@@ -271,8 +284,7 @@ class FleetFlapTest {
                 settings.router(),
                 runtime::instances,
                 ranks,
-                new EventFeed(
-                    events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
+                new EventFeed(events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
                 metrics,
                 new Random(seed)::nextDouble,
                 System::nanoTime));
@@ -308,8 +320,7 @@ class FleetFlapTest {
           return live.equals(ids);
         });
     untilHolds(
-        "the model is served: " + modelServed,
-        () -> catalog.find("m").isPresent() == modelServed);
+        "the model is served: " + modelServed, () -> catalog.find("m").isPresent() == modelServed);
     routers.prepare(ENDPOINT);
     for (int slot = 0; slot < SLOTS; slot++) {
       var of = slot;

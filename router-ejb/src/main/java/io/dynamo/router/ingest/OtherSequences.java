@@ -44,8 +44,7 @@ final class OtherSequences {
     }
     var choice = new ActiveSequences.Choice(0, added.tokensToPrefill());
     var booking = load.book(List.of(added.rank()), added.prompt(), _ -> choice);
-    placed.put(
-        added.requestId(), new Placed(publisherId, added.teller(), added.rank(), booking));
+    placed.put(added.requestId(), new Placed(publisherId, added.teller(), added.rank(), booking));
     return true;
   }
 

@@ -89,7 +89,11 @@ public final class Replicas implements AutoCloseable {
 
   /** Takes over {@code booking}, which this router has made, and tells the others of it. */
   public Placement placed(
-      String requestId, WorkerRank rank, BlockHashes prompt, long tokensToPrefill, Booking booking) {
+      String requestId,
+      WorkerRank rank,
+      BlockHashes prompt,
+      long tokensToPrefill,
+      Booking booking) {
     own.put(requestId, booking);
     if (own.size() > sweepAt) {
       own.values().removeIf(Booking::isFreed); // leaked and expired

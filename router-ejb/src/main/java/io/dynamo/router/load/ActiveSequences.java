@@ -11,9 +11,9 @@ import java.util.SequencedSet;
 import java.util.function.LongSupplier;
 
 /**
- * The requests in flight on the ranks of one endpoint, as this router and those that tell
- * it have placed them. Safe for
- * concurrent use; every call holds one lock for microseconds and waits for nothing else.
+ * The requests in flight on the ranks of one endpoint, as this router and those that tell it have
+ * placed them. Safe for concurrent use; every call holds one lock for microseconds and waits for
+ * nothing else.
  */
 public final class ActiveSequences {
   /** Chooses among candidates; called under the lock, so it must be short and must not block. */

@@ -53,8 +53,7 @@ class PlaneKvQueriesTest {
                 public void request(long n) {
                   var item = answer;
                   if (item != null) {
-                    subscriber.onNext(
-                        codec.decodeItem(ByteBuffer.wrap(item), instance.format()));
+                    subscriber.onNext(codec.decodeItem(ByteBuffer.wrap(item), instance.format()));
                   }
                   subscriber.onComplete();
                 }

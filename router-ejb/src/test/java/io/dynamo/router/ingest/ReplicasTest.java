@@ -37,8 +37,7 @@ import org.junit.jupiter.api.Test;
 
 class ReplicasTest {
   private static final EndpointId ENDPOINT = new EndpointId("n", "c", "e");
-  private static final EventSubject SUBJECT =
-      new EventSubject(ENDPOINT, "active_sequences_events");
+  private static final EventSubject SUBJECT = new EventSubject(ENDPOINT, "active_sequences_events");
   private static final InstanceId WORKER = new InstanceId(1);
   private static final List<WorkerRank> RANKS =
       List.of(new WorkerRank(WORKER, 0), new WorkerRank(new InstanceId(2), 0));
@@ -162,8 +161,7 @@ class ReplicasTest {
 
     Placement place(String id, int rank, long tokens, long... prompt) {
       var hashes = BlockHashes.ofBlocks(prompt);
-      var booking =
-          load.book(RANKS, hashes, _ -> new ActiveSequences.Choice(rank, tokens));
+      var booking = load.book(RANKS, hashes, _ -> new ActiveSequences.Choice(rank, tokens));
       return replicas.placed(id, RANKS.get(rank), hashes, tokens, booking);
     }
 

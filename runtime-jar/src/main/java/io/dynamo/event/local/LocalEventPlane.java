@@ -155,12 +155,9 @@ public final class LocalEventPlane implements EventPlane {
 
     LocalSubscription(EventSubject subject, Consumer<EventEnvelope> listener) {
       this.subject = subject;
-      this.delivery = new EventDelivery(
-              subject,
-              listener,
-              new EventBudget(queueCapacity, queueBytes),
-              threads,
-              metrics);
+      this.delivery =
+          new EventDelivery(
+              subject, listener, new EventBudget(queueCapacity, queueBytes), threads, metrics);
     }
 
     @Override

@@ -86,8 +86,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     }
     var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
     queue.add(
-        new Outgoing(
-            EventFrames.number(number), EventFrames.envelope(event), payload.length));
+        new Outgoing(EventFrames.number(number), EventFrames.envelope(event), payload.length));
     if (waiting.getAndIncrement() == 0) {
       loop.execute(this::send);
     }

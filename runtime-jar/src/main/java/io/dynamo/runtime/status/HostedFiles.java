@@ -38,7 +38,8 @@ public final class HostedFiles {
   }
 
   /**
-   * Serves the local files of {@code card}, its extra files where they can be reached, below {@code {ns}/{comp}/{ep}/{slug}/{suffix}}.
+   * Serves the local files of {@code card}, its extra files where they can be reached, below {@code
+   * {ns}/{comp}/{ep}/{slug}/{suffix}}.
    *
    * @param suffix of an adapter's card; null for the model itself
    */

@@ -75,7 +75,9 @@ class SequenceEventCodecGoldenTest {
     var router = id("15459233857705095887");
 
     isTheCaptured(
-        "batch-router", new PrefillCompleted(id, rank, router), new SequenceFreed(id, rank, router));
+        "batch-router",
+        new PrefillCompleted(id, rank, router),
+        new SequenceFreed(id, rank, router));
   }
 
   private static byte[] batch(Object... data) {
@@ -84,8 +86,16 @@ class SequenceEventCodecGoldenTest {
             .map(
                 one ->
                     Map.of(
-                        "router_id", 3, "data", one, "worker", Map.of("worker_id", 1, "x", 0),
-                        "request_id", "r", "later", List.of()))
+                        "router_id",
+                        3,
+                        "data",
+                        one,
+                        "worker",
+                        Map.of("worker_id", 1, "x", 0),
+                        "request_id",
+                        "r",
+                        "later",
+                        List.of()))
             .toList();
     return WireWriter.write(
         Map.of("events", events, "more", 1), PayloadFormat.MSGPACK, WireWriter::any);
@@ -102,12 +112,13 @@ class SequenceEventCodecGoldenTest {
   @Test
   void whatNeedNotBeWrittenNeedNotBeRead() {
     var added =
-        (SequenceAdded)
-            SequenceEventCodec.decode(batch(Map.of("AddRequest", Map.of()))).getFirst();
+        (SequenceAdded) SequenceEventCodec.decode(batch(Map.of("AddRequest", Map.of()))).getFirst();
     var untracked =
         Map.of(
-            "track_prefill_tokens", false,
-            "prefill_load_hint", Map.of("initial_effective_prefill_tokens", 7));
+            "track_prefill_tokens",
+            false,
+            "prefill_load_hint",
+            Map.of("initial_effective_prefill_tokens", 7));
 
     assertThat(added.prompt().length()).isZero();
     assertThat(added.tokensToPrefill()).isZero();
@@ -127,8 +138,7 @@ class SequenceEventCodecGoldenTest {
     assertThatThrownBy(() -> SequenceEventCodec.decode(new byte[] {(byte) 0x80}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("events");
-    var negative =
-        Map.of("prefill_load_hint", Map.of("initial_effective_prefill_tokens", -1));
+    var negative = Map.of("prefill_load_hint", Map.of("initial_effective_prefill_tokens", -1));
     assertThatThrownBy(() -> SequenceEventCodec.decode(batch(Map.of("AddRequest", negative))))
         .isInstanceOf(IllegalArgumentException.class);
   }

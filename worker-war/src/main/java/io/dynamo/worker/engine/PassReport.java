@@ -11,6 +11,8 @@ public interface PassReport {
     void passed(int rank, ForwardPass pass);
   }
 
-  /** Tells {@code listener}, and nobody else, of each pass from now on. Once the engine has started. */
+  /**
+   * Tells {@code listener}, and nobody else, of each pass from now on. Once the engine has started.
+   */
   void tellPasses(Listener listener);
 }

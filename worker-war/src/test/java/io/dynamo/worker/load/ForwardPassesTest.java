@@ -35,8 +35,7 @@ class ForwardPassesTest {
       new Metrics().counter(WorkerMetrics.FORWARD_PASSES_DROPPED);
   private boolean executorStopped;
   private final ForwardPasses passes =
-      new ForwardPasses(
-          plane, ENDPOINT, WORKER, 2, engine::add, alarms, this::execute, dropped);
+      new ForwardPasses(plane, ENDPOINT, WORKER, 2, engine::add, alarms, this::execute, dropped);
 
   private void execute(Runnable task) {
     if (executorStopped) {
@@ -73,15 +72,13 @@ class ForwardPassesTest {
 
     assertThat(sent())
         .containsExactly(told(1, 2, PASS), told(0, 2, PASS), told(1, 3, ForwardPass.IDLE));
-    assertThat(plane.subjects)
-        .containsExactly(new EventSubject(ENDPOINT, "forward-pass-metrics"));
+    assertThat(plane.subjects).containsExactly(new EventSubject(ENDPOINT, "forward-pass-metrics"));
   }
 
   @Test
   void anIdleRankGivesASignOfLifeOnceASecond() {
     passes.start();
-    assertThat(sent())
-        .containsExactly(told(0, 1, ForwardPass.IDLE), told(1, 1, ForwardPass.IDLE));
+    assertThat(sent()).containsExactly(told(0, 1, ForwardPass.IDLE), told(1, 1, ForwardPass.IDLE));
 
     engine.getFirst().passed(1, PASS);
     sent();
@@ -89,8 +86,7 @@ class ForwardPassesTest {
     assertThat(sent()).containsExactly(told(0, 2, ForwardPass.IDLE));
 
     alarms.advance(ForwardPasses.HEARTBEAT);
-    assertThat(sent())
-        .containsExactly(told(0, 3, ForwardPass.IDLE), told(1, 3, ForwardPass.IDLE));
+    assertThat(sent()).containsExactly(told(0, 3, ForwardPass.IDLE), told(1, 3, ForwardPass.IDLE));
   }
 
   @Test

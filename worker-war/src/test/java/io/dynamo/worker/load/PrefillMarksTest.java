@@ -60,8 +60,7 @@ class PrefillMarksTest {
     assertThat(generate(marks).tokens()).containsExactly(1, 2);
     runTasks();
 
-    assertThat(plane.sent)
-        .containsExactly(SequenceEventCodec.encode(Collections.nCopies(1, MARK)));
+    assertThat(plane.sent).containsExactly(SequenceEventCodec.encode(Collections.nCopies(1, MARK)));
     assertThat(plane.subjects)
         .containsExactly(new EventSubject(ENDPOINT, "active_sequences_events"));
   }
