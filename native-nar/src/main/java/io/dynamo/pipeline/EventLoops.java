@@ -84,7 +84,7 @@ public final class EventLoops implements AutoCloseable {
             .childHandler(accepted)
             .bind(address);
     if (!bound.awaitUninterruptibly(patience.toMillis()) || !bound.isSuccess()) {
-      bound.addListener(_ -> bound.channel().close()); // it may be bound yet, for nobody
+      bound.addListener(_ -> Sockets.close(bound.channel())); // it may be bound yet, for nobody
       throw new IllegalStateException(
           "cannot listen on %s; is the port in use, and the address one of this host?"
               .formatted(address),

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param queueBytes of their payloads, per publisher and per subscription
  * @param zmqHighWaterMark events held per connection, on each side
  * @param zmqMaxMessageBytes of one event on the wire
+ * @param zmqBroker what events go through; null lets them go from publisher to subscriber
  */
 public record EventSettings(
     Plane plane,
@@ -19,7 +20,8 @@ public record EventSettings(
     int queueCapacity,
     int queueBytes,
     int zmqHighWaterMark,
-    int zmqMaxMessageBytes) {
+    int zmqMaxMessageBytes,
+    @Nullable ZmqBroker zmqBroker) {
   /** The planes of this version. */
   public enum Plane {
     ZMQ,

@@ -159,13 +159,14 @@ final class SettingKeys {
           "16MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
           "one event on the wire; a publisher that announces more is disconnected");
-  static final SettingKey<String> EVENT_ZMQ_BROKER =
+  static final SettingKey<ZmqBroker> EVENT_ZMQ_BROKER =
       KEYS.key(
           "dynamo.event.zmq.broker",
-          TEXT,
+          new SettingType<>("xsub=tcp://host:port[;…], xpub=tcp://host:port[;…]", ZmqBroker::parse),
           "",
           none(),
-          "not supported yet: refused, so that nobody waits for events that never come");
+          "what events go through: any XSUB/XPUB proxy, several for safety; absent, publishers are"
+              + " found through discovery");
 
   static final SettingKey<RouterSettings.Mode> ROUTER_MODE =
       KEYS.key(

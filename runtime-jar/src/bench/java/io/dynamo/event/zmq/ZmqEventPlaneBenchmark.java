@@ -49,7 +49,7 @@ public class ZmqEventPlaneBenchmark {
     discovery = new MemoryDiscovery(new MemoryStore(), new InstanceId(1));
     var settings =
         new EventSettings(
-            EventSettings.Plane.ZMQ, "127.0.0.1", null, 100_000, 1 << 28, 100_000, 16 << 20);
+            EventSettings.Plane.ZMQ, "127.0.0.1", null, 100_000, 1 << 28, 100_000, 16 << 20, null);
     plane =
         new ZmqEventPlane(
             discovery, settings, new Metrics(), new Random(1), InstantSource.system());

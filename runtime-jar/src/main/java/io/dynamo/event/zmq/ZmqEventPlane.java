@@ -22,8 +22,9 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Events over ZeroMQ without a broker: a publisher binds and is found through discovery, a
- * subscription connects to every publisher of its subject. A subscription hears what is published
+ * Events over ZeroMQ. Without a broker a publisher binds and is found through discovery, and a
+ * subscription connects to every publisher of its subject; with brokers both connect to all of
+ * them, and discovery knows nothing of it. A subscription hears what is published
  * once its connection is up; what it missed shows as a gap in sequences, is counted, and does not
  * come again. Safe for concurrent use.
  */
@@ -45,6 +46,7 @@ public final class ZmqEventPlane implements EventPlane {
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("event-", 0).factory());
   private final Set<ZmqPublisher> publishers = ConcurrentHashMap.newKeySet();
   private final Set<ZmqSubscription> subscriptions = ConcurrentHashMap.newKeySet();
+  private final Set<BrokerSubscription> brokered = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /**
@@ -70,7 +72,7 @@ public final class ZmqEventPlane implements EventPlane {
   /**
    * {@inheritDoc}
    *
-   * <p>It is bound and in discovery when this returns.
+   * <p>It is bound and in discovery when this returns, unless there is a broker.
    *
    * @throws IllegalStateException when the plane is closed or its address cannot be bound
    */
@@ -78,7 +80,15 @@ public final class ZmqEventPlane implements EventPlane {
   public Publisher publisher(EventSubject subject) {
     requireOpen();
     long id = random.nextLong(PUBLISHER_ID_BOUND);
-    var socket = sending.call(this::bound, BIND_PATIENCE, this::unbind);
+    var broker = settings.zmqBroker();
+    if (broker != null) { // which tells subscribers, so that discovery need not
+      var addresses =
+          broker.xsub().stream().map(address -> PeerAddress.parse(address).resolved()).toList();
+      var socket =
+          sending.call(() -> owned(sockets.publisher(addresses)), BIND_PATIENCE, this::unbind);
+      return opened(subject, EventFrames.subject(subject), id, socket, () -> {});
+    }
+    var socket = sending.call(() -> owned(sockets.publisher()), BIND_PATIENCE, this::unbind);
     Discovery.Handle record;
     try {
       record =
@@ -92,9 +102,19 @@ public final class ZmqEventPlane implements EventPlane {
       sending.execute(() -> unbind(socket));
       throw e;
     }
+    return opened(subject, subject.topic(), id, socket, record);
+  }
+
+  private Publisher opened(
+      EventSubject subject,
+      String firstFrame,
+      long id,
+      PublisherSocket socket,
+      Discovery.Handle record) {
     var publisher =
         new ZmqPublisher(
             subject,
+            firstFrame,
             id,
             sending,
             socket,
@@ -111,13 +131,12 @@ public final class ZmqEventPlane implements EventPlane {
     return publisher;
   }
 
-  private BoundSocket bound() {
-    var socket = sockets.publisher();
+  private PublisherSocket owned(PublisherSocket socket) {
     sending.own(socket, socket.signal());
     return socket;
   }
 
-  private void unbind(BoundSocket socket) {
+  private void unbind(PublisherSocket socket) {
     sending.disown(socket, socket.signal());
     socket.close();
   }
@@ -126,6 +145,19 @@ public final class ZmqEventPlane implements EventPlane {
   public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
     requireOpen();
     var delivery = new EventDelivery(subject, listener, budget(), threads, metrics);
+    var broker = settings.zmqBroker();
+    if (broker != null) {
+      var subscription =
+          new BrokerSubscription(
+              subject, broker, receiving, sockets, threads, delivery, metrics, brokered::remove);
+      brokered.add(subscription);
+      subscription.open();
+      if (closed) {
+        subscription.close();
+        requireOpen();
+      }
+      return subscription;
+    }
     var subscription =
         new ZmqSubscription(
             subject, receiving, sockets, threads, delivery, metrics, subscriptions::remove);
@@ -158,6 +190,7 @@ public final class ZmqEventPlane implements EventPlane {
       closed = true;
     }
     subscriptions.forEach(ZmqSubscription::close);
+    brokered.forEach(BrokerSubscription::close);
     publishers.forEach(ZmqPublisher::close);
     sending.end();
     receiving.end();

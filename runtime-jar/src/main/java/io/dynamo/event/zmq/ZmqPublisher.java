@@ -27,7 +27,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final EventSubject subject;
   private final long id;
   private final SocketLoop loop;
-  private final BoundSocket socket; // by the loop only
+  private final PublisherSocket socket; // by the loop only
   private final Discovery.Handle record;
   private final EventBudget budget;
   private final Metrics.Counter dropped;
@@ -42,15 +42,17 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private long sequence; // of the next event
 
   /**
-   * @param socket bound, owned by {@code loop}
+   * @param firstFrame what subscribers ask for
+   * @param socket bound or connected to brokers, owned by {@code loop}
    * @param budget for what waits for the socket; of this alone
    * @param record tells others where {@code socket} is; closed with it
    */
   ZmqPublisher(
       EventSubject subject,
+      String firstFrame,
       long id,
       SocketLoop loop,
-      BoundSocket socket,
+      PublisherSocket socket,
       Discovery.Handle record,
       EventBudget budget,
       Metrics.Counter dropped,
@@ -65,7 +67,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     this.dropped = dropped;
     this.clock = clock;
     this.onClose = onClose;
-    this.topicFrame = EventFrames.topic(subject.topic());
+    this.topicFrame = EventFrames.topic(firstFrame);
     this.idFrame = EventFrames.number(id);
   }
 
