@@ -1,8 +1,9 @@
 package io.dynamo.model;
 
 import io.dynamo.json.Json;
-import io.dynamo.json.JsonObject;
 import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
@@ -15,20 +16,19 @@ public final class ModelCardSum {
   private ModelCardSum() {}
 
   public static String of(ModelCard card) {
-    var parts =
-        JsonObject.ordered(
-            "name", card.displayName(),
-            "source", card.sourcePath(),
-            "config", checksum(card.config()),
-            "tokenizer", checksum(card.tokenizer()),
-            "tokenizer_config", checksum(card.tokenizerConfig()),
-            "template", checksum(card.chatTemplate()),
-            "generation", checksum(card.generationConfig()),
-            "extra", card.extraFiles().stream().map(ModelFile::checksum).toList(),
-            "context", card.contextLength(),
-            "block", card.blockTokens(),
-            "worker_type", card.workerType(),
-            "needs", card.needs());
+    Map<String, @Nullable Object> parts = new LinkedHashMap<>();
+    parts.put("name", card.displayName());
+    parts.put("source", card.sourcePath());
+    parts.put("config", checksum(card.config()));
+    parts.put("tokenizer", checksum(card.tokenizer()));
+    parts.put("tokenizer_config", checksum(card.tokenizerConfig()));
+    parts.put("template", checksum(card.chatTemplate()));
+    parts.put("generation", checksum(card.generationConfig()));
+    parts.put("extra", card.extraFiles().stream().map(ModelFile::checksum).toList());
+    parts.put("context", card.contextLength());
+    parts.put("block", card.blockTokens());
+    parts.put("worker_type", card.workerType());
+    parts.put("needs", card.needs());
     return HexFormat.of().formatHex(Blake3.hash(Json.write(parts)));
   }
 
