@@ -60,8 +60,7 @@ class ConfigSourcesTest {
     var environment = Map.of("DYN_ZMQ_BROKER_URL", "xsub=tcp://a:1;tcp://b:1 , xpub=tcp://a:2");
 
     assertThat(read(new EnvironmentAliases(environment::get)).event().zmqBroker())
-        .isEqualTo(
-            new ZmqBroker(List.of("tcp://a:1", "tcp://b:1"), List.of("tcp://a:2")));
+        .isEqualTo(new ZmqBroker(List.of("tcp://a:1", "tcp://b:1"), List.of("tcp://a:2")));
   }
 
   @ParameterizedTest

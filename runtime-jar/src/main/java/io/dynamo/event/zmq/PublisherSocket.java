@@ -5,9 +5,9 @@ import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
 /**
- * A publisher's socket, bound or connected to brokers. It is of the kind that tells who subscribes: reading that away is
- * what lets the library take connections in and let them go while nothing is published; a plain PUB
- * socket does so only when it sends. By the loop's thread only.
+ * A publisher's socket, bound or connected to brokers. It is of the kind that tells who subscribes:
+ * reading that away is what lets the library take connections in and let them go while nothing is
+ * published; a plain PUB socket does so only when it sends. By the loop's thread only.
  */
 final class PublisherSocket implements SocketLoop.Source {
   static final SocketType TYPE = SocketType.XPUB;

@@ -24,9 +24,9 @@ import java.util.random.RandomGenerator;
 /**
  * Events over ZeroMQ. Without a broker a publisher binds and is found through discovery, and a
  * subscription connects to every publisher of its subject; with brokers both connect to all of
- * them, and discovery knows nothing of it. A subscription hears what is published
- * once its connection is up; what it missed shows as a gap in sequences, is counted, and does not
- * come again. Safe for concurrent use.
+ * them, and discovery knows nothing of it. A subscription hears what is published once its
+ * connection is up; what it missed shows as a gap in sequences, is counted, and does not come
+ * again. Safe for concurrent use.
  */
 public final class ZmqEventPlane implements EventPlane {
   private static final System.Logger LOG = System.getLogger(ZmqEventPlane.class.getName());

@@ -35,8 +35,7 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
     private final ZMQ.Socket xpub = context.createSocket(SocketType.XPUB);
     final int xsubPort = xsub.bindToRandomPort("tcp://127.0.0.1");
     final int xpubPort = xpub.bindToRandomPort("tcp://127.0.0.1");
-    private final ZContext control = ZContext.shadow(context);
-    private final ZMQ.Socket stop = control.createSocket(SocketType.PAIR);
+    private final ZMQ.Socket stop = context.createSocket(SocketType.PAIR);
     private final ZMQ.Socket stopped = context.createSocket(SocketType.PAIR);
     private final Thread thread;
 
@@ -58,9 +57,13 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
       stop.send(ZMQ.PROXY_TERMINATE);
-      thread.join(5000);
+      try {
+        thread.join(5000);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
       context.close();
     }
   }
@@ -81,15 +84,14 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
                     String.valueOf(CAPACITY),
                     "dynamo.event.zmq.broker",
                     "xsub=tcp://127.0.0.1:%d;tcp://127.0.0.1:%d , xpub=tcp://localhost:%d;tcp://127.0.0.1:%d"
-                        .formatted(
-                            first.xsubPort, last.xsubPort, first.xpubPort, last.xpubPort)))
+                        .formatted(first.xsubPort, last.xsubPort, first.xpubPort, last.xpubPort)))
             .event();
     return new ZmqEventPlane(
         new MemoryDiscovery(store, new InstanceId(++processes)), settings, metrics, random, clock);
   }
 
   @AfterEach
-  void closeProxies() throws InterruptedException {
+  void closeProxies() {
     for (var proxy : proxies) {
       proxy.close();
     }
