@@ -70,6 +70,10 @@ public final class EventLoops implements AutoCloseable {
    * @throws IllegalStateException when the address cannot be bound
    */
   public Channel listen(InetSocketAddress address, ChannelHandler accepted) {
+    return listen(address, accepted, CLOSE_LIMIT);
+  }
+
+  Channel listen(InetSocketAddress address, ChannelHandler accepted, Duration patience) {
     var bound =
         new ServerBootstrap()
             .group(group)
@@ -79,7 +83,8 @@ public final class EventLoops implements AutoCloseable {
             .childOption(ChannelOption.TCP_NODELAY, true)
             .childHandler(accepted)
             .bind(address);
-    if (!bound.awaitUninterruptibly(CLOSE_LIMIT.toMillis()) || !bound.isSuccess()) {
+    if (!bound.awaitUninterruptibly(patience.toMillis()) || !bound.isSuccess()) {
+      bound.addListener(_ -> Sockets.close(bound.channel())); // it may be bound yet, for nobody
       throw new IllegalStateException(
           "cannot listen on %s; is the port in use, and the address one of this host?"
               .formatted(address),

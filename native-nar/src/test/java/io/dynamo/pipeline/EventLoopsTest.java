@@ -4,10 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.Socket;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -31,6 +35,36 @@ class EventLoopsTest {
     loops.close();
     thread.join(Duration.ofSeconds(5));
     assertThat(thread.isAlive()).isFalse();
+  }
+
+  @Test
+  void aListenerThatIsBoundTooLateIsClosed() throws Exception {
+    InetSocketAddress address;
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      address = (InetSocketAddress) free.getLocalSocketAddress();
+    }
+    var held = new CountDownLatch(1);
+    try (var loops = new EventLoops(1)) {
+      loops.next().execute(() -> awaitQuietly(held));
+      assertThatThrownBy(
+              () ->
+                  loops.listen(address, new ChannelInboundHandlerAdapter(), Duration.ofMillis(20)))
+          .isInstanceOf(IllegalStateException.class);
+      held.countDown();
+      for (int i = 0; i < 3; i++) { // registration, binding and closing are a task each
+        loops.next().submit(() -> {}).get(5, TimeUnit.SECONDS);
+      }
+      assertThatThrownBy(() -> new Socket(address.getAddress(), address.getPort()))
+          .isInstanceOf(ConnectException.class);
+    }
+  }
+
+  private static void awaitQuietly(CountDownLatch latch) {
+    try {
+      latch.await(10, TimeUnit.SECONDS);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   @Test

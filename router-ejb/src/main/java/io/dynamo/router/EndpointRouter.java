@@ -7,6 +7,8 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.ingest.Placement;
+import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.RankLoads;
@@ -54,6 +56,7 @@ final class EndpointRouter implements AutoCloseable {
   private final RouterSettings settings;
   private final Eligibility eligibility;
   private final ActiveSequences load;
+  private final @Nullable Replicas replicas; // null where load is not shared
   private final AdmissionQueue queue;
   private final Strategy strategy;
   private final @Nullable SessionTable sessions; // null without affinity
@@ -71,6 +74,7 @@ final class EndpointRouter implements AutoCloseable {
     this.settings = settings;
     this.eligibility = parts.eligibility;
     this.load = parts.load;
+    this.replicas = parts.replicas;
     this.queue = parts.queue;
     this.strategy = parts.strategy;
     this.sessions = parts.sessions;
@@ -92,6 +96,7 @@ final class EndpointRouter implements AutoCloseable {
   record Parts(
       Eligibility eligibility,
       ActiveSequences load,
+      @Nullable Replicas replicas,
       AdmissionQueue queue,
       Strategy strategy,
       @Nullable SessionTable sessions,
@@ -224,7 +229,14 @@ final class EndpointRouter implements AutoCloseable {
           candidates.instances().get(chosen.candidate()),
           rank,
           chosen.overlapBlocks(),
-          booking,
+          replicas == null
+              ? Placement.of(booking)
+              : replicas.placed(
+                  request.requestId(),
+                  rank,
+                  plan.work().prompt(),
+                  chosen.tokensToPrefill(),
+                  booking),
           lease,
           meters,
           nanoClock,
@@ -314,6 +326,9 @@ final class EndpointRouter implements AutoCloseable {
     }
     queue.close();
     strategy.close();
+    if (replicas != null) {
+      replicas.close();
+    }
     try {
       reports.close();
     } catch (Exception e) {

@@ -8,6 +8,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.LoadIntake;
+import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.ReportedLoads;
@@ -128,6 +129,18 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     if (listens) {
       metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
     }
+    var replicas =
+        settings.mode() == RouterSettings.Mode.KV
+            ? new Replicas(
+                endpoint,
+                feed.discovery().instanceId(),
+                settings.tracking().replicaSync(),
+                load,
+                workers,
+                feed.plane(),
+                feed.executor(),
+                metrics)
+            : null;
     return new EndpointRouter(
         endpoint,
         settings,
@@ -135,6 +148,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
         new EndpointRouter.Parts(
             new Eligibility(workers, traitsOf, busy),
             load,
+            replicas,
             new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
             strategy(endpoint, workers),
             sessions,

@@ -2,7 +2,7 @@ package io.dynamo.router;
 
 import io.dynamo.discovery.Instance;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.router.load.Booking;
+import io.dynamo.router.ingest.Placement;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
@@ -11,7 +11,7 @@ final class Placed implements RouteDecision {
   private final Instance instance;
   private final WorkerRank rank;
   private final int overlapBlocks;
-  private final Booking booking;
+  private final Placement placement;
   private final SessionTable.Lease session;
   private final RequestMeters meters;
   private final LongSupplier nanoClock;
@@ -25,7 +25,7 @@ final class Placed implements RouteDecision {
       Instance instance,
       WorkerRank rank,
       int overlapBlocks,
-      Booking booking,
+      Placement placement,
       SessionTable.Lease session,
       RequestMeters meters,
       LongSupplier nanoClock,
@@ -33,7 +33,7 @@ final class Placed implements RouteDecision {
     this.instance = instance;
     this.rank = rank;
     this.overlapBlocks = overlapBlocks;
-    this.booking = booking;
+    this.placement = placement;
     this.session = session;
     this.meters = meters;
     this.nanoClock = nanoClock;
@@ -58,7 +58,7 @@ final class Placed implements RouteDecision {
   @Override
   public void prefillDone() {
     if (prefilled.compareAndSet(false, true)) {
-      booking.prefillDone();
+      placement.prefillDone();
       meters.firstToken(nanoClock.getAsLong() - arrivedAt);
     }
   }
@@ -73,14 +73,14 @@ final class Placed implements RouteDecision {
       }
       lastTokenAt = now;
       generated = before + tokens;
-      booking.generated(tokens);
+      placement.generated(tokens);
     }
   }
 
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      booking.close();
+      placement.close();
       session.close();
       meters.ended(generated);
     }

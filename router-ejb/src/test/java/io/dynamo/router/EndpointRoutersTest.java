@@ -24,7 +24,9 @@ class EndpointRoutersTest extends RouterHarness {
       router.prepare(ENDPOINT);
       assertThat(plane.subjects)
           .containsExactly(
-              new EventSubject(ENDPOINT, "kv-events"), new EventSubject(ENDPOINT, "kv_metrics"));
+              new EventSubject(ENDPOINT, KvEventSource.TOPIC),
+              new EventSubject(ENDPOINT, "kv_metrics"),
+              new EventSubject(ENDPOINT, "active_sequences_events"));
       stored(2, 0, 1, prompt(0, 32));
       try (var decision = router.route(request(prompt(0, 42)))) {
         assertThat(decision.instance()).isEqualTo(worker(2));
@@ -160,7 +162,7 @@ class EndpointRoutersTest extends RouterHarness {
     var router = router(RouterSettings.Mode.KV);
     router.prepare(ENDPOINT);
     router.prepare(ENDPOINT);
-    assertThat(plane.listeners).hasSize(2);
+    assertThat(plane.listeners).hasSize(3);
     router.close();
     router.close();
     router.prepare(ENDPOINT);

@@ -8,16 +8,20 @@ import org.jspecify.annotations.Nullable;
  * @param zmqBind IP literal that publishers bind
  * @param zmqHost what others are told to connect to; null is {@code zmqBind}
  * @param queueCapacity events held per publisher and per subscription
+ * @param queueBytes of their payloads, per publisher and per subscription
  * @param zmqHighWaterMark events held per connection, on each side
  * @param zmqMaxMessageBytes of one event on the wire
+ * @param zmqBroker what events go through; null lets them go from publisher to subscriber
  */
 public record EventSettings(
     Plane plane,
     String zmqBind,
     @Nullable String zmqHost,
     int queueCapacity,
+    int queueBytes,
     int zmqHighWaterMark,
-    int zmqMaxMessageBytes) {
+    int zmqMaxMessageBytes,
+    @Nullable ZmqBroker zmqBroker) {
   /** The planes of this version. */
   public enum Plane {
     ZMQ,

@@ -122,6 +122,14 @@ final class SettingKeys {
           "100000",
           between(1, 10_000_000),
           "events held per publisher and per subscription; more are dropped and counted");
+  static final SettingKey<Integer> EVENT_QUEUE_BYTES =
+      KEYS.key(
+          "dynamo.event.queue-bytes",
+          SIZE,
+          "256MiB",
+          sizeBetween(1 << 20, "1MiB", 1 << 30, "1GiB"),
+          "bytes of their payloads, per publisher and per subscription; more are dropped and"
+              + " counted");
   static final SettingKey<String> EVENT_ZMQ_BIND =
       KEYS.key(
           "dynamo.event.zmq.bind",
@@ -150,13 +158,14 @@ final class SettingKeys {
           "16MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
           "one event on the wire; a publisher that announces more is disconnected");
-  static final SettingKey<String> EVENT_ZMQ_BROKER =
+  static final SettingKey<ZmqBroker> EVENT_ZMQ_BROKER =
       KEYS.key(
           "dynamo.event.zmq.broker",
-          TEXT,
+          new SettingType<>("xsub=tcp://host:port[;…], xpub=tcp://host:port[;…]", ZmqBroker::parse),
           "",
           none(),
-          "not supported yet: refused, so that nobody waits for events that never come");
+          "what events go through: any XSUB/XPUB proxy, several for safety; absent, publishers are"
+              + " found through discovery");
 
   static {
     KEYS.addAll(RouterKeys.all());

@@ -68,7 +68,6 @@ public final class SettingsReader {
     reader.refuseUncheckedAuthorities();
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
-    reader.refuseBroker();
     reader.problems.addAll(new RouterReader(reader).problems());
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
@@ -155,15 +154,6 @@ public final class SettingsReader {
   }
 
   /** Others must be able to connect to what they are told. */
-  private void refuseBroker() {
-    var broker = values.get(SettingKeys.EVENT_ZMQ_BROKER);
-    if (broker != null) {
-      problems.add(
-          "%s = \"%s\": events through a ZeroMQ broker are not supported; leave it out, publishers are then found through discovery"
-              .formatted(SettingKeys.EVENT_ZMQ_BROKER.name(), broker));
-    }
-  }
-
   private void requireReachableEventHost() {
     if (!(values.get(SettingKeys.EVENT_ZMQ_BIND) instanceof String bind)) {
       return;
@@ -328,8 +318,10 @@ public final class SettingsReader {
         get(SettingKeys.EVENT_ZMQ_BIND),
         optional(SettingKeys.EVENT_ZMQ_HOST),
         get(SettingKeys.EVENT_QUEUE_CAPACITY),
+        get(SettingKeys.EVENT_QUEUE_BYTES),
         get(SettingKeys.EVENT_ZMQ_HIGH_WATER_MARK),
-        get(SettingKeys.EVENT_ZMQ_MAX_MESSAGE));
+        get(SettingKeys.EVENT_ZMQ_MAX_MESSAGE),
+        optional(SettingKeys.EVENT_ZMQ_BROKER));
   }
 
   private FrontendSettings frontend() {

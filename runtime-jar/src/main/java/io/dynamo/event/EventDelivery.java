@@ -29,7 +29,7 @@ public final class EventDelivery {
 
   private final EventSubject subject;
   private final Consumer<EventEnvelope> listener;
-  private final int capacity;
+  private final EventBudget budget;
   private final Executor threads;
   private final Metrics.Counter dropped;
   private final Queue<News> queue = new ConcurrentLinkedQueue<>();
@@ -39,18 +39,18 @@ public final class EventDelivery {
 
   /**
    * @param listener told of publishers too when it is an {@link EventListener}
-   * @param capacity events held
+   * @param budget for the events that wait; of this alone
    * @param threads runs the draining
    */
   public EventDelivery(
       EventSubject subject,
       Consumer<EventEnvelope> listener,
-      int capacity,
+      EventBudget budget,
       Executor threads,
       Metrics metrics) {
     this.subject = subject;
     this.listener = listener;
-    this.capacity = capacity;
+    this.budget = budget;
     this.threads = threads;
     this.dropped = metrics.counter(EventMetrics.DROPPED, EventMetrics.SUBSCRIPTION_FULL);
   }
@@ -60,7 +60,7 @@ public final class EventDelivery {
     if (ended) {
       return;
     }
-    if (waiting.get() > capacity) { // one of them is in the listener's hands
+    if (!budget.take(event.payload().length)) {
       dropped.increment();
       return;
     }
@@ -94,6 +94,9 @@ public final class EventDelivery {
   private void drain() {
     do {
       var news = queue.poll();
+      if (news instanceof News.Arrived(var event)) {
+        budget.give(event.payload().length);
+      }
       if (news != null && !ended) {
         tell(news);
       }

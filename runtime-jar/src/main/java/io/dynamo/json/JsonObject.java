@@ -118,6 +118,21 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     throw wrong(name, "an object");
   }
 
+  /** The objects of a list; empty when the member is missing or null. */
+  public List<JsonObject> optionalObjects(String name) {
+    if (members.get(name) == null) {
+      return List.of();
+    }
+    var objects = new ArrayList<JsonObject>();
+    for (var one : list(name)) {
+      if (!(one instanceof Map<?, ?> map)) {
+        throw wrong(name, "a list of objects");
+      }
+      objects.add(of(map));
+    }
+    return objects;
+  }
+
   /** The list of that name; empty when absent. */
   public List<@Nullable Object> list(String name) {
     var value = members.get(name);

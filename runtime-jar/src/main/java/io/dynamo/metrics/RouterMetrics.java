@@ -37,7 +37,8 @@ public final class RouterMetrics {
       new MetricName("dynamo_router_index_blocks", "Distinct KV blocks that the index knows.");
   public static final MetricName ACTIVE_REQUESTS =
       new MetricName(
-          "dynamo_router_active_requests", "Requests that the router has placed and not freed.");
+          "dynamo_router_active_requests",
+          "Requests placed and not freed, by this router and by those that tell it.");
   public static final MetricName DECISIONS =
       new MetricName("dynamo_router_decisions_total", "Requests placed, by mode.");
   public static final MetricName DECISION_SECONDS =
@@ -152,6 +153,11 @@ public final class RouterMetrics {
           "Requests that were refused instead of waiting on, by reason.");
   public static final MetricName SESSIONS =
       new MetricName("dynamo_router_sessions", "Sessions that are bound to a rank.");
+  public static final MetricName SEQUENCE_EVENTS_DROPPED =
+      new MetricName(
+          "dynamo_router_sequence_events_dropped_total",
+          "News of requests that other routers place, or of ours for them, that did not arrive, by"
+              + " reason.");
 
   private RouterMetrics() {}
 }

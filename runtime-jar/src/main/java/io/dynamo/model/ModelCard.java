@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param tokenizerConfig {@code tokenizer_config.json}
  * @param chatTemplate a template file of its own, when the model has one
  * @param generationConfig {@code generation_config.json}
+ * @param extraFiles what else is in the model's directory and no weights; told only where a status
+ *     server hosts them, as Dynamo does
  * @param architecturalContextLength positions that the model was made for, null when not told
  * @param contextLength positions that the worker serves; 0 when unknown
  * @param blockTokens {@code kv_cache_block_size}
@@ -39,6 +41,7 @@ public record ModelCard(
     @Nullable ModelFile tokenizerConfig,
     @Nullable ModelFile chatTemplate,
     @Nullable ModelFile generationConfig,
+    List<ModelFile> extraFiles,
     @Nullable Integer architecturalContextLength,
     int contextLength,
     int blockTokens,
@@ -49,13 +52,63 @@ public record ModelCard(
     List<List<String>> needs,
     Map<String, @Nullable Object> runtimeConfig) {
   public ModelCard {
+    extraFiles = List.copyOf(extraFiles);
     modelTypes = Set.copyOf(modelTypes);
     needs = needs.stream().map(List::copyOf).toList();
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
   }
 
+  /** Everything but the extra files. */
+  public ModelCard(
+      String displayName,
+      String slug,
+      @Nullable String sourcePath,
+      @Nullable ModelFile config,
+      @Nullable ModelFile tokenizer,
+      @Nullable ModelFile tokenizerConfig,
+      @Nullable ModelFile chatTemplate,
+      @Nullable ModelFile generationConfig,
+      @Nullable Integer architecturalContextLength,
+      int contextLength,
+      int blockTokens,
+      int migrationLimit,
+      Set<String> modelTypes,
+      String modelInput,
+      @Nullable String workerType,
+      List<List<String>> needs,
+      Map<String, @Nullable Object> runtimeConfig) {
+    this(
+        displayName,
+        slug,
+        sourcePath,
+        config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        List.of(),
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig);
+  }
+
   /** The same card with each of its files replaced. */
   public ModelCard withFiles(UnaryOperator<ModelFile> change) {
+    return withFiles(change, extraFiles.stream().map(change).toList());
+  }
+
+  /** The same card without its extra files. */
+  public ModelCard withoutExtraFiles() {
+    return extraFiles.isEmpty() ? this : withFiles(UnaryOperator.identity(), List.of());
+  }
+
+  private ModelCard withFiles(UnaryOperator<ModelFile> change, List<ModelFile> extra) {
     return new ModelCard(
         displayName,
         slug,
@@ -65,6 +118,7 @@ public record ModelCard(
         changed(tokenizerConfig, change),
         changed(chatTemplate, change),
         changed(generationConfig, change),
+        extra,
         architecturalContextLength,
         contextLength,
         blockTokens,

@@ -53,6 +53,9 @@ public final class ModelCardJson {
     json.put("runtime_config", card.runtimeConfig());
     json.put("media_decoder", null);
     json.put("media_fetcher", null);
+    if (!card.extraFiles().isEmpty()) {
+      json.put("extra_files", card.extraFiles().stream().map(ModelCardJson::file).toList());
+    }
     return json;
   }
 
@@ -72,6 +75,7 @@ public final class ModelCardJson {
         untagged(json.optionalObject("prompt_formatter"), "hf_tokenizer_config_json"),
         template(json.optionalObject("chat_template_file")),
         untagged(json.optionalObject("gen_config"), "hf_generation_config_json"),
+        extraFiles(json),
         architectural,
         contextLength(runtimeConfig, architectural, json.optionalCount("context_length")),
         json.count("kv_cache_block_size"),
@@ -81,6 +85,10 @@ public final class ModelCardJson {
         json.optionalText("worker_type"),
         needs(json.list("needs")),
         runtimeConfig == null ? Map.of() : runtimeConfig.members());
+  }
+
+  private static List<ModelFile> extraFiles(JsonObject json) {
+    return json.optionalObjects("extra_files").stream().map(ModelCardJson::file).toList();
   }
 
   /** Dynamo's order: the engine's own limit, then the model's, then the older member. */

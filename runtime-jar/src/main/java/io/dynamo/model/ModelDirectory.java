@@ -3,8 +3,12 @@ package io.dynamo.model;
 import io.dynamo.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.file.DirectoryIteratorException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +32,10 @@ public record ModelDirectory(
     @Nullable ModelFile generationConfig,
     @Nullable Integer contextLength) {
   private static final int CHUNK_BYTES = 1 << 16;
+
+  /** Endings of files that are no extra files. */
+  private static final Set<String> WEIGHTS =
+      Set.of("bin", "gguf", "h5", "msgpack", "onnx", "pt", "pth", "safetensors", "tflite");
 
   /**
    * Looks at the files of {@code path} and sums them. Reads each once.
@@ -99,6 +107,41 @@ public record ModelDirectory(
     }
   }
 
+  /**
+   * What else a frontend may want of the directory, as Dynamo picks it: plain files that are no
+   * weights, are not hidden and are not named above; in the directory's own order, which Dynamo
+   * keeps and sums.
+   */
+  private List<ModelFile> extraFiles() {
+    var named = new HashSet<String>();
+    for (var file :
+        Arrays.asList(config, tokenizer, tokenizerConfig, chatTemplate, generationConfig)) {
+      if (file != null) {
+        named.add(file.name());
+      }
+    }
+    var extra = new ArrayList<ModelFile>();
+    try (var entries = Files.newDirectoryStream(path)) {
+      for (var entry : entries) {
+        var name = String.valueOf(entry.getFileName());
+        if (isExtra(name) && !named.contains(name) && Files.isRegularFile(entry)) {
+          extra.add(sum(entry));
+        }
+      }
+    } catch (IOException | DirectoryIteratorException e) {
+      throw new UncheckedIOException(
+          "cannot list the model directory " + path,
+          e instanceof IOException io ? io : ((DirectoryIteratorException) e).getCause());
+    }
+    return extra;
+  }
+
+  private static boolean isExtra(String name) {
+    return !name.startsWith(".")
+        && !name.equals("README.md")
+        && !WEIGHTS.contains(name.substring(name.lastIndexOf('.') + 1));
+  }
+
   /** The directory's own name. */
   public String name() {
     var name = path.getFileName();
@@ -123,6 +166,7 @@ public record ModelDirectory(
         tokenizerConfig,
         chatTemplate,
         generationConfig,
+        extraFiles(),
         contextLength,
         contextLength == null ? 0 : contextLength,
         blockTokens,

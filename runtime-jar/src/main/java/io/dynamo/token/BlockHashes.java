@@ -1,6 +1,7 @@
 package io.dynamo.token;
 
 import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The hashes of a prompt's complete blocks, in order: each block's content, and each prefix that
@@ -9,10 +10,10 @@ import java.util.Arrays;
 public final class BlockHashes {
   private static final BlockHashes NONE = new BlockHashes(new long[0], new long[0]);
 
-  private final long[] blocks;
+  private final long @Nullable [] blocks; // null when only the prefixes are known
   private final long[] sequences;
 
-  private BlockHashes(long[] blocks, long[] sequences) {
+  private BlockHashes(long @Nullable [] blocks, long[] sequences) {
     this.blocks = blocks;
     this.sequences = sequences;
   }
@@ -39,6 +40,15 @@ public final class BlockHashes {
     return new BlockHashes(blocks, sequences);
   }
 
+  /**
+   * Prefixes whose blocks' contents are not known.
+   *
+   * @param sequences owned by the result from now on
+   */
+  public static BlockHashes ofSequences(long... sequences) {
+    return sequences.length == 0 ? NONE : new BlockHashes(null, sequences);
+  }
+
   /** The sequence hash of the block with content hash {@code block} behind {@code parent}. */
   public static long chain(long parent, long block) {
     return BlockHasher.chain(parent, block);
@@ -46,11 +56,18 @@ public final class BlockHashes {
 
   /** Complete blocks. */
   public int length() {
-    return blocks.length;
+    return sequences.length;
   }
 
-  /** The content hash of block {@code index}, wherever it stands. */
+  /**
+   * The content hash of block {@code index}, wherever it stands.
+   *
+   * @throws IllegalStateException when only the prefixes are known
+   */
   public long block(int index) {
+    if (blocks == null) {
+      throw new IllegalStateException("the contents of " + this + " are not known");
+    }
     return blocks[index];
   }
 
@@ -61,18 +78,19 @@ public final class BlockHashes {
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof BlockHashes that && Arrays.equals(blocks, that.blocks);
+    return other instanceof BlockHashes that && Arrays.equals(sequences, that.sequences);
   }
 
   @Override
   public int hashCode() {
-    return Arrays.hashCode(blocks);
+    return Arrays.hashCode(sequences);
   }
 
   @Override
   public String toString() {
-    return blocks.length == 0
+    int length = sequences.length;
+    return length == 0
         ? "no block"
-        : blocks.length + " blocks to " + Long.toUnsignedString(sequences[blocks.length - 1]);
+        : length + " blocks to " + Long.toUnsignedString(sequences[length - 1]);
   }
 }

@@ -9,11 +9,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ConfigSourcesTest {
   private static Settings read(ConfigSource source) {
@@ -55,11 +58,21 @@ class ConfigSourcesTest {
   }
 
   @Test
-  void aBrokerOfEventsIsRefusedByName() {
-    var environment = Map.of("DYN_ZMQ_BROKER_URL", "xsub=tcp://a:1 , xpub=tcp://a:2");
+  void brokersOfEventsAreReadAsDynamoWritesThem() {
+    var environment = Map.of("DYN_ZMQ_BROKER_URL", "xsub=tcp://a:1;tcp://b:1 , xpub=tcp://a:2");
+
+    assertThat(read(new EnvironmentAliases(environment::get)).event().zmqBroker())
+        .isEqualTo(new ZmqBroker(List.of("tcp://a:1", "tcp://b:1"), List.of("tcp://a:2")));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"tcp://a:1", "xsub=tcp://a:1", "xsub=tcp://a:1,xpub=", "xsub=a:1,xpub=tcp://a:2"})
+  void whatNamesNoBrokersIsRefused(String text) {
+    var environment = Map.of("DYN_ZMQ_BROKER_URL", text);
 
     assertThatThrownBy(() -> read(new EnvironmentAliases(environment::get)))
-        .hasMessageContaining("dynamo.event.zmq.broker = \"xsub=tcp://a:1 , xpub=tcp://a:2\"");
+        .hasMessageContaining("dynamo.event.zmq.broker");
   }
 
   @Test

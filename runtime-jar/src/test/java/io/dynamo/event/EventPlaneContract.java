@@ -187,7 +187,7 @@ public abstract class EventPlaneContract {
   }
 
   @Test
-  void publishersComeAndGo() throws InterruptedException {
+  protected void publishersComeAndGo() throws InterruptedException {
     var ear = new Ear();
     var plane = joined();
     var first = plane.publisher(SUBJECT);

@@ -7,6 +7,8 @@ import io.dynamo.json.Json;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
@@ -46,6 +48,7 @@ class ModelDirectoryTest {
   void itsCardSurvivesDiscovery() throws IOException {
     model();
     Files.writeString(dir.resolve("chat_template.jinja"), "{{ messages }}");
+    Files.writeString(dir.resolve("special_tokens_map.json"), "{}");
 
     var card = ModelDirectory.open(dir).card("My/Model", 16, Map.of("data_parallel_size", 4));
 
@@ -55,6 +58,104 @@ class ModelDirectoryTest {
     assertThat(Objects.requireNonNull(card.chatTemplate()).path()).endsWith("chat_template.jinja");
     var read = ModelCardJson.fromJson(Json.readObject(Json.write(ModelCardJson.toJson(card))));
     assertThat(read).isEqualTo(card);
+  }
+
+  @Test
+  void extraFilesAreThoseThatDynamoTakes() throws IOException { // its choice as seen with 1.6.1
+    model();
+    Files.writeString(dir.resolve("generation_config.json"), "{}");
+    Files.writeString(dir.resolve("chat_template.jinja"), "");
+    var taken =
+        List.of(
+            "special_tokens_map.json",
+            "added_tokens.json",
+            "vocab.json",
+            "merges.txt",
+            "chat_template.json",
+            "chat_template.jinja2",
+            "tokenizer.model",
+            "tiktoken.model",
+            "preprocessor_config.json",
+            "model.safetensors.index.json",
+            "w.safetensors.bak",
+            "pytorch_model.bin.index.json",
+            "config.json.bak",
+            "X.BIN",
+            "X.SafeTensors",
+            "README",
+            "readme.md",
+            "README.txt",
+            "LICENSE",
+            "LICENSE.md",
+            "USE_POLICY.md",
+            "noext",
+            "a.png",
+            "b.py",
+            "c.pb",
+            "d.npy",
+            "e.pkl",
+            "h.npz",
+            "i.gguf.part",
+            "j.ckpt",
+            "g.onnx_data",
+            "b.mlmodel",
+            "rust_model.ot",
+            "model.ggml",
+            "empty.json");
+    var left =
+        List.of(
+            "README.md",
+            ".gitattributes",
+            ".hidden.json",
+            "pytorch_model.bin",
+            "model.pt",
+            "x.pth",
+            "y.gguf",
+            "z.onnx",
+            "model.safetensors",
+            "f.h5",
+            "g.msgpack",
+            "a.tflite");
+    for (var name : taken) {
+      Files.writeString(dir.resolve(name), name);
+    }
+    for (var name : left) {
+      Files.writeString(dir.resolve(name), name);
+    }
+    Files.createDirectory(dir.resolve("folder"));
+    Files.createSymbolicLink(dir.resolve("link.md"), dir.resolve("README.md"));
+    Files.createSymbolicLink(dir.resolve("dangling.json"), dir.resolve("nothing"));
+
+    var extra = ModelDirectory.open(dir).card(null, 16, Map.of()).extraFiles();
+
+    var expected = new ArrayList<>(taken);
+    expected.add("link.md");
+    assertThat(extra.stream().map(ModelFile::name)).containsExactlyInAnyOrderElementsOf(expected);
+    try (var entries = Files.list(dir)) {
+      assertThat(extra.stream().map(ModelFile::name))
+          .as("in the directory's order")
+          .containsExactlyElementsOf(
+              entries
+                  .map(entry -> String.valueOf(entry.getFileName()))
+                  .filter(expected::contains)
+                  .toList());
+    }
+  }
+
+  @Test
+  void aCardsSumTellsModelsApartAndNotWhereTheirFilesAre() throws IOException {
+    model();
+    var card = ModelDirectory.open(dir).card("m", 16, Map.of());
+    var hosted =
+        card.withFiles(
+            file -> new ModelFile("http://x/" + file.name(), file.checksum(), file.size()));
+    Files.writeString(dir.resolve("tokenizer.json"), "other");
+
+    assertThat(ModelCardSum.of(card)).matches("[0-9a-f]{64}").isEqualTo(ModelCardSum.of(hosted));
+    assertThat(ModelCardSum.of(ModelDirectory.open(dir).card("m", 16, Map.of())))
+        .isNotEqualTo(ModelCardSum.of(card));
+    assertThat(ModelCardSum.of(card))
+        .isNotEqualTo(ModelCardSum.of(ModelDirectory.open(dir).card("m", 32, Map.of())));
   }
 
   @Test

@@ -18,6 +18,7 @@ import io.dynamo.model.ModelCard;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.MessageCodec;
+import io.dynamo.runtime.InstanceRegistration;
 import io.dynamo.runtime.health.Canary;
 import io.dynamo.runtime.status.Registered;
 import io.dynamo.runtime.status.SystemStatus;
@@ -26,6 +27,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
@@ -58,19 +60,25 @@ public final class WorkerService implements AutoCloseable {
       Discovery discovery, EndpointServer server, Metrics metrics, SystemStatus status) {}
 
   /**
-   * What routers learn from.
+   * What routers and planners learn from.
    *
    * @param sources lets them find {@code events}
    * @param loads tells of blocks in use
    * @param marks tells of first tokens
+   * @param passes tells of the engine's passes
    */
   public record Outlets(
-      KvEventPublisher events, KvSources sources, LoadPublisher loads, PrefillMarks marks) {
+      KvEventPublisher events,
+      KvSources sources,
+      LoadPublisher loads,
+      PrefillMarks marks,
+      ForwardPasses passes) {
     private void close() {
       sources.close();
       events.close();
       loads.close();
       marks.close();
+      passes.close();
     }
   }
 
@@ -86,8 +94,7 @@ public final class WorkerService implements AutoCloseable {
   private volatile State state = State.NEW; // written under this
   private EndpointServer.@Nullable Served served; // guarded by this, like what follows
   private Discovery.@Nullable Handle cardHandle;
-  private Discovery.@Nullable Handle instanceHandle; // closed while the endpoint is not fit
-  private @Nullable Instance instance;
+  private @Nullable InstanceRegistration registration;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
   private @Nullable Registered files;
 
@@ -144,10 +151,12 @@ public final class WorkerService implements AutoCloseable {
       files = hosted.files();
       cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, hosted.card(), null));
       var record = new Instance(endpoint, id, at.address(), "cpu", format);
-      instance = record;
-      instanceHandle = planes.discovery.register(record);
+      var registered = new InstanceRegistration(planes.discovery, record);
+      registration = registered;
+      registered.register();
       outlets.sources.open(planes.server, planes.discovery);
       outlets.loads.start();
+      outlets.passes.start();
       state = State.SERVING;
       watched.start();
       LOG.log(
@@ -198,23 +207,56 @@ public final class WorkerService implements AutoCloseable {
   /** Takes the instance out of discovery while its endpoint is not fit, and puts it back after. */
   private synchronized void matchHealth() {
     var watched = canary;
-    var record = instance;
-    if (state != State.SERVING || watched == null || record == null) {
+    var registered = registration;
+    if (state != State.SERVING || watched == null || registered == null) {
       return;
     }
-    var handle = instanceHandle;
-    if (watched.isFit() && handle == null) {
-      instanceHandle = planes.discovery.register(record);
-      LOG.log(Level.INFO, "instance {0} of {1} is in discovery again", record.id(), endpoint);
-    } else if (!watched.isFit() && handle != null) {
-      instanceHandle = null;
-      handle.close();
+    boolean was = registered.isFound();
+    boolean is = registered.setFit(watched.isFit());
+    if (is && !was) {
+      LOG.log(
+          Level.INFO,
+          "instance {0} of {1} is in discovery again",
+          registered.instance().id(),
+          endpoint);
+    } else if (was && !is) {
       LOG.log(
           Level.WARNING,
           "instance {0} of {1} has left discovery until a probe succeeds; its card stays",
-          record.id(),
+          registered.instance().id(),
           endpoint);
     }
+  }
+
+  /**
+   * Takes the instance out of discovery, so that routers send nothing more to it; it serves on, and
+   * its card stays: for an engine that sleeps, say. Idempotent.
+   *
+   * @throws IllegalStateException when the worker does not serve
+   */
+  public synchronized void unregister() {
+    serving().unregister();
+    LOG.log(Level.INFO, "{0} has left discovery as it was asked to; its card stays", endpoint);
+  }
+
+  /**
+   * Lets the instance be found again, under the same id. Idempotent.
+   *
+   * @return whether it is found now; an endpoint that fails its probes is found once it is well
+   * @throws IllegalStateException when the worker does not serve, or discovery refuses
+   */
+  public synchronized boolean register() {
+    boolean found = serving().register();
+    LOG.log(Level.INFO, "{0} may be found again: {1}", endpoint, found);
+    return found;
+  }
+
+  private InstanceRegistration serving() { // holds this
+    var registered = registration;
+    if (state != State.SERVING || registered == null) {
+      throw new IllegalStateException("the worker does not serve; it is " + state);
+    }
+    return registered;
   }
 
   /** Whether it serves and its endpoint is in good health. */
@@ -240,7 +282,7 @@ public final class WorkerService implements AutoCloseable {
         return state == State.CLOSED;
       }
       state = State.DRAINING;
-      unregister();
+      leave();
       serving = served;
     }
     boolean all = false;
@@ -259,7 +301,7 @@ public final class WorkerService implements AutoCloseable {
     return all;
   }
 
-  private void unregister() { // the instance first: nobody is sent to a worker without a card
+  private void leave() { // the instance first: nobody is sent to a worker without a card
     var watched = canary;
     if (watched != null) {
       watched.retire();
@@ -268,9 +310,8 @@ public final class WorkerService implements AutoCloseable {
       files.close();
       files = null;
     }
-    if (instanceHandle != null) {
-      instanceHandle.close();
-      instanceHandle = null;
+    if (registration != null) {
+      registration.close();
     }
     if (cardHandle != null) {
       cardHandle.close();
@@ -287,7 +328,7 @@ public final class WorkerService implements AutoCloseable {
     }
     state = State.CLOSED;
     try {
-      unregister();
+      leave();
     } finally {
       try {
         engine.close(); // its streams end as "engine shut down" before their sockets go

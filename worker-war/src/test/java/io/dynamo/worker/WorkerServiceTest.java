@@ -40,6 +40,7 @@ import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import java.lang.reflect.Proxy;
@@ -241,12 +242,22 @@ class WorkerServiceTest {
             2,
             Runnable::run,
             metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED));
+    var passes =
+        new ForwardPasses(
+            new Silence(),
+            ENDPOINT,
+            new InstanceId(7),
+            2,
+            _ -> {},
+            loadAlarms,
+            Runnable::run,
+            metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED));
     return new WorkerService(
         ENDPOINT,
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         engine,
-        new WorkerService.Outlets(events, sources, loads, marks),
+        new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
   }
@@ -379,6 +390,42 @@ class WorkerServiceTest {
     alarms.advance(Duration.ofSeconds(60));
     assertThat(log).isEmpty();
     assertThat(service.isReady()).isFalse();
+  }
+
+  @Test
+  void aWorkerMayLeaveDiscoveryAndComeBackWhileItServes() throws Exception {
+    var service = service();
+    service.start();
+    log.clear();
+
+    service.unregister();
+    service.unregister();
+    assertThat(log).containsExactly("-v1/instances");
+    assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
+    assertThat(service.register()).isTrue();
+    assertThat(log).containsExactly("-v1/instances", "+v1/instances");
+
+    service.unregister();
+    service.drain(Deadline.after(Duration.ofSeconds(1)));
+    assertThatThrownBy(service::register).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aProbeDoesNotPutBackWhatWasTakenOut() {
+    status = status(true, true);
+    var service = service();
+    service.start();
+    service.unregister();
+    alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
+    assertThat(service.register()).as("it is not well").isFalse();
+    service.unregister();
+    log.clear();
+
+    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
+    alarms.advance(Duration.ofSeconds(10));
+    engine.stream.offer(EngineOutput.ofTokens(1));
+    assertThat(log).isEmpty();
+    assertThat(service.register()).isTrue();
   }
 
   @Test

@@ -15,6 +15,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -31,14 +32,15 @@ import org.jspecify.annotations.Nullable;
  * Follows the model cards in discovery. All changes happen under one lock, files are read outside
  * of it on the given executor; readers see a snapshot.
  *
- * <p>Workers of one model share one text side, kept until the catalog closes, because a request may
- * still use it. The first card of a name sets what the name means; a card that differs waits until
- * the last worker with the first one is gone.
+ * <p>Workers of one model share one text side. It outlives them by the retention, because a request
+ * may still use it; the number of texts is bounded. The first card of a name sets what the name
+ * means; a card that differs waits until the last worker with the first one is gone.
  */
 public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiscoveryCatalog.class.getName());
   private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
   private static final Duration LAST_RETRY = Duration.ofSeconds(30);
+  private static final int MAX_TEXTS = 256;
   private static final Duration REMEMBERED = Duration.ofSeconds(30); // a name without a worker
 
   /** What makes two cards the same model. */
@@ -83,7 +85,9 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   private final Map<String, LinkedHashMap<Identity, Group>> names =
       new HashMap<>(); // guarded by this
-  private final Map<Identity, ModelText> texts = new HashMap<>(); // guarded by this; to be closed
+  private final TextShelf<Identity> texts; // guarded by this
+  private final Duration retention;
+  private boolean sweepDue; // guarded by this
   private final Map<String, Instant> lately = new ConcurrentHashMap<>(); // when a name was lost
   private boolean closed; // guarded by this
   private volatile Map<String, Candidates> snapshot = Map.of(); // replaced whole
@@ -99,6 +103,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
    * @param isLive whether an instance of an endpoint can be called now
    * @param blocking runs loads
    * @param timer starts loads again after a failure
+   * @param retention how long a text outlives its models: longer than any request
    */
   public DiscoveryCatalog(
       Discovery discovery,
@@ -106,7 +111,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       BiPredicate<EndpointId, InstanceId> isLive,
       ExecutorService blocking,
       ScheduledExecutorService timer,
-      InstantSource clock) {
+      InstantSource clock,
+      Duration retention) {
+    this.texts = new TextShelf<>(MAX_TEXTS, retention, clock);
+    this.retention = retention;
     this.loader = loader;
     this.isLive = isLive;
     this.blocking = blocking;
@@ -182,6 +190,25 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       case DiscoveryEvent.Lost<ModelRecord> lost -> remove(lost.record());
     }
     publish();
+    sweep();
+  }
+
+  /** Lets go of texts that nobody uses. Called with the lock held. */
+  private void sweep() {
+    var used = new HashSet<Identity>();
+    names.values().forEach(groups -> used.addAll(groups.keySet()));
+    texts.sweep(used).forEach(ModelText::close);
+    if (!sweepDue && !closed && texts.hasUnused()) {
+      sweepDue = true;
+      var _ = timer.schedule(this::sweepAgain, retention.toMillis() + 1, TimeUnit.MILLISECONDS);
+    }
+  }
+
+  private synchronized void sweepAgain() {
+    sweepDue = false;
+    if (!closed) {
+      sweep();
+    }
   }
 
   private void add(ModelRecord record) {
@@ -224,13 +251,21 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       return;
     }
     var record = group.next();
-    var known = texts.get(identity);
+    var known = texts.find(identity);
     if (known != null) {
       group.served =
           new ServedModel(record.card(), identity.endpoint(), known, group.createdAtSeconds);
       return;
     }
     group.loading = true;
+    if (!texts.reserve()) {
+      retryLater(
+          name,
+          identity,
+          LAST_RETRY,
+          "%d models are loaded, as many as a frontend holds".formatted(MAX_TEXTS));
+      return;
+    }
     blocking.execute(() -> loadNow(name, identity, record, retryAfter));
   }
 
@@ -240,31 +275,41 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   private void loadNow(String name, Identity identity, ModelRecord record, Duration retryAfter) {
+    ModelText text;
     try {
-      loaded(name, identity, record.card(), loader.load(record.card()));
-      for (var problem : MessageGrammar.of(record.card().runtimeConfig()).problems()) {
-        LOG.log(System.Logger.Level.WARNING, "the card of model {0} has an {1}", name, problem);
-      }
+      text = loader.load(record.card());
     } catch (IOException | RuntimeException | Error e) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "model %s cannot be served yet, tried again in %d s: %s"
-              .formatted(name, retryAfter.toSeconds(), e.getMessage()));
       synchronized (this) {
-        var group = find(name, identity);
-        if (group != null) {
-          group.loading = false;
-        }
-        if (!closed) {
-          var next =
-              retryAfter.multipliedBy(2).compareTo(LAST_RETRY) < 0
-                  ? retryAfter.multipliedBy(2)
-                  : LAST_RETRY;
-          var _ =
-              timer.schedule(
-                  () -> again(name, identity, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
-        }
+        texts.endLoad();
+        retryLater(name, identity, retryAfter, e.getMessage());
       }
+      return;
+    }
+    loaded(name, identity, record.card(), text);
+    for (var problem : MessageGrammar.of(record.card().runtimeConfig()).problems()) {
+      LOG.log(System.Logger.Level.WARNING, "the card of model {0} has an {1}", name, problem);
+    }
+  }
+
+  /** Called with the lock held. */
+  private void retryLater(
+      String name, Identity identity, Duration retryAfter, @Nullable String why) {
+    LOG.log(
+        System.Logger.Level.WARNING,
+        "model %s cannot be served yet, tried again in %d s: %s"
+            .formatted(name, retryAfter.toSeconds(), why));
+    var group = find(name, identity);
+    if (group != null) {
+      group.loading = false;
+    }
+    if (!closed) {
+      var next =
+          retryAfter.multipliedBy(2).compareTo(LAST_RETRY) < 0
+              ? retryAfter.multipliedBy(2)
+              : LAST_RETRY;
+      var _ =
+          timer.schedule(
+              () -> again(name, identity, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
@@ -274,9 +319,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   private void loaded(String name, Identity identity, ModelCard card, ModelText text) {
     synchronized (this) {
+      texts.endLoad();
       var group = find(name, identity);
       if (!closed && group != null) {
-        var faster = texts.putIfAbsent(identity, text); // by another name, or before a flap
+        var faster = texts.put(identity, text); // by another name, or before a flap
         var shared = faster == null ? text : faster;
         group.loading = false;
         group.served = new ServedModel(card, identity.endpoint(), shared, group.createdAtSeconds);
@@ -315,8 +361,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     List<ModelText> open;
     synchronized (this) {
       closed = true;
-      open = List.copyOf(texts.values());
-      texts.clear();
+      open = texts.clear();
       names.clear();
       snapshot = Map.of();
     }

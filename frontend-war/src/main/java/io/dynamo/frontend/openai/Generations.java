@@ -10,6 +10,7 @@ import io.dynamo.inference.OutputOptions;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
+import io.dynamo.model.ModelCardSum;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -54,7 +55,7 @@ final class Generations {
         seeded(fields.sampling(), choice),
         rated(fields, wanted.texts()),
         eos,
-        null,
+        ModelCardSum.of(model.card()),
         nvext.annotations(),
         new RoutingHints(rank(fields), PassedOn.of(nvext.routing().hints())),
         extra,

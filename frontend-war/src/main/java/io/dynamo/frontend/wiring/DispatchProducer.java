@@ -17,11 +17,14 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import java.time.Duration;
 import java.time.InstantSource;
 
 /** Makes the catalog of models and the way to their workers. */
 @ApplicationScoped
 public class DispatchProducer {
+  private static final Duration AFTER_REQUESTS = Duration.ofMinutes(1); // to be read and written
+
   @Produces
   @Singleton
   public ModelCatalog catalog(DynamoRuntime runtime) {
@@ -34,7 +37,8 @@ public class DispatchProducer {
                 .anyMatch(instance -> instance.id().equals(id)),
         runtime.blocking(),
         runtime.timer(),
-        InstantSource.system());
+        InstantSource.system(),
+        runtime.settings().frontend().requestTimeout().plus(AFTER_REQUESTS));
   }
 
   void close(@Disposes ModelCatalog catalog) {

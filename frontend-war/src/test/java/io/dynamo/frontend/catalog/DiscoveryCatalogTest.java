@@ -14,6 +14,7 @@ import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -44,7 +45,13 @@ class DiscoveryCatalogTest {
   private final LoadThread loads = new LoadThread();
   private final DiscoveryCatalog catalog =
       new DiscoveryCatalog(
-          discovery, this::load, (_, id) -> live.contains(id), loads, timer, () -> now);
+          discovery,
+          this::load,
+          (_, id) -> live.contains(id),
+          loads,
+          timer,
+          () -> now,
+          Duration.ofMinutes(11));
 
   @AfterEach
   void close() {
@@ -158,6 +165,48 @@ class DiscoveryCatalogTest {
     assertThat(catalog.models())
         .extracting(ServedModel::name)
         .containsExactly("alpha", "mid", "zeta");
+  }
+
+  @Test
+  void aTextIsFreedOnceNoRequestCanUseIt() {
+    discovery.add(card(1, "tiny", "a"));
+    discovery.lose(card(1, "tiny", "a"));
+    now = now.plus(Duration.ofMinutes(10));
+    discovery.add(card(2, "other", "b"));
+    assertThat(loaded).extracting(text -> text.closed).containsExactly(false, false);
+
+    now = now.plus(Duration.ofMinutes(1));
+    discovery.add(card(3, "other", "b"));
+    assertThat(loaded).extracting(text -> text.closed).containsExactly(true, false);
+
+    live.add(new InstanceId(1));
+    discovery.add(card(1, "tiny", "a"));
+    assertThat(catalog.find("tiny").orElseThrow().text()).isSameAs(loaded.getLast());
+    assertThat(loaded.getLast().closed).isFalse();
+  }
+
+  @Test
+  void aModelThatComesBackKeepsItsText() {
+    discovery.add(card(1, "tiny", "a"));
+    discovery.lose(card(1, "tiny", "a"));
+    now = now.plus(Duration.ofMinutes(10));
+    discovery.add(card(2, "tiny", "a"));
+    now = now.plus(Duration.ofMinutes(10));
+    discovery.add(card(3, "other", "b"));
+
+    assertThat(loaded).extracting(text -> text.closed).containsExactly(false, false);
+  }
+
+  @Test
+  void asManyModelsAreLoadedAsThereAreLetInAndNoMore() {
+    for (int i = 0; i < 300; i++) {
+      discovery.add(card(i, "m" + i, "t" + i));
+      live.add(new InstanceId(i));
+    }
+    assertThat(loaded).hasSize(256);
+    assertThat(catalog.find("m299")).isEmpty();
+    assertThat(catalog.isKnown("m299")).isTrue();
+    assertThat(catalog.find("m0")).isPresent();
   }
 
   @Test

@@ -7,22 +7,33 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
+import java.nio.ByteBuffer;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 
-/** Asks over the request plane. Safe for concurrent use. */
+/** Asks over the request plane; replies are decoded on the executor. Safe for concurrent use. */
 public final class PlaneKvQueries implements KvQueries {
   private final EndpointClient client;
   private final MessageCodec<KvQuery, KvReply> codec;
+  private final Executor executor;
 
-  public PlaneKvQueries(EndpointClient client, MessageCodec<KvQuery, KvReply> codec) {
+  /**
+   * @param executor decodes; a dump may take long
+   */
+  public PlaneKvQueries(
+      EndpointClient client, MessageCodec<KvQuery, KvReply> codec, Executor executor) {
     this.client = client;
     this.codec = codec;
+    this.executor = executor;
   }
 
   @Override
@@ -36,7 +47,9 @@ public final class PlaneKvQueries implements KvQueries {
             Deadline.after(Recoveries.ATTEMPT),
             cancellation);
     var reply = new CompletableFuture<KvReply>();
-    client.call(target, query, codec, context).subscribe(new First(reply));
+    client
+        .call(target, query, new UndecodedReplies(codec), context)
+        .subscribe(new First(reply, bytes -> decode(bytes, target.format(), reply)));
     var _ =
         reply.whenComplete(
             (_, _) -> {
@@ -47,27 +60,58 @@ public final class PlaneKvQueries implements KvQueries {
     return reply;
   }
 
-  /** Takes the first item; there is one. */
-  private record First(CompletableFuture<KvReply> reply) implements Flow.Subscriber<KvReply> {
+  private void decode(byte[] bytes, PayloadFormat format, CompletableFuture<KvReply> reply) {
+    try {
+      executor.execute(
+          () -> {
+            try {
+              reply.complete(codec.decodeItem(ByteBuffer.wrap(bytes), format));
+            } catch (RuntimeException e) {
+              reply.completeExceptionally(e);
+            }
+          });
+    } catch (RejectedExecutionException e) {
+      reply.completeExceptionally(e); // the router stops
+    }
+  }
+
+  /** Takes the first item; there is one. One thread at a time. */
+  private static final class First implements Flow.Subscriber<byte[]> {
+    private final CompletableFuture<KvReply> reply;
+    private final Consumer<byte[]> decoder;
+    private boolean taken;
+
+    First(CompletableFuture<KvReply> reply, Consumer<byte[]> decoder) {
+      this.reply = reply;
+      this.decoder = decoder;
+    }
+
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
       subscription.request(Long.MAX_VALUE);
     }
 
     @Override
-    public void onNext(KvReply item) {
-      reply.complete(item);
+    public void onNext(byte[] item) {
+      if (!taken) {
+        taken = true;
+        decoder.accept(item);
+      }
     }
 
     @Override
     public void onError(Throwable cause) {
-      reply.completeExceptionally(cause);
+      if (!taken) {
+        reply.completeExceptionally(cause);
+      }
     }
 
     @Override
     public void onComplete() {
-      reply.completeExceptionally(
-          new EngineFailedException(ErrorCode.UNKNOWN, "the answer has no reply", null));
+      if (!taken) {
+        reply.completeExceptionally(
+            new EngineFailedException(ErrorCode.UNKNOWN, "the answer has no reply", null));
+      }
     }
   }
 }

@@ -15,8 +15,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests in flight on the ranks of one endpoint, as this router has placed them. Safe for
- * concurrent use; every call holds one lock for microseconds and waits for nothing else.
+ * The requests in flight on the ranks of one endpoint, as this router and those that tell it have
+ * placed them. Safe for concurrent use; every call holds one lock for microseconds and waits for
+ * nothing else.
  */
 public final class ActiveSequences {
   /** Chooses among candidates; called under the lock, so it must be short and must not block. */
@@ -163,6 +164,12 @@ public final class ActiveSequences {
       dropIdle(booking.load);
     }
     onRelief.run();
+  }
+
+  boolean isFreed(Booking booking) {
+    synchronized (lock) {
+      return booking.freed();
+    }
   }
 
   private void dropExpired(long now) {

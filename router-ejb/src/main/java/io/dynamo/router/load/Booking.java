@@ -13,7 +13,8 @@ public final class Booking implements AutoCloseable {
   final Work work;
   final long bookedAtNanos;
   private final int candidate;
-  private long tokensToPrefill; // guarded by the owner's lock; 0 once prefilled
+  private final long tokensToPrefill;
+  private boolean prefilled; // guarded by the owner's lock
   private int generated; // tokens; guarded by the owner's lock
   private long[] output = {}; // made-up hashes of generated blocks; guarded by the owner's lock
   private int outputs; // blocks in output; guarded by the owner's lock
@@ -39,6 +40,11 @@ public final class Booking implements AutoCloseable {
     return candidate;
   }
 
+  /** Prompt tokens that the candidate was believed not to have cached. */
+  public long tokensToPrefill() {
+    return tokensToPrefill;
+  }
+
   /** The first token is out: the prompt is no work any more. Idempotent. */
   public void prefillDone() {
     owner.prefillDone(this);
@@ -59,10 +65,12 @@ public final class Booking implements AutoCloseable {
 
   /** Under the owner's lock. Returns whether there was prefill to give back. */
   boolean releasePrefill() {
-    boolean some = tokensToPrefill > 0;
+    if (prefilled) {
+      return false;
+    }
+    prefilled = true;
     load.prefilled(tokensToPrefill);
-    tokensToPrefill = 0;
-    return some;
+    return tokensToPrefill > 0;
   }
 
   /** Under the owner's lock. */
@@ -88,6 +96,16 @@ public final class Booking implements AutoCloseable {
 
   private int blocks() {
     return Math.ceilDiv(work.promptTokens() + generated, work.blockTokens());
+  }
+
+  /** Whether it was given back, or has expired. */
+  public boolean isFreed() {
+    return owner.isFreed(this);
+  }
+
+  /** Under the owner's lock. */
+  boolean freed() {
+    return freed;
   }
 
   /** Under the owner's lock. Returns whether it was still booked. */

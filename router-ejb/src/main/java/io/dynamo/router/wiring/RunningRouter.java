@@ -42,7 +42,10 @@ final class RunningRouter implements KvRouter, RouteExplanations, RouterStatus, 
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
     var recoveries =
         new Recoveries(
-            new PlaneKvQueries(runtime.client(), queries), alarm, runtime.blocking(), random);
+            new PlaneKvQueries(runtime.client(), queries, runtime.blocking()),
+            alarm,
+            runtime.blocking(),
+            random);
     routers =
         new EndpointRouters(
             id,

@@ -48,7 +48,8 @@ public class ZmqEventPlaneBenchmark {
   public void connect() {
     discovery = new MemoryDiscovery(new MemoryStore(), new InstanceId(1));
     var settings =
-        new EventSettings(EventSettings.Plane.ZMQ, "127.0.0.1", null, 100_000, 100_000, 16 << 20);
+        new EventSettings(
+            EventSettings.Plane.ZMQ, "127.0.0.1", null, 100_000, 1 << 28, 100_000, 16 << 20, null);
     plane =
         new ZmqEventPlane(
             discovery, settings, new Metrics(), new Random(1), InstantSource.system());

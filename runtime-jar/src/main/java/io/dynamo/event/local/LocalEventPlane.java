@@ -1,5 +1,6 @@
 package io.dynamo.event.local;
 
+import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
@@ -27,6 +28,7 @@ public final class LocalEventPlane implements EventPlane {
   private static final long PUBLISHER_ID_BOUND = 1L << 53;
 
   private final int queueCapacity;
+  private final long queueBytes;
   private final Metrics metrics;
   private final RandomGenerator random;
   private final InstantSource clock;
@@ -39,11 +41,17 @@ public final class LocalEventPlane implements EventPlane {
 
   /**
    * @param queueCapacity events held per subscription
+   * @param queueBytes of their payloads
    * @param random for publisher ids
    */
   public LocalEventPlane(
-      int queueCapacity, Metrics metrics, RandomGenerator random, InstantSource clock) {
+      int queueCapacity,
+      long queueBytes,
+      Metrics metrics,
+      RandomGenerator random,
+      InstantSource clock) {
     this.queueCapacity = queueCapacity;
+    this.queueBytes = queueBytes;
     this.metrics = metrics;
     this.random = random;
     this.clock = clock;
@@ -147,7 +155,9 @@ public final class LocalEventPlane implements EventPlane {
 
     LocalSubscription(EventSubject subject, Consumer<EventEnvelope> listener) {
       this.subject = subject;
-      this.delivery = new EventDelivery(subject, listener, queueCapacity, threads, metrics);
+      this.delivery =
+          new EventDelivery(
+              subject, listener, new EventBudget(queueCapacity, queueBytes), threads, metrics);
     }
 
     @Override

@@ -1,6 +1,8 @@
 package io.dynamo.event.zmq;
 
+import io.dynamo.discovery.EventScope;
 import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.EventSubject;
 import io.dynamo.event.codec.EnvelopeCodec;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
@@ -13,7 +15,7 @@ import java.nio.charset.StandardCharsets;
  * An event as four frames, numbers big-endian.
  *
  * <pre>
- *  0 | topic |
+ *  0 | topic; the whole subject where there is a broker |
  *  1 | publisher id, 8 bytes |
  *  2 | sequence, 8 bytes |
  *  3 | version 1 | length of the envelope, 4 bytes | envelope |
@@ -33,6 +35,11 @@ final class EventFrames {
 
   static byte[] topic(String topic) {
     return topic.getBytes(StandardCharsets.UTF_8);
+  }
+
+  /** The first frame's text where events go through a broker. */
+  static String subject(EventSubject subject) {
+    return subject.scope().subject() + "." + EventScope.segment(subject.topic());
   }
 
   static byte[] number(long value) {
@@ -83,7 +90,7 @@ final class EventFrames {
     return event;
   }
 
-  private static long number(byte[] frame) throws IOException {
+  static long number(byte[] frame) throws IOException {
     if (frame.length != Long.BYTES) {
       throw new IOException("a number of %d bytes".formatted(frame.length));
     }

@@ -13,11 +13,12 @@ import java.util.LinkedHashSet;
 import java.util.PriorityQueue;
 import java.util.Queue;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
@@ -83,12 +84,26 @@ final class SocketLoop {
   /**
    * Runs {@code task} and waits for it.
    *
+   * @param undo takes back what the task made when nobody waits for it any more; on the loop
    * @throws IllegalStateException when it takes longer than {@code patience}, or the wait is
    *     interrupted
    */
-  <T> T call(Supplier<T> task, Duration patience) {
-    var result = new FutureTask<T>(task::get);
-    execute(result);
+  <T> T call(Supplier<T> task, Duration patience, Consumer<T> undo) {
+    var result = new CompletableFuture<T>();
+    execute(
+        () -> {
+          if (result.isDone()) {
+            return; // given up before it began
+          }
+          try {
+            var made = task.get();
+            if (!result.complete(made)) {
+              undo.accept(made);
+            }
+          } catch (RuntimeException | Error e) {
+            result.completeExceptionally(e);
+          }
+        });
     try {
       return result.get(patience.toNanos(), TimeUnit.NANOSECONDS);
     } catch (ExecutionException e) {
@@ -97,11 +112,16 @@ final class SocketLoop {
       }
       throw new IllegalStateException(e.getCause());
     } catch (TimeoutException e) {
-      result.cancel(false);
+      if (!result.cancel(false) && !result.isCompletedExceptionally()) {
+        return result.join(); // it came at the last moment
+      }
       throw new IllegalStateException(
           thread.getName() + " has not answered within " + patience.toMillis() + " ms", e);
     } catch (InterruptedException e) {
-      result.cancel(false);
+      if (!result.cancel(false) && !result.isCompletedExceptionally()) {
+        var made = result.join();
+        execute(() -> undo.accept(made));
+      }
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while waiting for " + thread.getName(), e);
     }

@@ -4,6 +4,7 @@ import io.dynamo.config.EventSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EventChannel;
 import io.dynamo.discovery.EventTransport;
+import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
@@ -21,10 +22,11 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Events over ZeroMQ without a broker: a publisher binds and is found through discovery, a
- * subscription connects to every publisher of its subject. A subscription hears what is published
- * once its connection is up; what it missed shows as a gap in sequences, is counted, and does not
- * come again. Safe for concurrent use.
+ * Events over ZeroMQ. Without a broker a publisher binds and is found through discovery, and a
+ * subscription connects to every publisher of its subject; with brokers both connect to all of
+ * them, and discovery knows nothing of it. A subscription hears what is published once its
+ * connection is up; what it missed shows as a gap in sequences, is counted, and does not come
+ * again. Safe for concurrent use.
  */
 public final class ZmqEventPlane implements EventPlane {
   private static final System.Logger LOG = System.getLogger(ZmqEventPlane.class.getName());
@@ -44,6 +46,7 @@ public final class ZmqEventPlane implements EventPlane {
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("event-", 0).factory());
   private final Set<ZmqPublisher> publishers = ConcurrentHashMap.newKeySet();
   private final Set<ZmqSubscription> subscriptions = ConcurrentHashMap.newKeySet();
+  private final Set<BrokerSubscription> brokered = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /**
@@ -69,7 +72,7 @@ public final class ZmqEventPlane implements EventPlane {
   /**
    * {@inheritDoc}
    *
-   * <p>It is bound and in discovery when this returns.
+   * <p>It is bound and in discovery when this returns, unless there is a broker.
    *
    * @throws IllegalStateException when the plane is closed or its address cannot be bound
    */
@@ -77,7 +80,15 @@ public final class ZmqEventPlane implements EventPlane {
   public Publisher publisher(EventSubject subject) {
     requireOpen();
     long id = random.nextLong(PUBLISHER_ID_BOUND);
-    var socket = sending.call(this::bound, BIND_PATIENCE);
+    var broker = settings.zmqBroker();
+    if (broker != null) { // which tells subscribers, so that discovery need not
+      var addresses =
+          broker.xsub().stream().map(address -> PeerAddress.parse(address).resolved()).toList();
+      var socket =
+          sending.call(() -> owned(sockets.publisher(addresses)), BIND_PATIENCE, this::unbind);
+      return opened(subject, EventFrames.subject(subject), id, socket, () -> {});
+    }
+    var socket = sending.call(() -> owned(sockets.publisher()), BIND_PATIENCE, this::unbind);
     Discovery.Handle record;
     try {
       record =
@@ -88,21 +99,27 @@ public final class ZmqEventPlane implements EventPlane {
                   id,
                   new EventTransport.Zmq(sockets.advertised(socket).endpoint())));
     } catch (RuntimeException e) {
-      sending.execute(
-          () -> {
-            sending.disown(socket, socket.signal());
-            socket.close();
-          });
+      sending.execute(() -> unbind(socket));
       throw e;
     }
+    return opened(subject, subject.topic(), id, socket, record);
+  }
+
+  private Publisher opened(
+      EventSubject subject,
+      String firstFrame,
+      long id,
+      PublisherSocket socket,
+      Discovery.Handle record) {
     var publisher =
         new ZmqPublisher(
             subject,
+            firstFrame,
             id,
             sending,
             socket,
             record,
-            settings.queueCapacity(),
+            budget(),
             metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL),
             clock,
             publishers::remove);
@@ -114,16 +131,33 @@ public final class ZmqEventPlane implements EventPlane {
     return publisher;
   }
 
-  private BoundSocket bound() {
-    var socket = sockets.publisher();
+  private PublisherSocket owned(PublisherSocket socket) {
     sending.own(socket, socket.signal());
     return socket;
+  }
+
+  private void unbind(PublisherSocket socket) {
+    sending.disown(socket, socket.signal());
+    socket.close();
   }
 
   @Override
   public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
     requireOpen();
-    var delivery = new EventDelivery(subject, listener, settings.queueCapacity(), threads, metrics);
+    var delivery = new EventDelivery(subject, listener, budget(), threads, metrics);
+    var broker = settings.zmqBroker();
+    if (broker != null) {
+      var subscription =
+          new BrokerSubscription(
+              subject, broker, receiving, sockets, threads, delivery, metrics, brokered::remove);
+      brokered.add(subscription);
+      subscription.open();
+      if (closed) {
+        subscription.close();
+        requireOpen();
+      }
+      return subscription;
+    }
     var subscription =
         new ZmqSubscription(
             subject, receiving, sockets, threads, delivery, metrics, subscriptions::remove);
@@ -134,6 +168,10 @@ public final class ZmqEventPlane implements EventPlane {
       requireOpen();
     }
     return subscription;
+  }
+
+  private EventBudget budget() {
+    return new EventBudget(settings.queueCapacity(), settings.queueBytes());
   }
 
   private void requireOpen() {
@@ -152,6 +190,7 @@ public final class ZmqEventPlane implements EventPlane {
       closed = true;
     }
     subscriptions.forEach(ZmqSubscription::close);
+    brokered.forEach(BrokerSubscription::close);
     publishers.forEach(ZmqPublisher::close);
     sending.end();
     receiving.end();

@@ -1,6 +1,7 @@
 package io.dynamo.event.zmq;
 
 import io.dynamo.discovery.Discovery;
+import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
@@ -21,14 +22,14 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private static final int BATCH = 256; // events sent before another publisher has its turn
 
   /** An event on its way to the socket. */
-  private record Outgoing(byte[] sequence, byte[] envelope) {}
+  private record Outgoing(byte[] sequence, byte[] envelope, int payloadBytes) {}
 
   private final EventSubject subject;
   private final long id;
   private final SocketLoop loop;
-  private final BoundSocket socket; // by the loop only
+  private final PublisherSocket socket; // by the loop only
   private final Discovery.Handle record;
-  private final int capacity;
+  private final EventBudget budget;
   private final Metrics.Counter dropped;
   private final InstantSource clock;
   private final Consumer<ZmqPublisher> onClose;
@@ -41,16 +42,19 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private long sequence; // of the next event
 
   /**
-   * @param socket bound, owned by {@code loop}
+   * @param firstFrame what subscribers ask for
+   * @param socket bound or connected to brokers, owned by {@code loop}
+   * @param budget for what waits for the socket; of this alone
    * @param record tells others where {@code socket} is; closed with it
    */
   ZmqPublisher(
       EventSubject subject,
+      String firstFrame,
       long id,
       SocketLoop loop,
-      BoundSocket socket,
+      PublisherSocket socket,
       Discovery.Handle record,
-      int capacity,
+      EventBudget budget,
       Metrics.Counter dropped,
       InstantSource clock,
       Consumer<ZmqPublisher> onClose) {
@@ -59,11 +63,11 @@ final class ZmqPublisher implements EventPlane.Publisher {
     this.loop = loop;
     this.socket = socket;
     this.record = record;
-    this.capacity = capacity;
+    this.budget = budget;
     this.dropped = dropped;
     this.clock = clock;
     this.onClose = onClose;
-    this.topicFrame = EventFrames.topic(subject.topic());
+    this.topicFrame = EventFrames.topic(firstFrame);
     this.idFrame = EventFrames.number(id);
   }
 
@@ -78,12 +82,13 @@ final class ZmqPublisher implements EventPlane.Publisher {
       throw new IllegalStateException("the publisher of " + subject + " is closed");
     }
     long number = sequence++; // also for what is dropped: the gap tells
-    if (waiting.get() >= capacity) {
+    if (!budget.take(payload.length)) {
       dropped.increment();
       return;
     }
     var event = new EventEnvelope(id, number, clock.millis(), subject.topic(), payload);
-    queue.add(new Outgoing(EventFrames.number(number), EventFrames.envelope(event)));
+    queue.add(
+        new Outgoing(EventFrames.number(number), EventFrames.envelope(event), payload.length));
     if (waiting.getAndIncrement() == 0) {
       loop.execute(this::send);
     }
@@ -93,6 +98,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     int sent = 0;
     for (var event = next(sent); event != null; event = next(sent)) {
       sent++;
+      budget.give(event.payloadBytes);
       try {
         socket.send(topicFrame, true);
         socket.send(idFrame, true);

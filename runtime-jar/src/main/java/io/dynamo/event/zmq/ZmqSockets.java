@@ -2,6 +2,7 @@ package io.dynamo.event.zmq;
 
 import io.dynamo.config.EventSettings;
 import java.lang.System.Logger.Level;
+import java.util.List;
 import java.util.function.Consumer;
 import org.zeromq.SocketType;
 import org.zeromq.ZEvent;
@@ -48,14 +49,10 @@ final class ZmqSockets {
   }
 
   /** A publisher's socket, bound to a port that the system chose. */
-  BoundSocket publisher() {
-    var socket = context.socket(BoundSocket.TYPE);
+  PublisherSocket publisher() {
+    var socket = unattached();
     try {
-      socket.setLinger(0);
-      socket.setSndHWM(settings.zmqHighWaterMark());
       socket.setBacklog(BACKLOG);
-      socket.setMaxMsgSize(MAX_SUBSCRIPTION_BYTES);
-      socket.setHandshakeIvl(HANDSHAKE_MILLIS);
       var host = settings.zmqBind();
       boolean ipv6 = host.indexOf(':') >= 0;
       socket.setIPv6(ipv6);
@@ -63,15 +60,49 @@ final class ZmqSockets {
       if (!socket.bind(address)) {
         throw new IllegalStateException("cannot bind an event publisher to " + address);
       }
-      return new BoundSocket(socket);
+      return new PublisherSocket(socket);
     } catch (RuntimeException e) {
       socket.close();
       throw e;
     }
   }
 
+  /**
+   * A publisher's socket, connected to all of {@code brokers}.
+   *
+   * @throws IllegalArgumentException when an address is none
+   */
+  PublisherSocket publisher(List<PeerAddress> brokers) {
+    var socket = unattached();
+    try {
+      socket.setReconnectIVL(RECONNECT_MILLIS);
+      socket.setReconnectIVLMax(RECONNECT_MAX_MILLIS);
+      socket.setHeartbeatIvl(HEARTBEAT_MILLIS);
+      socket.setHeartbeatTimeout(HEARTBEAT_TIMEOUT_MILLIS);
+      for (var broker : brokers) {
+        socket.setIPv6(broker.isIpv6());
+        if (!socket.connect(broker.endpoint())) {
+          throw new IllegalStateException("cannot connect to " + broker.endpoint());
+        }
+      }
+      return new PublisherSocket(socket);
+    } catch (RuntimeException e) {
+      socket.close();
+      throw e;
+    }
+  }
+
+  private ZMQ.Socket unattached() {
+    var socket = context.socket(PublisherSocket.TYPE);
+    socket.setLinger(0);
+    socket.setSndHWM(settings.zmqHighWaterMark());
+    socket.setMaxMsgSize(MAX_SUBSCRIPTION_BYTES);
+    socket.setHandshakeIvl(HANDSHAKE_MILLIS);
+    return socket;
+  }
+
   /** The address of {@code bound} that others are told. */
-  PeerAddress advertised(BoundSocket bound) {
+  PeerAddress advertised(PublisherSocket bound) {
     var endpoint = bound.socket().getLastEndpoint();
     int port = PeerAddress.parse(endpoint).port();
     var host = settings.zmqHost();

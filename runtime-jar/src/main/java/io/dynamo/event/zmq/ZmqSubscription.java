@@ -10,7 +10,6 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.Executor;
@@ -25,22 +24,6 @@ import org.jspecify.annotations.Nullable;
 final class ZmqSubscription implements EventPlane.Subscription {
   private static final System.Logger LOG = System.getLogger(ZmqSubscription.class.getName());
 
-  private static final Duration RECONNECT_DELAY = Duration.ofSeconds(3);
-
-  /** A publisher as discovery has it, and the connection to it, once there is one. */
-  private static final class Heard {
-    final String endpoint;
-    @Nullable PublisherConnection connection;
-    long next = PublisherConnection.UNKNOWN; // sequence expected of the next connection
-    int attempt; // of connecting; tells the words of one socket from those of another
-    boolean linked;
-    boolean complained;
-
-    Heard(String endpoint) {
-      this.endpoint = endpoint;
-    }
-  }
-
   private final EventSubject subject;
   private final SocketLoop loop;
   private final ZmqSockets sockets;
@@ -49,7 +32,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
   private final Metrics.Counter malformed;
   private final Metrics.Counter missed;
   private final Consumer<ZmqSubscription> onClose;
-  private final Map<Long, Heard> publishers = new HashMap<>(); // by the loop only
+  private final Map<Long, PeerLink> publishers = new HashMap<>(); // by the loop only
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile Discovery.@Nullable Handle watch;
 
@@ -109,118 +92,33 @@ final class ZmqSubscription implements EventPlane.Subscription {
       return;
     }
     var known = publishers.get(id);
-    if (closed.get() || (known != null && known.endpoint.equals(endpoint))) {
+    if (closed.get() || (known != null && known.endpoint().equals(endpoint))) {
       return;
     }
     lost(id);
-    var heard = new Heard(endpoint);
-    publishers.put(id, heard);
+    var expected = new PublisherConnection.Expected();
+    var link =
+        new PeerLink(
+            "publisher %x of %s".formatted(id, subject),
+            endpoint,
+            subject.topic(),
+            loop,
+            sockets,
+            threads,
+            socket ->
+                new PublisherConnection(
+                    subject, id, endpoint, loop, socket, delivery, malformed, missed, expected));
+    publishers.put(id, link);
     delivery.publisherFound(id);
-    reach(id, heard);
-  }
-
-  /** Looks the publisher's host up and connects; again and again until it works or it has gone. */
-  private void reach(long id, Heard heard) {
-    if (closed.get() || publishers.get(id) != heard) {
-      return;
-    }
-    PeerAddress address;
-    try {
-      address = PeerAddress.parse(heard.endpoint);
-    } catch (IllegalArgumentException e) {
-      complain(id, heard, e); // nothing mends it but another record
-      return;
-    }
-    if (address.isLiteral()) {
-      connect(id, heard, address);
-    } else {
-      // a name may take long to look up: not on this thread
-      threads.execute(
-          () -> {
-            try {
-              var resolved = address.resolved();
-              loop.execute(() -> connect(id, heard, resolved));
-            } catch (IllegalArgumentException e) {
-              loop.execute(() -> unreachable(id, heard, e));
-            }
-          });
-    }
-  }
-
-  private void connect(long id, Heard heard, PeerAddress address) {
-    if (closed.get() || publishers.get(id) != heard) {
-      return; // gone meanwhile
-    }
-    try {
-      int attempt = ++heard.attempt;
-      heard.linked = false;
-      var socket =
-          sockets.subscriber(
-              subject.topic(), address, up -> loop.execute(() -> linked(id, heard, attempt, up)));
-      var connection =
-          new PublisherConnection(
-              subject, id, heard.endpoint, loop, socket, delivery, malformed, missed, heard.next);
-      heard.connection = connection;
-      connection.open();
-    } catch (RuntimeException e) {
-      unreachable(id, heard, e);
-    }
-  }
-
-  /**
-   * The library connects again by itself what was cut, but not what has broken the protocol: one
-   * event that is too large would silence its publisher for ever. What is not back soon is
-   * connected anew.
-   */
-  private void linked(long id, Heard heard, int attempt, boolean up) {
-    if (heard.attempt != attempt) {
-      return; // a word of the socket before
-    }
-    heard.linked = up;
-    if (!up) {
-      loop.executeAfter(
-          RECONNECT_DELAY,
-          () -> {
-            var connection = heard.connection;
-            if (heard.attempt == attempt
-                && !heard.linked
-                && connection != null
-                && publishers.get(id) == heard) {
-              connection.finish();
-              heard.next = connection.expected();
-              heard.connection = null;
-              reach(id, heard);
-            }
-          });
-    }
-  }
-
-  private void unreachable(long id, Heard heard, RuntimeException why) {
-    complain(id, heard, why);
-    loop.executeAfter(RECONNECT_DELAY, () -> reach(id, heard));
-  }
-
-  /** Logs once per publisher. */
-  private void complain(long id, Heard heard, RuntimeException why) {
-    if (!heard.complained) {
-      heard.complained = true;
-      LOG.log(
-          Level.WARNING,
-          "publisher %x of %s is not heard: cannot connect to %s"
-              .formatted(id, subject, heard.endpoint),
-          why);
-    }
+    link.open();
   }
 
   private void lost(long id) {
-    var heard = publishers.remove(id);
-    if (heard == null) {
-      return;
+    var link = publishers.remove(id);
+    if (link != null) {
+      link.finish();
+      delivery.publisherLost(id);
     }
-    if (heard.connection != null) {
-      heard.connection.finish();
-    }
-    delivery.publisherLost(id);
   }
 
   @Override
@@ -236,11 +134,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
     delivery.close();
     loop.execute(
         () -> {
-          for (var heard : publishers.values()) {
-            if (heard.connection != null) {
-              heard.connection.close();
-            }
-          }
+          publishers.values().forEach(PeerLink::close);
           publishers.clear();
         });
   }

@@ -3,6 +3,7 @@ package io.dynamo.request.tcp;
 import io.dynamo.config.TlsSettings;
 import io.dynamo.pipeline.TlsContext;
 import io.dynamo.pipeline.TlsContext.PemFiles;
+import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,10 +14,21 @@ import org.jspecify.annotations.Nullable;
  */
 record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
     implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(PlaneTls.class.getName());
+
   /**
+   * Logs a warning when listeners speak TLS and nothing that connects does: such a process cannot
+   * reach its own kind.
+   *
    * @throws IllegalStateException when a file is missing or not what it should be
    */
   static PlaneTls of(TlsSettings settings) {
+    if (settings.certificate() != null && settings.authorities() == null && !settings.insecure()) {
+      LOG.log(
+          Level.WARNING,
+          "the request plane's listeners speak TLS and what connects does not: other processes with"
+              + " these settings are not reached; set dynamo.request.tcp.tls.authorities");
+    }
     var accepting =
         settings.certificate() == null
             ? null

@@ -38,14 +38,16 @@ public final class HostedFiles {
   }
 
   /**
-   * Serves the local files of {@code card} below {@code {ns}/{comp}/{ep}/{slug}/{suffix}}.
+   * Serves the local files of {@code card}, its extra files where they can be reached, below {@code
+   * {ns}/{comp}/{ep}/{slug}/{suffix}}.
    *
    * @param suffix of an adapter's card; null for the model itself
    */
   public Hosted add(EndpointId endpoint, ModelCard card, @Nullable String suffix) {
     var folder = "%s/%s/%s/".formatted(endpoint, card.slug(), suffix == null ? BASE : suffix);
     Map<String, Path> own = new HashMap<>();
-    var announced = card.withFiles(file -> add(own, folder, file));
+    var told = server == null ? card.withoutExtraFiles() : card; // as Dynamo: hosted or not told
+    var announced = told.withFiles(file -> add(own, folder, file));
     files.putAll(own);
     return new Hosted(announced, () -> own.forEach(files::remove));
   }

@@ -131,7 +131,9 @@ final class PlaneOpener implements RuntimeOpener {
       RandomGenerator random,
       InstantSource clock) {
     return switch (settings.plane()) {
-      case LOCAL -> new LocalEventPlane(settings.queueCapacity(), metrics, random, clock);
+      case LOCAL ->
+          new LocalEventPlane(
+              settings.queueCapacity(), settings.queueBytes(), metrics, random, clock);
       case ZMQ -> new ZmqEventPlane(discovery, settings, metrics, random, clock);
     };
   }

@@ -11,7 +11,7 @@ class LocalEventPlaneTest extends EventPlaneContract {
   @Override
   protected EventPlane join() {
     if (plane == null) {
-      plane = new LocalEventPlane(CAPACITY, metrics, new Random(1), clock);
+      plane = new LocalEventPlane(CAPACITY, 1 << 20, metrics, new Random(1), clock);
     }
     return plane;
   }

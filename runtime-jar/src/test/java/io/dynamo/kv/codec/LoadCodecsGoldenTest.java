@@ -7,13 +7,11 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.CapturedEvent;
 import io.dynamo.event.codec.EnvelopeCodec;
 import io.dynamo.kv.ActiveLoad;
-import io.dynamo.kv.PrefillCompleted;
 import io.dynamo.kv.WorkerRank;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.HexFormat;
-import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** What a worker tells of its load, against messages of Dynamo 1.6.1. */
@@ -61,13 +59,5 @@ class LoadCodecsGoldenTest {
       assertThatThrownBy(() -> ActiveLoadCodec.decode(cut))
           .isInstanceOf(IllegalArgumentException.class);
     }
-  }
-
-  @Test
-  void aCompletedPrefillIsTheCapturedOne() throws IOException {
-    var mark = new PrefillCompleted("0b3c1d33-3fc8-4816-ae75-dc643ca8bdd1", RANK, RANK.worker());
-
-    assertThat(PrefillCompletedCodec.encode(List.of(mark)))
-        .isEqualTo(payload("active_sequences-MarkPrefillCompleted-worker"));
   }
 }

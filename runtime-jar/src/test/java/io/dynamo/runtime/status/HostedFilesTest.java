@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.json.Json;
 import io.dynamo.model.ModelCard;
+import io.dynamo.model.ModelDirectory;
 import io.dynamo.model.ModelFile;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.codec.Golden;
@@ -14,11 +15,14 @@ import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
 import java.net.InetAddress;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class HostedFilesTest {
   private static final EndpointId ENDPOINT = EndpointId.parse("dynamo.backend.generate");
@@ -71,6 +75,27 @@ class HostedFilesTest {
     files.announce(URI.create("http://10.0.0.7:18181"));
     assertThat(announced(files, "http://elsewhere/config.json"))
         .isEqualTo("http://elsewhere/config.json");
+  }
+
+  @Test
+  void extraFilesAreToldWhereTheyAreHostedOnly(@TempDir Path model) throws Exception {
+    for (var name : List.of("config.json", "tokenizer.json", "tokenizer_config.json")) {
+      Files.writeString(model.resolve(name), "{}");
+    }
+    Files.writeString(model.resolve("special_tokens_map.json"), "{}");
+    var card = ModelDirectory.open(model).card("tiny", 16, Map.of());
+    var files = new HostedFiles();
+
+    assertThat(files.add(ENDPOINT, card, null).card().extraFiles()).isEmpty();
+    files.announce(URI.create("http://10.0.0.7:18181"));
+    var hosted = files.add(ENDPOINT, card, null).card();
+
+    var path = "/v1/metadata/dynamo/backend/generate/tiny/_base/special_tokens_map.json";
+    assertThat(hosted.extraFiles())
+        .extracting(ModelFile::path)
+        .containsExactly("http://10.0.0.7:18181" + path);
+    assertThat(files.find(path.substring(HostedFiles.ROUTE.length())))
+        .isEqualTo(model.resolve("special_tokens_map.json"));
   }
 
   @Test

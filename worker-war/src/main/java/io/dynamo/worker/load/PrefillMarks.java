@@ -7,8 +7,9 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.PrefillCompleted;
+import io.dynamo.kv.SequenceEvent;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.kv.codec.PrefillCompletedCodec;
+import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.metrics.Metrics.Counter;
 import io.dynamo.request.EndpointHandler;
 import java.lang.System.Logger.Level;
@@ -61,7 +62,7 @@ public final class PrefillMarks implements AutoCloseable {
     this.ranks = ranks;
     this.executor = executor;
     this.dropped = dropped;
-    this.publisher = plane.publisher(new EventSubject(endpoint, PrefillCompleted.TOPIC));
+    this.publisher = plane.publisher(new EventSubject(endpoint, SequenceEvent.TOPIC));
   }
 
   /**
@@ -156,7 +157,7 @@ public final class PrefillMarks implements AutoCloseable {
       return;
     }
     try {
-      publisher.publish(PrefillCompletedCodec.encode(batch));
+      publisher.publish(SequenceEventCodec.encode(batch));
       if (failing) {
         failing = false;
         LOG.log(Level.INFO, "first tokens of worker {0} are published again", worker);

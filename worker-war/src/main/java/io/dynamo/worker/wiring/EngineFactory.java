@@ -6,6 +6,7 @@ import io.dynamo.model.ModelDirectory;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
@@ -36,10 +37,11 @@ final class EngineFactory {
    * An engine with what it tells.
    *
    * @param load the same object
+   * @param passes the same object; of an engine without passes, one that tells of none
    */
-  record Made(Engine engine, LoadReport load) {
-    private static <E extends Engine & LoadReport> Made of(E engine) {
-      return new Made(engine, engine);
+  record Made(Engine engine, LoadReport load, PassReport passes) {
+    private static <E extends Engine & LoadReport & PassReport> Made of(E engine) {
+      return new Made(engine, engine, engine);
     }
   }
 
@@ -60,7 +62,10 @@ final class EngineFactory {
     return switch (settings.engine()) {
       case MOCK -> Made.of(mock(model, positions, new VllmSeries(metrics, shownName)));
       case LLAMA -> Made.of(llama(model));
-      case ECHO -> Made.of(echo(positions));
+      case ECHO -> {
+        var echo = echo(positions);
+        yield new Made(echo, echo, listener -> {});
+      }
     };
   }
 

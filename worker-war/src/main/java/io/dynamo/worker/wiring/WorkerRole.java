@@ -22,6 +22,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import java.util.LinkedHashMap;
@@ -94,6 +95,16 @@ final class WorkerRole implements RoleLifecycle {
             settings.ranks(),
             runtime.blocking(),
             metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED, labels));
+    var passes =
+        new ForwardPasses(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            made.passes(),
+            Alarms.on(runtime.timer()),
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED, labels));
     var service =
         new WorkerService(
             endpoint,
@@ -101,7 +112,7 @@ final class WorkerRole implements RoleLifecycle {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             made.engine(),
-            new WorkerService.Outlets(events, sources, loads, marks),
+            new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
             told -> card(model, settings, told));
     service.start();

@@ -151,7 +151,7 @@ final class Fleet implements AutoCloseable {
 
   /** The router's side begins to follow the endpoint. */
   void follow() {
-    var queries = new PlaneKvQueries(client, new KvQueryCodec());
+    var queries = new PlaneKvQueries(client, new KvQueryCodec(), Runnable::run);
     var random = new Random(1);
     var alarm = Alarms.on(timer);
     var recoveries =

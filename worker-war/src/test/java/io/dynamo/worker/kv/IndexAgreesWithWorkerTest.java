@@ -60,7 +60,9 @@ class IndexAgreesWithWorkerTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8, 13})
   void inTheEnd(long seed) throws InterruptedException {
-    var plane = new LocalEventPlane(QUEUE, new Metrics(), new Random(seed), InstantSource.system());
+    var plane =
+        new LocalEventPlane(
+            QUEUE, 1 << 30, new Metrics(), new Random(seed), InstantSource.system());
     try (var fleet = new Fleet(seed, plane)) {
       new Run(seed, fleet).play();
     }

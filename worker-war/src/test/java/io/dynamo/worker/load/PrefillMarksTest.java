@@ -10,7 +10,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.kv.PrefillCompleted;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.kv.codec.PrefillCompletedCodec;
+import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.worker.engine.Collected;
@@ -60,8 +60,7 @@ class PrefillMarksTest {
     assertThat(generate(marks).tokens()).containsExactly(1, 2);
     runTasks();
 
-    assertThat(plane.sent)
-        .containsExactly(PrefillCompletedCodec.encode(Collections.nCopies(1, MARK)));
+    assertThat(plane.sent).containsExactly(SequenceEventCodec.encode(Collections.nCopies(1, MARK)));
     assertThat(plane.subjects)
         .containsExactly(new EventSubject(ENDPOINT, "active_sequences_events"));
   }
@@ -83,8 +82,8 @@ class PrefillMarksTest {
 
     assertThat(plane.sent)
         .containsExactly(
-            PrefillCompletedCodec.encode(Collections.nCopies(256, MARK)),
-            PrefillCompletedCodec.encode(Collections.nCopies(44, MARK)));
+            SequenceEventCodec.encode(Collections.nCopies(256, MARK)),
+            SequenceEventCodec.encode(Collections.nCopies(44, MARK)));
   }
 
   @Test

@@ -14,6 +14,7 @@ import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The same prompt, options and seed give the same tokens, whatever else runs, whatever was
  * cached, and on whichever engine with the same weights a text goes on.
  */
-public final class LlamaEngine implements Engine, LoadReport {
+public final class LlamaEngine implements Engine, LoadReport, PassReport {
   private final LlamaEngineConfig config;
   private final LlamaModel model;
   private final HostMemory memory;
@@ -242,6 +243,11 @@ public final class LlamaEngine implements Engine, LoadReport {
   @Override
   public int running() {
     return ranks.stream().mapToInt(rank -> rank.scheduler.live()).sum();
+  }
+
+  @Override
+  public void tellPasses(PassReport.Listener listener) {
+    ranks.forEach(rank -> rank.scheduler.tellPasses(listener));
   }
 
   @Override

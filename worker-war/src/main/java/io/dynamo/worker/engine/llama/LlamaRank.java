@@ -10,6 +10,7 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
 import java.lang.System.Logger.Level;
@@ -30,6 +31,7 @@ import org.jspecify.annotations.Nullable;
 final class LlamaRank implements Pacer.Paced {
   private static final System.Logger LOG = System.getLogger(LlamaRank.class.getName());
   private static final int MAX_TASKS = 64;
+  private static final double NANOS_PER_SECOND = 1e9;
 
   /** Something to do between two passes; told when it cannot be done any more. */
   interface Task {
@@ -42,6 +44,7 @@ final class LlamaRank implements Pacer.Paced {
   private final BlockPool pool;
   private final ForwardPass pass;
   private final PassPlan plan;
+  private final PassMeter meter = new PassMeter();
   private final CancelLog cancels;
   private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by owed
@@ -51,6 +54,7 @@ final class LlamaRank implements Pacer.Paced {
   private final AtomicInteger live = new AtomicInteger();
   private volatile boolean ended;
   private volatile Pacer.@Nullable Driven driven;
+  private volatile PassReport.@Nullable Listener passes;
   private volatile RankLoad load; // replaced by each tick
   private volatile long preemptions; // written by each tick
 
@@ -66,6 +70,10 @@ final class LlamaRank implements Pacer.Paced {
   /** Starts to be driven; called once. */
   void start(Pacer pacer) {
     driven = pacer.drive("llama-engine-rank-" + pool.rank(), this);
+  }
+
+  void tellPasses(PassReport.Listener listener) {
+    passes = listener;
   }
 
   void wake() {
@@ -163,10 +171,21 @@ final class LlamaRank implements Pacer.Paced {
     boolean any = !plan.parts().isEmpty();
     if (any) {
       load = measure(); // before a pass, so that it shows prompts under way
+      var scheduled = meter.scheduled(plan.parts());
+      var queued = meter.queued(waiting);
+      long began = System.nanoTime();
       compute();
+      tell(new io.dynamo.kv.ForwardPass((System.nanoTime() - began) / NANOS_PER_SECOND, scheduled, queued));
     }
     load = measure();
     return any ? 0 : untilDeadline(now);
+  }
+
+  private void tell(io.dynamo.kv.ForwardPass done) {
+    var listener = passes;
+    if (listener != null) {
+      listener.passed(pool.rank(), done);
+    }
   }
 
   private boolean endedBeforeItsTime(Generation generation, long now) {

@@ -29,6 +29,7 @@ final class Generation {
   private int length;
   private long state;
   private int cachedTokens;
+  private long admittedNanos;
   private long readyNanos; // when the prefill is done
   private volatile boolean givenUp;
   private Cancellation.@Nullable Registration registration;
@@ -102,8 +103,19 @@ final class Generation {
     return promptTokens - cachedTokens;
   }
 
-  void readyAt(long nanos) {
-    readyNanos = nanos;
+  /** Its prefill goes on from {@code now} to {@code ready}. */
+  void admitted(long now, long ready) {
+    admittedNanos = now;
+    readyNanos = ready;
+  }
+
+  long admittedNanos() {
+    return admittedNanos;
+  }
+
+  /** The prompt and what was made of the answer. */
+  int contextTokens() {
+    return length;
   }
 
   long readyNanos() {

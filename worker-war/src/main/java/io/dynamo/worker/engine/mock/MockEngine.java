@@ -11,6 +11,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
 import java.util.ArrayList;
@@ -23,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * their tokens. Safe for concurrent use. A generation begins when it is asked for, whether its
  * stream is subscribed to or not; its deadline bounds how long it can hold a slot.
  */
-public final class MockEngine implements Engine, LoadReport {
+public final class MockEngine implements Engine, LoadReport, PassReport {
   private final MockEngineConfig config;
   private final OracleTokens oracle;
   private final BlockHashing hashing;
@@ -221,6 +222,15 @@ public final class MockEngine implements Engine, LoadReport {
   public List<RankLoad> ranks() {
     var at = ranks;
     return at == null ? List.of() : at.schedulers.stream().map(RankScheduler::load).toList();
+  }
+
+  @Override
+  public void tellPasses(PassReport.Listener listener) {
+    var at = ranks;
+    if (at == null) {
+      throw new IllegalStateException("the engine was not started");
+    }
+    at.schedulers.forEach(scheduler -> scheduler.tellPasses(listener));
   }
 
   @Override

@@ -9,6 +9,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Pacer;
+import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
 import java.util.ArrayDeque;
@@ -35,6 +36,7 @@ final class RankScheduler implements Pacer.Paced {
   private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
   private final ArrayList<Generation> running = new ArrayList<>();
+  private final PassMeter meter = new PassMeter();
   private final AtomicInteger live = new AtomicInteger();
   private long nextStep; // by the pacer's clock, from the first tick on
   private boolean ticked;
@@ -44,6 +46,7 @@ final class RankScheduler implements Pacer.Paced {
   private volatile boolean clearAsked;
   private volatile boolean ended;
   private volatile Pacer.@Nullable Driven driven;
+  private volatile PassReport.@Nullable Listener passes;
   private volatile RankLoad load; // replaced by each tick
 
   RankScheduler(int rank, MockEngineConfig config, PagedKvCache cache, CancelLog cancels) {
@@ -112,11 +115,17 @@ final class RankScheduler implements Pacer.Paced {
     return load;
   }
 
+  /** Tells {@code listener} of each pass from now on. */
+  void tellPasses(PassReport.Listener listener) {
+    passes = listener;
+  }
+
   @Override
   public long tick(long now) {
     if (!ticked) {
       ticked = true;
       nextStep = now;
+      meter.startAt(now);
     }
     if (clearAsked) {
       clearAsked = false;
@@ -172,7 +181,7 @@ final class RankScheduler implements Pacer.Paced {
         waiting.removeFirst();
         promptTokens += head.promptTokens;
         cachedTokens += head.cachedTokens();
-        head.readyAt(now + uncached * prefillNanos);
+        head.admitted(now, now + uncached * prefillNanos);
         running.add(head);
       } catch (RuntimeException failure) {
         waiting.removeFirst();
@@ -193,6 +202,7 @@ final class RankScheduler implements Pacer.Paced {
   /** One token for each sequence that can take it; whether any did. */
   private boolean step(long now) {
     boolean any = false;
+    meter.begin(waiting);
     int kept = 0;
     int count = running.size();
     for (int i = 0; i < count; i++) {
@@ -200,6 +210,7 @@ final class RankScheduler implements Pacer.Paced {
       boolean goesOn = true;
       if (now - generation.readyNanos() >= 0 && generation.stream.hasRoom()) {
         any = true;
+        meter.add(generation);
         goesOn = advance(generation);
       }
       if (goesOn) {
@@ -209,7 +220,18 @@ final class RankScheduler implements Pacer.Paced {
     while (running.size() > kept) {
       running.removeLast();
     }
+    if (any) {
+      tell(now);
+    }
     return any;
+  }
+
+  private void tell(long now) {
+    var pass = meter.end(now);
+    var listener = passes;
+    if (listener != null) {
+      listener.passed(rank, pass);
+    }
   }
 
   private boolean advance(Generation generation) {

@@ -5,18 +5,18 @@ import org.zeromq.SocketType;
 import org.zeromq.ZMQ;
 
 /**
- * A publisher's bound socket. It is of the kind that tells who subscribes: reading that away is
- * what lets the library take connections in and let them go while nothing is published; a plain PUB
- * socket does so only when it sends. By the loop's thread only.
+ * A publisher's socket, bound or connected to brokers. It is of the kind that tells who subscribes:
+ * reading that away is what lets the library take connections in and let them go while nothing is
+ * published; a plain PUB socket does so only when it sends. By the loop's thread only.
  */
-final class BoundSocket implements SocketLoop.Source {
+final class PublisherSocket implements SocketLoop.Source {
   static final SocketType TYPE = SocketType.XPUB;
 
   private static final int BATCH = 256; // messages read before another source has its turn
 
   private final ZMQ.Socket socket;
 
-  BoundSocket(ZMQ.Socket socket) {
+  PublisherSocket(ZMQ.Socket socket) {
     this.socket = socket;
   }
 

@@ -1,0 +1,138 @@
+package io.dynamo.event.zmq;
+
+import io.dynamo.config.ZmqBroker;
+import io.dynamo.event.EventDelivery;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.metrics.EventMetrics;
+import io.dynamo.metrics.Metrics;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.zeromq.ZMQ;
+
+/**
+ * Hears a subject through brokers. Publishers are in no list here: one is found with its first
+ * event, and lost when many others have been heard since. What comes through several brokers is
+ * told once. The loop's thread reads.
+ */
+final class BrokerSubscription implements EventPlane.Subscription {
+  static final int MAX_PUBLISHERS = 10_000;
+
+  /** Events that are remembered, so that they are told once: Dynamo's bound. */
+  static final int REMEMBERED = 100_000;
+
+  private record Heard(long publisherId, long sequence) {}
+
+  private final EventSubject subject;
+  private final byte[] subjectFrame;
+  private final boolean many;
+  private final SocketLoop loop;
+  private final EventDelivery delivery;
+  private final Metrics.Counter malformed;
+  private final Metrics.Counter missed;
+  private final Consumer<BrokerSubscription> onClose;
+  private final List<PeerLink> links = new ArrayList<>(); // this and below: by the loop only
+  private final Map<Long, PublisherConnection.Expected> publishers =
+      new LinkedHashMap<>(16, 0.75f, true); // the longest silent first
+  private final Map<Heard, Boolean> heard = new LinkedHashMap<>(); // the oldest first
+  private final AtomicBoolean closed = new AtomicBoolean();
+
+  /**
+   * @param threads for looking up host names
+   */
+  BrokerSubscription(
+      EventSubject subject,
+      ZmqBroker broker,
+      SocketLoop loop,
+      ZmqSockets sockets,
+      Executor threads,
+      EventDelivery delivery,
+      Metrics metrics,
+      Consumer<BrokerSubscription> onClose) {
+    var whole = EventFrames.subject(subject);
+    this.subject = subject;
+    this.subjectFrame = EventFrames.topic(whole);
+    this.many = broker.xpub().size() > 1;
+    this.loop = loop;
+    this.delivery = delivery;
+    this.malformed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MALFORMED);
+    this.missed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MISSED);
+    this.onClose = onClose;
+    for (var endpoint : broker.xpub()) {
+      links.add(
+          new PeerLink(
+              "a broker of " + subject,
+              endpoint,
+              whole,
+              loop,
+              sockets,
+              threads,
+              socket -> new Connection(endpoint, socket)));
+    }
+  }
+
+  void open() {
+    loop.execute(() -> links.forEach(PeerLink::open));
+  }
+
+  private final class Connection extends EventConnection {
+    Connection(String endpoint, ZMQ.Socket socket) {
+      super(subject, "the broker at " + endpoint, loop, socket, malformed);
+    }
+
+    @Override
+    void hear(byte[][] frames) throws IOException {
+      if (!Arrays.equals(frames[0], subjectFrame)) {
+        return; // a longer subject that begins alike
+      }
+      var event = EventFrames.read(frames, EventFrames.number(frames[1]), subject.topic());
+      if (many && isKnown(new Heard(event.publisherId(), event.sequence()))) {
+        return;
+      }
+      missed.add(expected(event.publisherId()).missedBefore(event.sequence()));
+      delivery.event(event);
+    }
+  }
+
+  private boolean isKnown(Heard event) {
+    if (heard.putIfAbsent(event, Boolean.TRUE) != null) {
+      return true;
+    }
+    if (heard.size() > REMEMBERED) {
+      heard.remove(heard.keySet().iterator().next());
+    }
+    return false;
+  }
+
+  private PublisherConnection.Expected expected(long publisherId) {
+    var known = publishers.get(publisherId);
+    if (known != null) {
+      return known;
+    }
+    var found = new PublisherConnection.Expected();
+    publishers.put(publisherId, found);
+    delivery.publisherFound(publisherId);
+    if (publishers.size() > MAX_PUBLISHERS) {
+      long silent = publishers.keySet().iterator().next();
+      publishers.remove(silent);
+      delivery.publisherLost(silent);
+    }
+    return found;
+  }
+
+  @Override
+  public void close() {
+    if (closed.compareAndSet(false, true)) {
+      onClose.accept(this);
+      delivery.close();
+      loop.execute(() -> links.forEach(PeerLink::close));
+    }
+  }
+}

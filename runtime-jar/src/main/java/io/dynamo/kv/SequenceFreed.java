@@ -1,0 +1,7 @@
+package io.dynamo.kv;
+
+import io.dynamo.discovery.InstanceId;
+
+/** A request is over. */
+public record SequenceFreed(String requestId, WorkerRank rank, InstanceId teller)
+    implements SequenceEvent {}

@@ -1,0 +1,40 @@
+package io.dynamo.worker.engine;
+
+/**
+ * Number, sum and population variance of lengths in one look (Welford), as they may be large. For
+ * one thread.
+ */
+public final class Variance {
+  private int count;
+  private long sum;
+  private double mean;
+  private double squares;
+
+  public void clear() {
+    count = 0;
+    sum = 0;
+    mean = 0;
+    squares = 0;
+  }
+
+  public void add(int value) {
+    count++;
+    sum += value;
+    double off = value - mean;
+    mean += off / count;
+    squares += off * (value - mean);
+  }
+
+  public int count() {
+    return count;
+  }
+
+  public long sum() {
+    return sum;
+  }
+
+  /** 0 of nothing. */
+  public double value() {
+    return count == 0 ? 0 : squares / count;
+  }
+}
