@@ -206,8 +206,7 @@ final class OtherGrammarsTest {
             private @Nullable CallPolicy policy;
 
             @Override
-            public void accept(
-                String part, MessageSink sink) {
+            public void accept(String part, MessageSink sink) {
               policy = policy == null ? new CallPolicy(sink, single, only) : policy;
               parser.accept(part, policy);
             }
