@@ -2,6 +2,7 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
