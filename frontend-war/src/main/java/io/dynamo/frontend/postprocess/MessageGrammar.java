@@ -25,7 +25,6 @@ import org.jspecify.annotations.Nullable;
  * to make.
  */
 public final class MessageGrammar {
-  private static final Supplier<String> CALL_IDS = () -> "call-" + UUID.randomUUID();
   private static final int PROMPT_END_TOKENS = 16;
 
   private final @Nullable ToolFamily tools;
@@ -107,7 +106,7 @@ public final class MessageGrammar {
       thinking = family.parser(promptEnd.get(), wish.guided() || wish.forcesCalls(), parser);
       parser = thinking;
     }
-    var pieces = new PieceList(CALL_IDS);
+    var pieces = new PieceList(() -> "call-" + UUID.randomUUID());
     boolean force = Boolean.TRUE.equals(wish.templateArgs().get("force_nonempty_content"));
     var nonEmpty = force && thinking != null ? new NonEmptyContent(pieces) : null;
     MessageSink end = nonEmpty == null ? pieces : nonEmpty;

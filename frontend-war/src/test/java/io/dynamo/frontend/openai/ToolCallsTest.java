@@ -60,7 +60,7 @@ final class ToolCallsTest {
 
   private List<String> deltas(String body) throws IOException {
     var deltas = new ArrayList<String>();
-    for (var frame : frontend.post(body).text().split("\n\n")) {
+    for (var frame : frontend.post(body).text().split("\n\n", -1)) {
       if (frame.startsWith("data: {")) {
         JsonNode choice = JSON.readTree(frame.substring("data: ".length())).path("choices").get(0);
         if (choice != null) {

@@ -110,7 +110,7 @@ final class ToolsGoldenTest {
   @MethodSource("answers")
   void answersAreAsCaptured(Transcript transcript) throws IOException {
     var body = transcript.body();
-    frontend.runtimeConfig = CARDS.get(transcript.model());
+    frontend.runtimeConfig = CARDS.getOrDefault(transcript.model(), Map.of());
     frontend.scripts = scripts(body);
     var answer = frontend.post(body.toString());
     assertThat(answer.status).isEqualTo(200);
@@ -128,7 +128,8 @@ final class ToolsGoldenTest {
     assertThat(frontend.asked).isNotNull();
     var forwarded = transcript.json().path("worker_received").path(0).path("sampling_options");
     var guided = Objects.requireNonNull(frontend.asked).sampling().guided();
-    assertThat((JsonNode) JSON.valueToTree(guided == null ? null : guided.json()))
+    JsonNode asked = JSON.valueToTree(guided == null ? null : guided.json());
+    assertThat(asked)
         .isEqualTo(
             forwarded.path("guided_decoding").path("json").isMissingNode()
                 ? JSON.nullNode()
@@ -186,7 +187,7 @@ final class ToolsGoldenTest {
   /** What a client makes of a stream, by choice. */
   private static List<String> fold(String sse) throws IOException {
     var folded = new ArrayList<Choice>();
-    for (var frame : sse.split("\n\n")) {
+    for (var frame : sse.split("\n\n", -1)) {
       if (!frame.startsWith("data: {")) {
         continue;
       }

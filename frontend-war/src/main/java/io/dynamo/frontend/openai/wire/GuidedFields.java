@@ -88,7 +88,7 @@ final class GuidedFields {
    */
   @Nullable GuidedDecoding demand(@Nullable Object forced) {
     var set = new ArrayList<String>();
-    if (json != null || format != null && forced == null) {
+    if (json != null || (format != null && forced == null)) {
       set.add("json");
     }
     if (regex != null) {

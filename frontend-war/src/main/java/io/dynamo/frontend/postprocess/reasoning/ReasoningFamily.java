@@ -14,6 +14,7 @@ import org.jspecify.annotations.Nullable;
  * A family of models that mark their thoughts in the same way, by the names that Dynamo gives its
  * parsers.
  */
+@SuppressWarnings("ImmutableEnumChecker") // its lists are copies, its formats records of such
 public enum ReasoningFamily {
   BASIC(ThinkFormat.THINK, When.ALWAYS, "basic", "qwen3", "nemotron_deci", "glm45"),
   DEEPSEEK_R1(ThinkFormat.THINK_FIRST, When.NOT_DISABLED, "deepseek_r1", "step3"),

@@ -151,7 +151,7 @@ final class CallObject {
       inArguments = false;
       return true;
     }
-    if (key.equals("name") || key.equals("function") && name == null) {
+    if (key.equals("name") || (key.equals("function") && name == null)) {
       if (text.charAt(0) == '"') {
         name = JsonText.decode(text);
       }

@@ -44,7 +44,7 @@ public final class CallPolicy implements MessageSink {
 
   @Override
   public void callStarted(String name, @Nullable String id) {
-    dropped = single && any || only != null && !only.equals(name);
+    dropped = (single && any) || (only != null && !only.equals(name));
     if (dropped) {
       space.setLength(0);
     } else {

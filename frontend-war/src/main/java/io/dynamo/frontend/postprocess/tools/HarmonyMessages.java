@@ -148,7 +148,7 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
   private boolean call(MessageSink sink, boolean last) {
     var reading = Objects.requireNonNull(call);
     int first = skipSpace(0);
-    if (!reading.begun() && (first == in.length() || !last && bodyEnds.mayBeAt(in, first))) {
+    if (!reading.begun() && (first == in.length() || (!last && bodyEnds.mayBeAt(in, first)))) {
       return false;
     }
     if (!reading.begun() && bodyEnds.at(in, first, last)) { // without arguments

@@ -298,9 +298,9 @@ final class JsonCalls extends RegionParser {
   }
 
   private static boolean isName(char c) {
-    return c >= '0' && c <= '9'
-        || c >= 'a' && c <= 'z'
-        || c >= 'A' && c <= 'Z'
+    return (c >= '0' && c <= '9')
+        || (c >= 'a' && c <= 'z')
+        || (c >= 'A' && c <= 'Z')
         || c == '_'
         || c == '-'
         || c == '.';

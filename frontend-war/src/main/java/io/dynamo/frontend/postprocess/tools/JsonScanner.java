@@ -64,7 +64,7 @@ final class JsonScanner {
   /** Whether the value is complete, or would be if no character followed. */
   boolean complete() {
     return state == State.END
-        || state == State.SCALAR && open.isEmpty() && word(scalar.toString()) != null;
+        || (state == State.SCALAR && open.isEmpty() && word(scalar.toString()) != null);
   }
 
   /** Ends a value that is cut off: what is open is closed, what has no value is left out. */
@@ -241,9 +241,9 @@ final class JsonScanner {
   }
 
   private static boolean isScalar(char c) {
-    return c >= '0' && c <= '9'
-        || c >= 'a' && c <= 'z'
-        || c >= 'A' && c <= 'Z'
+    return (c >= '0' && c <= '9')
+        || (c >= 'a' && c <= 'z')
+        || (c >= 'A' && c <= 'Z')
         || c == '-'
         || c == '+'
         || c == '.';

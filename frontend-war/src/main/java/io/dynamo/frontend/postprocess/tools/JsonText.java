@@ -82,7 +82,7 @@ final class JsonText {
       var step = scanner.accept(trimmed.charAt(i), out);
       if (step == JsonScanner.Step.BAD
           || step == JsonScanner.Step.ENDED
-          || step == JsonScanner.Step.DONE && i + 1 < trimmed.length()) {
+          || (step == JsonScanner.Step.DONE && i + 1 < trimmed.length())) {
         return null;
       }
     }

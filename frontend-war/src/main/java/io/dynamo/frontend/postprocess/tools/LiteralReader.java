@@ -71,7 +71,7 @@ final class LiteralReader {
   /** Takes a name. */
   String name() throws Incomplete, Bad {
     char first = peek();
-    if (!isWord(first) || first >= '0' && first <= '9' || first == '-' || first == '.') {
+    if (!isWord(first) || (first >= '0' && first <= '9') || first == '-' || first == '.') {
       throw new Bad();
     }
     return word();

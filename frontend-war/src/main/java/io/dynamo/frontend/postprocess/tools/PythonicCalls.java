@@ -14,7 +14,6 @@ final class PythonicCalls extends RegionParser {
 
   private final Markers text = new Markers("[", FRAMING.get(0), FRAMING.get(1));
   private boolean list; // within one
-  private boolean called; // a call of the list was told
   private int triedChars; // how long the text was when it was last tried in vain
 
   @Override
@@ -33,7 +32,6 @@ final class PythonicCalls extends RegionParser {
     }
     if (text.which() == 0) {
       list = true;
-      called = false;
       triedChars = 0;
     } else {
       drop(text.end() - text.start());
@@ -72,7 +70,6 @@ final class PythonicCalls extends RegionParser {
       sink.callStarted(name, null);
       sink.callArguments(json.append('}').toString());
       sink.callEnded();
-      called = true;
       triedChars = 0;
       drop(reader.at());
       list = more;

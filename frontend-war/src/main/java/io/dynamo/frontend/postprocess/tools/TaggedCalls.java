@@ -168,7 +168,7 @@ final class TaggedCalls extends RegionParser {
 
   private boolean parameters(MessageSink sink, boolean last) {
     int next = skipSpace(at);
-    if (next == in.length() || !last && parameters.mayBeAt(in, next)) {
+    if (next == in.length() || (!last && parameters.mayBeAt(in, next))) {
       return false;
     }
     if (!parameters.at(in, next, last)) {
@@ -215,7 +215,7 @@ final class TaggedCalls extends RegionParser {
 
   private boolean valueOpen(MessageSink sink, boolean last) {
     int next = skipSpace(0);
-    if (next == in.length() || !last && valueOpen.mayBeAt(in, next)) {
+    if (next == in.length() || (!last && valueOpen.mayBeAt(in, next))) {
       return false;
     }
     if (valueOpen.at(in, next, last)) {

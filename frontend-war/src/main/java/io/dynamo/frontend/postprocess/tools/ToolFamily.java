@@ -13,6 +13,7 @@ import java.util.function.Function;
  * A family of models that write tool calls in the same way, by the names that Dynamo gives its
  * parsers.
  */
+@SuppressWarnings("ImmutableEnumChecker") // its lists are copies, its parsers without state
 public enum ToolFamily {
   HERMES(JsonFormat.HERMES, "hermes", "qwen25"),
   NEMOTRON(JsonFormat.NEMOTRON, "nemotron_deci"),

@@ -98,7 +98,8 @@ public final class ToolSchemas {
       case '"' -> types.contains("string");
       case 't', 'f' -> types.contains("boolean");
       case 'n' -> types.contains("null");
-      default -> types.contains("number") || types.contains("integer") && value.matches("-?[0-9]+");
+      default ->
+          types.contains("number") || (types.contains("integer") && value.matches("-?[0-9]+"));
     };
   }
 

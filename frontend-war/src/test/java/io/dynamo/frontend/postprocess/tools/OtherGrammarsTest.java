@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.postprocess.message.Folded;
 import io.dynamo.frontend.postprocess.message.MessageParser;
+import io.dynamo.frontend.postprocess.message.MessageSink;
 import java.util.List;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -196,24 +198,24 @@ final class OtherGrammarsTest {
     assertThat(through(text, false, "g")).isEqualTo(content("a \n \n").call("g", "{}"));
   }
 
-  private static Folded through(String text, boolean single, String only) {
+  private static Folded through(String text, boolean single, @Nullable String only) {
     return Folded.atEveryCut(
         () -> {
           var parser = ToolFamily.HERMES.parser(ToolSchemas.NONE);
           return new MessageParser() {
-            private CallPolicy policy;
+            private @Nullable CallPolicy policy;
 
             @Override
-            public void accept(
-                String part, io.dynamo.frontend.postprocess.message.MessageSink sink) {
+            public void accept(String part, MessageSink sink) {
               policy = policy == null ? new CallPolicy(sink, single, only) : policy;
               parser.accept(part, policy);
             }
 
             @Override
-            public void finish(io.dynamo.frontend.postprocess.message.MessageSink sink) {
-              parser.finish(policy);
-              policy.finish();
+            public void finish(MessageSink sink) {
+              var last = policy == null ? new CallPolicy(sink, single, only) : policy;
+              parser.finish(last);
+              last.finish();
             }
           };
         },

@@ -175,9 +175,14 @@ final class TaggedCallsTest {
     assertThat(
             parse(
                 TaggedFormat.MINIMAX_M2,
-                "a<minimax:tool_call>\n<invoke name=\"f\">\n<parameter name=\"s\">x</parameter>\n"
-                    + "<parameter name=\"l\">[1, 2]</parameter>\n</invoke>\n"
-                    + "<invoke name=\"g\"></invoke>\n</minimax:tool_call>b"))
+                """
+                a<minimax:tool_call>
+                <invoke name="f">
+                <parameter name="s">x</parameter>
+                <parameter name="l">[1, 2]</parameter>
+                </invoke>
+                <invoke name="g"></invoke>
+                </minimax:tool_call>b"""))
         .isEqualTo(content("ab").call("f", "{\"s\":\"x\",\"l\":[1,2]}").call("g", "{}"));
   }
 
