@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.openai.client.OpenAIClient;
 import com.openai.client.okhttp.OpenAIOkHttpClient;
+import com.openai.core.JsonValue;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.completions.CompletionCreateParams;
 import java.io.IOException;
@@ -112,7 +113,7 @@ class CompletionsIT {
                     .model(Cluster.MODEL)
                     .addUserMessage("Hello")
                     .maxCompletionTokens(5)
-                    .seed(1)
+                    .putAdditionalBodyProperty("seed", JsonValue.from(1))
                     .n(3)
                     .logprobs(true)
                     .topLogprobs(2)
