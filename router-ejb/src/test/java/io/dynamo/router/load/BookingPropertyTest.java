@@ -219,7 +219,7 @@ class BookingPropertyTest {
         Objects.requireNonNull(
             active.book(
                 ranks,
-            new Work("r", BlockHashes.ofBlocks(contents), 32, 4, true, 16),
+                new Work("r", BlockHashes.ofBlocks(contents), 32, 4, true, 16),
                 _ -> new ActiveSequences.Choice(0, 0)));
     var rank = ranks.getFirst();
     alone.generated(8);
