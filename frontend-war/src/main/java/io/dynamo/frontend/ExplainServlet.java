@@ -30,6 +30,7 @@ public class ExplainServlet extends HttpServlet {
   /** For the container. */
   public ExplainServlet() {}
 
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
   ExplainServlet(RouteExplanations explanations) {
     this.explanations = explanations;
   }

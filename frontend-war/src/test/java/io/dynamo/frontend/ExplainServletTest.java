@@ -16,6 +16,7 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -157,7 +158,7 @@ class ExplainServletTest {
   void otherMachinesSeeNothingUnlessTheyMay() throws IOException {
     ask(false, "GET", "192.0.2.7", "/r1", null);
     assertThat(status).isEqualTo(404);
-    assertThat(body.toString()).doesNotContain("least_cost");
+    assertThat(body.toString(StandardCharsets.UTF_8)).doesNotContain("least_cost");
     body.reset();
     status = 200;
     assertThat(ask(true, "GET", "192.0.2.7", "/r1", null).path("reason").asText())

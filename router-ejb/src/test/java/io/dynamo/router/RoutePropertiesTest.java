@@ -85,21 +85,23 @@ class RoutePropertiesTest extends RouterHarness {
         long worker = decision.rank().worker().value();
         stored(worker, 0, events.merge(worker, 1L, Long::sum), tokens);
         prefill.merge(
-            worker, (long) tokens.length - decision.overlapBlocks() * BLOCK_TOKENS, Long::sum);
+            worker, tokens.length - (long) decision.overlapBlocks() * BLOCK_TOKENS, Long::sum);
         var hashes = BlockHashes.of(tokens, BLOCK_TOKENS);
         for (int b = 0; b < hashes.length(); b++) {
-          blocks.get(worker).add(hashes.sequence(b));
+          blocks.computeIfAbsent(worker, _ -> new HashSet<>()).add(hashes.sequence(b));
         }
         if (random.nextInt(3) == 0) {
           decision.prefillDone(); // lessens a load: what others may have more is measured before
           prefill.merge(
-              worker, -((long) tokens.length - decision.overlapBlocks() * BLOCK_TOKENS), Long::sum);
+              worker, -(tokens.length - (long) decision.overlapBlocks() * BLOCK_TOKENS), Long::sum);
         }
       }
       double total = 0;
       double most = 0;
-      for (long worker : prefill.keySet()) {
-        double load = prefill.get(worker) / (double) BLOCK_TOKENS + blocks.get(worker).size();
+      for (var booked : prefill.entrySet()) {
+        double load =
+            booked.getValue() / (double) BLOCK_TOKENS
+                + blocks.getOrDefault(booked.getKey(), Set.of()).size();
         total += load;
         most = Math.max(most, load);
       }

@@ -212,8 +212,7 @@ public final class Generation {
             promptNow(),
             model.card().blockTokens(),
             excluded,
-            HintsReader.read(
-                request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER)),
+            HintsReader.read(request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER)),
             context.deadline(),
             context.cancellation()));
   }

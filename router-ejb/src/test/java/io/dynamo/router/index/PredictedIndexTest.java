@@ -76,11 +76,11 @@ class PredictedIndexTest {
     var lastPlaced = new HashMap<Long, Long>(); // prefix of A -> end, in milliseconds
     long now = 0;
     for (int step = 0; step < 2000; step++) {
-      now += random.nextInt(4) * 100;
+      now += random.nextInt(4) * 100L;
       at(now);
       var contents = new long[1 + random.nextInt(5)];
       for (int i = 0; i < contents.length; i++) {
-        contents[i] = 1 + random.nextInt(3);
+        contents[i] = 1L + random.nextInt(3);
       }
       var prompt = BlockHashes.ofBlocks(contents);
       int expected = 0;

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -62,7 +63,7 @@ class BookingPropertyTest {
   private final ActiveSequences active = new ActiveSequences(EXPIRY, nanos::get);
   private final List<WorkerRank> ranks =
       IntStream.range(0, WORKERS * RANKS)
-          .mapToObj(i -> new WorkerRank(new InstanceId(i / RANKS), i % RANKS))
+          .mapToObj(i -> new WorkerRank(new InstanceId((long) i / RANKS), i % RANKS))
           .toList();
   private final List<Open> open = new ArrayList<>();
   private final List<Booking> ended = new ArrayList<>();
@@ -122,17 +123,17 @@ class BookingPropertyTest {
     int blocks = random.nextInt(6);
     var contents = new long[blocks];
     for (int i = 0; i < blocks; i++) {
-      contents[i] = 1 + random.nextInt(2); // many share prefixes
+      contents[i] = 1L + random.nextInt(2); // many share prefixes
     }
     var prompt = BlockHashes.ofBlocks(contents);
     long toPrefill = random.nextInt(50);
     int tokens = 4 * blocks + random.nextInt(4);
     var booking =
-        active.book(
-            ranks,
-            new Work("r", prompt, tokens, 4, true, null),
-            _ -> new ActiveSequences.Choice(candidate, toPrefill));
-    assertThat(booking).isNotNull();
+        Objects.requireNonNull(
+            active.book(
+                ranks,
+                new Work("r", prompt, tokens, 4, true, null),
+                _ -> new ActiveSequences.Choice(candidate, toPrefill)));
     open.add(new Open(booking, ranks.get(candidate), prompt, tokens, toPrefill, nanos.get()));
   }
 
@@ -215,11 +216,11 @@ class BookingPropertyTest {
   void blocksFadeWithTheExpectedOutputWhereNobodySharesThem() {
     var contents = IntStream.rangeClosed(1, 8).mapToLong(i -> i).toArray();
     var alone =
-        active.book(
-            ranks,
-            new Work("r", BlockHashes.ofBlocks(contents), 32, 4, true, 16),
-            _ -> new ActiveSequences.Choice(0, 0));
-    assertThat(alone).isNotNull();
+        Objects.requireNonNull(
+            active.book(
+                ranks,
+                new Work("r", BlockHashes.ofBlocks(contents), 32, 4, true, 16),
+                _ -> new ActiveSequences.Choice(0, 0)));
     var rank = ranks.getFirst();
     alone.generated(8);
     assertThat(active.blocks(rank)).as("10 blocks at one half").isEqualTo(5);
