@@ -68,7 +68,7 @@ class ForwardPassTest {
   private ForwardPass pass(Kernel kernel, int sequences) {
     var weights = TinyModel.weights(kernel);
     var shape = weights.shape();
-    var region = memory.allocate(sequences * BLOCKS_EACH * KvStore.blockBytes(shape, BLOCK_TOKENS));
+    var region = memory.allocate(KvStore.blockBytes(shape, BLOCK_TOKENS) * sequences * BLOCKS_EACH);
     var store = new KvStore(region, shape, BLOCK_TOKENS);
     return new ForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 1024);
   }
