@@ -82,7 +82,11 @@ class PreprocessorTest {
         () -> {
           try {
             result.complete(
-                preprocessor.run(gate, text -> text.encode(text.render(PROMPT)), Deadline.after(Duration.ofSeconds(30)), cancellation));
+                preprocessor.run(
+                    gate,
+                    text -> text.encode(text.render(PROMPT)),
+                    Deadline.after(Duration.ofSeconds(30)),
+                    cancellation));
           } catch (RuntimeException | InterruptedException e) {
             result.completeExceptionally(e);
           }
@@ -130,7 +134,11 @@ class PreprocessorTest {
   void aPromptIsNotWaitedForPastItsDeadline() {
     assertThatThrownBy(
             () ->
-                preprocessor.run(gate, text -> text.encode(text.render(PROMPT)), Deadline.after(Duration.ofMillis(1)), new Cancellation()))
+                preprocessor.run(
+                    gate,
+                    text -> text.encode(text.render(PROMPT)),
+                    Deadline.after(Duration.ofMillis(1)),
+                    new Cancellation()))
         .isInstanceOf(DeadlineExceededException.class);
   }
 
@@ -164,7 +172,11 @@ class PreprocessorTest {
 
     assertThatThrownBy(
             () ->
-                preprocessor.run(model, text -> text.encode(text.render(PROMPT)), Deadline.after(Duration.ofSeconds(30)), new Cancellation()))
+                preprocessor.run(
+                    model,
+                    text -> text.encode(text.render(PROMPT)),
+                    Deadline.after(Duration.ofSeconds(30)),
+                    new Cancellation()))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("no system role");
   }

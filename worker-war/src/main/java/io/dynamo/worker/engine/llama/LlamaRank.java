@@ -175,7 +175,9 @@ final class LlamaRank implements Pacer.Paced {
       var queued = meter.queued(waiting);
       long began = System.nanoTime();
       compute();
-      tell(new io.dynamo.kv.ForwardPass((System.nanoTime() - began) / NANOS_PER_SECOND, scheduled, queued));
+      tell(
+          new io.dynamo.kv.ForwardPass(
+              (System.nanoTime() - began) / NANOS_PER_SECOND, scheduled, queued));
     }
     load = measure();
     return any ? 0 : untilDeadline(now);
