@@ -9,6 +9,7 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.event.EventSubject;
+import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.RouterMetrics;

@@ -40,7 +40,6 @@ final class RouterReader {
     refuse(problems, RouterKeys.SERVE_INDEXER, false);
     refuse(problems, RouterKeys.SESSION_PREFIX_INDEX, false);
     refuse(problems, RouterKeys.CONDITIONAL_DISAGG, false);
-    refuse(problems, RouterKeys.REPLICA_SYNC, false);
     var policies = from.optional(RouterKeys.POLICY_CONFIG);
     if (policies != null) {
       problems.add(

@@ -150,7 +150,6 @@ class RouterSettingsTest {
     "serve-indexer, true",
     "enable-session-prefix-index, true",
     "conditional-disagg, true",
-    "replica-sync, true",
     "policy-config, /etc/policies.yaml"
   })
   void whatCannotBeKeptIsRefusedByItsKey(String key, String value) {
