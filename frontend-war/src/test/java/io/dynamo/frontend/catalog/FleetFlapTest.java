@@ -31,7 +31,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.router.EndpointRouters;
-import io.dynamo.router.ModelRanks;
+import io.dynamo.router.ModelTraits;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
@@ -276,19 +276,20 @@ class FleetFlapTest {
                 timer,
                 InstantSource.system(),
                 Duration.ofMinutes(1)));
-    var ranks = new ModelRanks();
+    var traits = new ModelTraits();
     var recoveries = new Recoveries(this::ask, alarms, threads, () -> 0.5);
     var routers =
         opened(
             new EndpointRouters(
+                "flaps",
                 settings.router(),
                 runtime::instances,
-                ranks,
+                traits,
                 new EventFeed(events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
                 metrics,
                 new Random(seed)::nextDouble,
                 System::nanoTime));
-    opened(ranks.follow(frontend, endpoint -> threads.execute(() -> routers.prepare(endpoint))));
+    opened(traits.follow(frontend, endpoint -> threads.execute(() -> routers.prepare(endpoint))));
 
     var random = new Random(seed);
     var running = new @Nullable Worker[SLOTS];

@@ -33,6 +33,8 @@ class EngineFactoryTest {
             kind,
             model,
             null,
+            null,
+            null,
             2,
             16,
             64,

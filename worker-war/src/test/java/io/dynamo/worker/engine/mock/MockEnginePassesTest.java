@@ -9,6 +9,7 @@ import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.ManualPacer;
 import io.dynamo.worker.engine.Requests;
 import java.time.Duration;
 import java.util.ArrayList;
