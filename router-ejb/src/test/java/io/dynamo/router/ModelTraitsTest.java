@@ -62,7 +62,8 @@ class ModelTraitsTest {
     public void close() {}
   }
 
-  private static ModelRecord card(@Nullable String suffix, Map<String, Object> runtimeConfig) {
+  private static ModelRecord card(
+      @Nullable String suffix, Map<String, @Nullable Object> runtimeConfig) {
     return new ModelRecord(
         ENDPOINT,
         WORKER.id(),

@@ -196,7 +196,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   int delivered; // items of the last request
   boolean ready = true;
   Set<String> modelTypes = Set.of("Chat", "Completions");
-  Map<String, Object> runtimeConfig = Map.of();
+  Map<String, @Nullable Object> runtimeConfig = Map.of();
   boolean brokenTemplate;
   boolean interrupts; // the request's thread, while the prompt is rendered
   final CountDownLatch renderEnds = new CountDownLatch(1); // when it interrupts

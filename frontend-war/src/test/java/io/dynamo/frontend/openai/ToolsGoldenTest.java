@@ -17,6 +17,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -24,7 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Requests with tools and thoughts, and what Dynamo 1.6.1 answered to them. */
 final class ToolsGoldenTest {
   private static final ObjectMapper JSON = new ObjectMapper();
-  private static final Map<String, Map<String, Object>> CARDS =
+  private static final Map<String, Map<String, @Nullable Object>> CARDS =
       Map.of(
           "hermes", Map.of("tool_call_parser", "hermes"),
           "qwen3", Map.of("tool_call_parser", "hermes", "reasoning_parser", "qwen3"),

@@ -107,7 +107,7 @@ class ChatTemplateTest {
   @Test
   void argumentsOfTheTemplateSwitchItsThinking() throws IOException {
     var message = Map.<String, Object>of("role", "user", "content", "t");
-    var off = new ChatPrompt(List.of(message), List.of(), Map.of("enable_thinking", Boolean.FALSE));
+    var off = new ChatPrompt(List.of(message), List.of(), Map.of("enable_thinking", false));
     var unset = new ChatPrompt(List.of(message), List.of(), Map.of());
 
     assertThat(template("qwen3").render(off)).endsWith("<think>\n\n</think>\n\n");

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -114,21 +115,21 @@ class PrefixCacheTest {
       })
   void aTokenizerThatMightJoinAcrossACutIsNotCut(String part) {
     var model = part.contains("\"model\"") ? "" : "\"model\":{\"type\":\"BPE\"},";
-    var tokenizer = JsonTree.ofFile("tokenizer.json", "{" + model + part + "}");
 
-    assertThat(SafeCuts.of((Map<?, ?>) tokenizer)).isNull();
+    assertThat(SafeCuts.of(tokenizer("{" + model + part + "}"))).isNull();
   }
 
   @Test
   void cutsLieBeforeTokensThatLookNowhereElse() {
-    var tokenizer =
-        JsonTree.ofFile(
-            "tokenizer.json",
-            """
+    var cuts =
+        SafeCuts.of(
+            tokenizer(
+                """
             {"model":{"type":"BPE"},"added_tokens":[
               {"content":"<a>","normalized":false},{"content":"<a><b>","normalized":false},
-              {"content":"<l>","normalized":false,"lstrip":true},{"content":" <s>","normalized":false}]}""");
-    var walk = SafeCuts.of((Map<?, ?>) tokenizer).walk("x<a>y<a><b><l> <s><a>");
+              {"content":"<l>","normalized":false,"lstrip":true},{"content":" <s>","normalized":false}]}"""));
+    assertThat(cuts).isNotNull();
+    var walk = Objects.requireNonNull(cuts).walk("x<a>y<a><b><l> <s><a>");
 
     assertThat(Stream.of(1, 2, 3, 4).map(_ -> walk.next())).containsExactly(1, 5, 18, 21);
   }
@@ -169,5 +170,9 @@ class PrefixCacheTest {
     }
 
     assertThat(metrics.counter(TokenizerMetrics.CACHE_MISSES).value()).isZero();
+  }
+
+  private static Map<?, ?> tokenizer(String json) {
+    return (Map<?, ?>) Objects.requireNonNull(JsonTree.ofFile("tokenizer.json", json));
   }
 }
