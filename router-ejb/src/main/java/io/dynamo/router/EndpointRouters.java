@@ -129,6 +129,9 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     if (listens) {
       metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
     }
+    var strategy = strategy(endpoint, workers);
+    AutoCloseable reports =
+        listens ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics) : () -> {};
     var replicas =
         settings.mode() == RouterSettings.Mode.KV
             ? new Replicas(
@@ -150,15 +153,13 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             load,
             replicas,
             new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
-            strategy(endpoint, workers),
+            strategy,
             sessions,
             meters,
             overhead,
             explanations,
             nanoClock,
-            listens
-                ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics)
-                : () -> {}));
+            reports));
   }
 
   private Strategy strategy(EndpointId endpoint, EndpointInstances workers) {

@@ -183,7 +183,7 @@ class StatusServerTest {
     Files.writeString(directory.resolve("config.json"), config);
     Files.writeString(directory.resolve("tokenizer.json"), "{}");
     Files.writeString(directory.resolve("tokenizer_config.json"), "{}");
-    Files.writeString(directory.resolve("secret"), "s");
+    Files.writeString(directory.resolve(".secret"), "s");
     var card = ModelDirectory.open(directory).card("tiny", 16, Map.of());
     var folder = "/v1/metadata/dynamo/backend/generate/tiny/_base/";
     var hosted = status.files().add(EndpointId.parse("dynamo.backend.generate"), card, null);
@@ -209,7 +209,7 @@ class StatusServerTest {
       assertHead(answer, Captured.of("self-hosted-range"));
       assertThat(answer.body()).isEqualTo(config);
 
-      for (var other : List.of("secret", "../_base/config.json", "%2e%2e/_base/secret", "")) {
+      for (var other : List.of(".secret", "../_base/config.json", "%2e%2e/_base/.secret", "")) {
         assertThat(ask("GET", folder + other).statusCode()).as(other).isEqualTo(404);
       }
       Files.delete(directory.resolve("config.json"));
