@@ -315,6 +315,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   private synchronized void again(String name, Identity identity, Duration retryAfter) {
     load(name, identity, retryAfter);
+    publish(); // its text may have come with another name
   }
 
   private void loaded(String name, Identity identity, ModelCard card, ModelText text) {

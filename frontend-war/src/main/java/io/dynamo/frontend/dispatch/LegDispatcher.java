@@ -6,7 +6,9 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
+import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -63,7 +65,11 @@ public final class LegDispatcher implements Dispatcher {
                 model.endpoint(),
                 request.tokenIds(),
                 model.card().blockTokens(),
-                Set.of()))) {
+                Set.of(),
+                HintsReader.read(
+                    request, RoutePhase.DECODE, context.headers().get(Generation.SESSION_HEADER)),
+                context.deadline(),
+                context.cancellation()))) {
       trail.add(decision);
     }
     return trail;

@@ -104,6 +104,10 @@ final class Generations {
    */
   static void check(
       GenerationFields fields, ServedModel model, PreparedPrompt prompt, String field) {
+    if (prompt.tokens().length == 0) {
+      throw new ApiException(
+          new ApiError(400, "the prompt has no tokens; say something", null, field, null));
+    }
     int known = model.text().tokens().size();
     for (int id : prompt.tokens()) {
       if (Integer.compareUnsigned(id, known) >= 0) {

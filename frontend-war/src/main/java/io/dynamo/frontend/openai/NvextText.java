@@ -6,6 +6,7 @@ import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.openai.wire.Nvext;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.inference.StopReason;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ final class NvextText {
   private final Timing times;
   private final ByteText json = new ByteText(256);
   private final ByteText ids = new ByteText(128); // completion_token_ids so far
+  private final Map<Integer, Object> engines = new HashMap<>(); // by choice
   private @Nullable StopReason stop;
   private @Nullable Object engine;
 
@@ -91,7 +93,12 @@ final class NvextText {
   /** The object for one chunk, null when it would be empty; valid until the next call. */
   @Nullable ByteText chunk(ChoiceDelta delta) {
     ids.clear();
+    stop = null; // another choice's
+    engine = engines.get(delta.choice());
     add(delta);
+    if (engine != null) {
+      engines.put(delta.choice(), engine);
+    }
     return text(delta.finish() != null);
   }
 

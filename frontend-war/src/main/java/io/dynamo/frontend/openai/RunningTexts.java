@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 final class RunningTexts implements AutoCloseable {
   private static final int INBOX_ITEMS = 64;
 
-  private final Asked asked;
+  private final Told told;
   private final List<Running> running = new ArrayList<>();
   private final Choices choices;
   private final Trail trail = new Trail(); // of the first text
@@ -39,7 +39,7 @@ final class RunningTexts implements AutoCloseable {
       @Nullable Cancellation own) {}
 
   RunningTexts(Asked asked, TextPipe.Factory texts, Deadline deadline, RequestAccount account) {
-    this.asked = asked;
+    this.told = Told.of(asked);
     var bell = new Doorbell();
     var fields = asked.wanted().fields();
     var streams = new ArrayList<ChoiceStream>();
@@ -54,7 +54,7 @@ final class RunningTexts implements AutoCloseable {
               ? null
               : grammar.assembler(
                   wish, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
-      running.add(running(request, inbox, i));
+      running.add(running(request, inbox, i, asked.texts() == 1));
       streams.add(
           new ChoiceStream(
               i,
@@ -72,9 +72,10 @@ final class RunningTexts implements AutoCloseable {
   }
 
   /** The only text is the request itself; several are told apart by their number. */
-  private Running running(GenerateRequest request, Inbox<EngineOutput> inbox, int text) {
-    var whole = asked.context();
-    if (asked.texts() == 1) {
+  private Running running(
+      GenerateRequest request, Inbox<EngineOutput> inbox, int text, boolean only) {
+    var whole = told.context();
+    if (only) {
       return new Running(request, whole, inbox, null);
     }
     var own = whole.cancellation().child();
@@ -82,6 +83,10 @@ final class RunningTexts implements AutoCloseable {
         new RequestContext(
             whole.id() + "-" + text, whole.metadata(), whole.headers(), whole.deadline(), own);
     return new Running(request, context, inbox, own);
+  }
+
+  Told told() {
+    return told;
   }
 
   Choices choices() {
@@ -93,7 +98,7 @@ final class RunningTexts implements AutoCloseable {
     for (int i = 0; i < running.size(); i++) {
       var text = running.get(i);
       dispatcher
-          .generate(asked.model(), text.request(), text.context(), i == 0 ? trail : new Trail())
+          .generate(told.model(), text.request(), text.context(), i == 0 ? trail : new Trail())
           .subscribe(text.inbox());
     }
   }
@@ -102,20 +107,19 @@ final class RunningTexts implements AutoCloseable {
   List<String> openings() {
     var openings = new ArrayList<String>();
     for (int i = 0; i < running.size(); i++) {
-      openings.add(
-          asked.wanted().echo() ? asked.prompt(i).asText(asked.model().text().tokens()) : "");
+      openings.add(told.echo() ? told.prompt(i).asText(told.model().text().tokens()) : "");
     }
     return openings;
   }
 
   /** Storage for the log probabilities of each text, none when the client asked for none. */
   List<LogprobsText> logprobs(AnswerShape shape, List<String> openings) {
-    var fields = asked.wanted().fields();
+    var fields = told.fields();
     var alternatives = fields.output().logprobs();
     if (alternatives == null) {
       return List.of();
     }
-    var vocabulary = asked.model().text().tokens();
+    var vocabulary = told.model().text().tokens();
     var tokens = new LogprobsText.Tokens(vocabulary::bytes, fields.tokensAsIds());
     var storage = new ArrayList<LogprobsText>();
     for (var opening : openings) {
@@ -128,14 +132,14 @@ final class RunningTexts implements AutoCloseable {
   /** The extension of the answer, null when nothing of it was asked for. */
   @Nullable NvextText nvext(long receivedMillis, long receivedNanos) {
     return NvextText.of(
-        asked.wanted().fields().nvext(),
+        told.fields().nvext(),
         trail,
         new Timing(
             receivedMillis,
             receivedNanos,
             trail,
-            asked.prompts().getFirst().tokens().length,
-            asked.model().card().blockTokens()));
+            told.prompts().getFirst().tokens().length,
+            told.model().card().blockTokens()));
   }
 
   /** Ends what still runs. */

@@ -108,6 +108,8 @@ public final class TextService {
     }
   }
 
+  private record Begun(RunningTexts running, AnswerShape shape) {}
+
   /** One request. Touched by its own thread only. */
   private final class Serving {
     private final Api api;
@@ -185,20 +187,32 @@ public final class TextService {
 
     private @Nullable ApiError generate() throws InterruptedException {
       JsonBody.checkContentType(call.contentType());
+      var begun = begin();
+      if (begun == null) {
+        return null;
+      }
+      try (var running = begun.running) {
+        return generate(running, begun.shape);
+      }
+    }
+
+    /**
+     * Null when all is said already. What it leaves holds nothing of the body that is not needed.
+     */
+    private @Nullable Begun begin() throws InterruptedException {
       var asked = ask();
       var shape =
           asked
               .wanted()
               .shape(asked.context().id(), clock.instant().getEpochSecond(), asked.model().name());
       if (asked.wanted().fields().nvext().asksForRouteOnly()) {
-        return route(asked, shape);
+        route(asked, shape);
+        return null;
       }
-      try (var texts = new RunningTexts(asked, TextService.this.texts, deadline, account)) {
-        return generate(asked, texts, shape);
-      }
+      return new Begun(new RunningTexts(asked, texts, deadline, account), shape);
     }
 
-    private @Nullable ApiError generate(Asked asked, RunningTexts running, AnswerShape shape)
+    private @Nullable ApiError generate(RunningTexts running, AnswerShape shape)
         throws InterruptedException {
       var choices = running.choices();
       try (var _ =
@@ -206,9 +220,9 @@ public final class TextService {
               level -> choices.abort(new CancelledException("the client left")))) {
         inFlight.add(choices);
         running.start(dispatcher);
-        return asked.wanted().fields().stream().events()
-            ? events(asked, running, shape)
-            : unary(asked, running, shape);
+        return running.told().fields().stream().events()
+            ? events(running, shape)
+            : unary(running, shape);
       } finally {
         inFlight.remove(choices);
       }
@@ -255,7 +269,7 @@ public final class TextService {
     }
 
     /** Says where the first prompt would be served, without a text. */
-    private @Nullable ApiError route(Asked asked, AnswerShape shape) {
+    private void route(Asked asked, AnswerShape shape) {
       var prompt = asked.prompts().getFirst();
       var trail = dispatcher.route(asked.model(), asked.request(0), asked.context());
       var nvext = NvextText.route(trail, prompt.tokens());
@@ -269,18 +283,18 @@ public final class TextService {
         answer.json(
             shape.unary(List.of(new AnswerShape.Whole(0, "", null, null, null)), null, nvext));
       }
-      return null;
     }
 
-    private @Nullable ApiError unary(Asked asked, RunningTexts running, AnswerShape shape)
+    private @Nullable ApiError unary(RunningTexts running, AnswerShape shape)
         throws InterruptedException {
+      var told = running.told();
       var openings = running.openings();
       var nvext = running.nvext(receivedMillis, receivedNanos);
       var fold = new Fold(openings, running.logprobs(shape, openings), nvext);
       fold.drain(running.choices());
       var body =
           shape.unary(
-              fold.best(asked.wanted().texts(), asked.wanted().fields().choices()),
+              fold.best(told.texts(), told.fields().choices()),
               running.choices().usage(),
               nvext == null ? null : nvext.whole());
       answered = true;
@@ -288,14 +302,15 @@ public final class TextService {
       return null;
     }
 
-    private @Nullable ApiError events(Asked asked, RunningTexts running, AnswerShape shape)
+    private @Nullable ApiError events(RunningTexts running, AnswerShape shape)
         throws InterruptedException {
       var choices = running.choices();
       if (choices.await(settings.firstItemWait().toNanos())) {
         choices.peek(); // an early failure still has its status line
       }
       var openings = running.openings();
-      var fields = asked.wanted().fields();
+      var told = running.told();
+      var fields = told.fields();
       var sse =
           new SseWriter<>(
               choices,
@@ -307,7 +322,7 @@ public final class TextService {
                   running.logprobs(shape, openings),
                   running.nvext(receivedMillis, receivedNanos),
                   Annotations.prelude(
-                      fields.nvext(), asked.context().id(), asked.prompts().getFirst())),
+                      fields.nvext(), told.context().id(), told.prompts().getFirst())),
               settings.heartbeat(),
               client);
       answered = true;

@@ -39,6 +39,7 @@ public record RoutingWishes(
       new RoutingWishes(null, null, null, null, null, null, null, null, null, null, Map.of());
 
   public RoutingWishes {
+    rank = rank != null && rank == UNSET_RANK ? (Long) null : rank;
     prefillRank = prefillRank != null && prefillRank == UNSET_RANK ? (Long) null : prefillRank;
     cacheSalt = cacheSalt != null && cacheSalt.isEmpty() ? null : cacheSalt;
   }
