@@ -2,6 +2,7 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import java.util.zip.ZipFile;
 import org.junit.jupiter.api.Test;
 
@@ -12,7 +13,11 @@ class ServerProcessIT {
     try (var server = ServerProcess.Plan.named("quiet").start()) {
       server.awaitReady();
 
-      assertThat(server.console()).contains("CWWKF0011I").doesNotContain("FFDC", "[ERROR");
+      Polling.until( // the application is ready a moment before its server says so
+          "the server has started",
+          Duration.ofSeconds(30),
+          () -> server.console().contains("CWWKF0011I"));
+      assertThat(server.console()).doesNotContain("FFDC", "[ERROR");
 
       server.terminate();
       server.awaitExit();
