@@ -10,26 +10,28 @@ import com.openai.core.JsonValue;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import com.openai.models.completions.CompletionCreateParams;
 import java.io.IOException;
-import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Completions, several choices and log probabilities, by OpenAI's SDK for Java and plain HTTP. */
-@Tag("build-server")
 class CompletionsIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
+  // the engine of this server makes a token for every seed, and tells all that is asked of it
+  @AutoClose
+  private static final ServerProcess SERVER =
+      ServerProcess.Plan.named("completions").start().awaitReady();
+
   @AutoClose
   private final OpenAIClient openai =
       OpenAIOkHttpClient.builder()
-          .baseUrl(System.getProperty("base.url") + "/v1")
+          .baseUrl(SERVER.uri("/v1").toString())
           .apiKey("none")
           .maxRetries(0)
           .build();
@@ -37,7 +39,7 @@ class CompletionsIT {
   private static HttpResponse<String> send(String method, String path, String body)
       throws IOException, InterruptedException {
     var request =
-        HttpRequest.newBuilder(URI.create(System.getProperty("base.url") + path))
+        HttpRequest.newBuilder(SERVER.uri(path))
             .timeout(Duration.ofSeconds(30))
             .header("content-type", "application/json")
             .method(method, HttpRequest.BodyPublishers.ofString(body))
