@@ -111,6 +111,9 @@ final class HeadedCalls extends RegionParser {
       }
       return true;
     }
+    if (called && isCut(inSection, next)) {
+      drop(in.length());
+    }
     state = broken();
     return true;
   }
@@ -227,6 +230,8 @@ final class HeadedCalls extends RegionParser {
     }
     if (next < in.length() && callClose.at(in, next, last)) {
       drop(callClose.end());
+    } else if (isCut(callClose, next) || isCut(fenceEnd, next)) {
+      drop(in.length());
     }
     at = 0;
     state = State.SECTION;

@@ -270,6 +270,8 @@ final class JsonCalls extends RegionParser {
       }
       if (end.at(in, strays, last)) {
         drop(end.end());
+      } else if (isCut(end, strays)) {
+        drop(in.length());
       }
     }
     strays = 0;

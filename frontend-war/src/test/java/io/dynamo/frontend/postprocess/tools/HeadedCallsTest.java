@@ -129,4 +129,17 @@ final class HeadedCallsTest {
     var whole = Folded.of(new HeadedCalls(HeadedFormat.DEEPSEEK_V3_1), List.of(text));
     assertThat(whole).isEqualTo(content(text));
   }
+
+  @Test
+  void anEndMarkerThatIsCutOffBehindACallIsNoContent() {
+    for (var end : List.of("<｜tool▁call▁end｜>", "<｜tool▁call▁end｜><｜tool▁calls▁end｜>")) {
+      int from = end.lastIndexOf('<');
+      for (int cut = from + 1; cut < end.length(); cut++) {
+        var text = BEGIN + "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}" + end.substring(0, cut);
+        assertThat(v31(text)).isEqualTo(content("").call("f", "{}"));
+      }
+    }
+    assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n``"))
+        .isEqualTo(content("").call("f", "{}"));
+  }
 }
