@@ -174,10 +174,14 @@ final class HeadedCalls extends RegionParser {
   private boolean startArguments(String head, int from) {
     var id = format.head() == HeadedFormat.Head.ID ? KIMI_ID.matcher(head) : null;
     var name = id != null && id.matches() ? id.group(1) : head;
+    if (name.isEmpty() || name.chars().anyMatch(c -> c <= ' ' || c == '<')) {
+      state = broken(); // markers within the head are found again
+      return true;
+    }
     call = new ArgumentStream(name, id == null ? null : head, format.compact());
     at = from;
     fenced = false;
-    state = name.isEmpty() ? broken() : State.ARGUMENTS;
+    state = State.ARGUMENTS;
     return true;
   }
 

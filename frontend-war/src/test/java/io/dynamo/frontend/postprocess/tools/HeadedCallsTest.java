@@ -142,4 +142,15 @@ final class HeadedCallsTest {
     assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n``"))
         .isEqualTo(content("").call("f", "{}"));
   }
+
+  @Test
+  void aHeadDoesNotReachIntoTheNextCall() {
+    var broken = "<|tool_call_begin|>functions.a:0<|tool_call_end|>";
+    var whole = "<|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|>";
+    assertThat(kimi(broken + whole)).isEqualTo(content(broken).call("b", "{}"));
+    assertThat(kimi(whole + broken + whole).calls()).hasSize(2);
+    assertThat(v31(BEGIN + call("two words", "{}") + END))
+        .isEqualTo(content(BEGIN + call("two words", "{}") + END));
+    assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>" + END + "\n").calls()).isEmpty();
+  }
 }
