@@ -8,6 +8,7 @@ import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
+import io.dynamo.frontend.postprocess.tools.ToolSchemas;
 import io.dynamo.frontend.sse.Doorbell;
 import io.dynamo.frontend.sse.Inbox;
 import io.dynamo.inference.EngineOutput;
@@ -45,6 +46,7 @@ final class RunningTexts implements AutoCloseable {
     var streams = new ArrayList<ChoiceStream>();
     var grammar = MessageGrammar.of(asked.model().card().runtimeConfig());
     var wish = asked.wanted().message();
+    var schemas = wish == null ? ToolSchemas.NONE : ToolSchemas.of(wish.tools());
     for (int i = 0; i < asked.texts(); i++) {
       var request = asked.request(i);
       var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, bell);
@@ -53,14 +55,16 @@ final class RunningTexts implements AutoCloseable {
           wish == null
               ? null
               : grammar.assembler(
-                  wish, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
+                  wish, schemas, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
       running.add(running(request, inbox, i, asked.texts() == 1));
       streams.add(
           new ChoiceStream(
               i,
               inbox,
               texts.open(
-                  message == null ? vocabulary : grammar.withMarkers(vocabulary),
+                  wish == null || message == null
+                      ? vocabulary
+                      : grammar.withMarkers(vocabulary, wish),
                   request.stop(),
                   request.eosTokenIds(),
                   fields.includesStop(),

@@ -75,19 +75,21 @@ public final class MessageGrammar {
   /**
    * What takes one choice's text apart, or null when the text is the message.
    *
+   * @param schemas of the wish's tools: the same for all choices
    * @param promptEnd the end of the prompt's text; asked only when it matters
    */
-  public @Nullable MessageAssembler assembler(MessageWish wish, Supplier<String> promptEnd) {
+  public @Nullable MessageAssembler assembler(
+      MessageWish wish, ToolSchemas schemas, Supplier<String> promptEnd) {
     var controls = ThinkingControls.of(wish.templateArgs());
     var family = reasoning != null && reasoning.appliesTo(controls) ? reasoning : null;
     boolean calls = wish.wantsCalls() && (tools != null || wish.forcesCalls());
-    if (family == null && !calls && !(tools != null && tools.isAlways())) {
+    if (family == null && !calls && !findsMarkers(wish)) {
       return null;
     }
     ReasoningParser thinking = null;
     MessageParser parser = ToolFamily.none();
-    if (tools != null && (calls || tools.isAlways())) {
-      parser = tools.parser(ToolSchemas.of(wish.tools()));
+    if (tools != null && findsMarkers(wish)) {
+      parser = tools.parser(schemas);
     }
     if (family == ReasoningFamily.GPT_OSS) {
       var harmony = new HarmonyMessages(true, calls && tools == ToolFamily.HARMONY);
@@ -115,13 +117,18 @@ public final class MessageGrammar {
     return new MessageAssembler(parser, thinking, pieces, nonEmpty, policy);
   }
 
+  /** Whether the tool parser reads the message. */
+  private boolean findsMarkers(MessageWish wish) {
+    return tools != null && (wish.wantsCalls() || tools.isAlways());
+  }
+
   /**
    * The vocabulary as messages that are taken apart need it: special tokens that mark calls or
-   * thoughts are text.
+   * thoughts are text where somebody looks for them.
    */
-  public TokenTable withMarkers(TokenTable table) {
+  public TokenTable withMarkers(TokenTable table, MessageWish wish) {
     var markers = new ArrayList<String>();
-    if (tools != null) {
+    if (tools != null && findsMarkers(wish)) {
       markers.addAll(tools.markers());
     }
     if (reasoning != null) {

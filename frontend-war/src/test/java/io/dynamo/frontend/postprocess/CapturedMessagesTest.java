@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.postprocess.message.Piece;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
+import io.dynamo.frontend.postprocess.tools.ToolSchemas;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -155,7 +156,7 @@ final class CapturedMessagesTest {
   }
 
   private static Message run(MessageGrammar grammar, MessageWish wish, JsonNode items, int choice) {
-    var assembler = grammar.assembler(wish, () -> "");
+    var assembler = grammar.assembler(wish, ToolSchemas.of(wish.tools()), () -> "");
     var pieces = new ArrayList<Piece>();
     for (var item : items) {
       if (item.path("index").asInt(0) == choice) {

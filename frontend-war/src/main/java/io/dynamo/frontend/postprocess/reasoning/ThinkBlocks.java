@@ -29,6 +29,7 @@ final class ThinkBlocks implements ReasoningParser {
   private final Markers ends;
   private final StringBuilder in = new StringBuilder();
   private State state;
+  private int first; // of the open thought's characters that may be no space
 
   /**
    * @param inside whether the text begins within a thought
@@ -96,7 +97,6 @@ final class ThinkBlocks implements ReasoningParser {
   }
 
   private boolean opened(boolean last) {
-    int first = 0;
     while (first < in.length() && Character.isWhitespace(in.charAt(first))) {
       first++;
     }

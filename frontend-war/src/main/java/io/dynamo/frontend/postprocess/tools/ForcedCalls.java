@@ -14,6 +14,7 @@ final class ForcedCalls implements MessageParser {
   private final MessageParser own;
   private final String firsts;
   private final StringBuilder space = new StringBuilder();
+  private int first; // of its characters that may be no space
   private @Nullable MessageParser chosen;
 
   /**
@@ -32,7 +33,6 @@ final class ForcedCalls implements MessageParser {
       return;
     }
     space.append(text);
-    int first = 0;
     while (first < space.length() && Character.isWhitespace(space.charAt(first))) {
       first++;
     }

@@ -5,16 +5,19 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 
 /**
  * Finds calls as Gemma 4 writes them: {@code <|tool_call>call:f{a:<|"|>x<|"|>}<tool_call|>}. A call
- * is told when it is whole. For one thread.
+ * is told when it is whole; one with too many end markers within its strings is content. For one
+ * thread.
  */
 final class GemmaCalls extends RegionParser {
   private static final String OPEN = "<|tool_call>";
   private static final String CLOSE = "<tool_call|>";
   private static final String QUOTE = "<|\"|>";
+  private static final int MAX_ENDS = 32; // each means to read the call anew
 
   private final Markers text = new Markers(OPEN, CLOSE);
   private final Markers ends = new Markers(CLOSE);
   private boolean call; // within one
+  private int triedEnds; // end markers of this call that stood within a string
 
   @Override
   boolean step(MessageSink sink, boolean last) {
@@ -32,6 +35,7 @@ final class GemmaCalls extends RegionParser {
     }
     if (text.which() == 0) {
       call = true;
+      triedEnds = 0;
       at = OPEN.length();
     } else {
       drop(CLOSE.length()); // an end without a beginning
@@ -60,6 +64,10 @@ final class GemmaCalls extends RegionParser {
       drop(at);
       call = false;
     } catch (LiteralReader.Incomplete e) {
+      if (++triedEnds == MAX_ENDS) {
+        content(at, sink);
+        call = false;
+      }
       return true; // the end marker stood within a string: look for the next
     } catch (LiteralReader.Bad e) {
       content(at, sink);

@@ -111,6 +111,9 @@ final class HeadedCalls extends RegionParser {
       }
       return true;
     }
+    if (called && isCut(inSection, next)) {
+      drop(in.length());
+    }
     state = broken();
     return true;
   }
@@ -171,10 +174,14 @@ final class HeadedCalls extends RegionParser {
   private boolean startArguments(String head, int from) {
     var id = format.head() == HeadedFormat.Head.ID ? KIMI_ID.matcher(head) : null;
     var name = id != null && id.matches() ? id.group(1) : head;
+    if (name.isEmpty() || name.chars().anyMatch(c -> c <= ' ' || c == '<')) {
+      state = broken(); // markers within the head are found again
+      return true;
+    }
     call = new ArgumentStream(name, id == null ? null : head, format.compact());
     at = from;
     fenced = false;
-    state = name.isEmpty() ? broken() : State.ARGUMENTS;
+    state = State.ARGUMENTS;
     return true;
   }
 
@@ -227,6 +234,8 @@ final class HeadedCalls extends RegionParser {
     }
     if (next < in.length() && callClose.at(in, next, last)) {
       drop(callClose.end());
+    } else if (isCut(callClose, next) || isCut(fenceEnd, next)) {
+      drop(in.length());
     }
     at = 0;
     state = State.SECTION;

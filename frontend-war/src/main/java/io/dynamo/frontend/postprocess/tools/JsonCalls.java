@@ -34,6 +34,7 @@ final class JsonCalls extends RegionParser {
   private String close = "";
   private boolean list;
   private boolean called; // a call was told since the marker
+  private int strays; // space and brackets before the end marker
   private @Nullable CallObject call;
   private @Nullable ArgumentStream headed;
 
@@ -260,18 +261,20 @@ final class JsonCalls extends RegionParser {
   /** Drops the end marker, if it is there, with stray brackets before it. */
   private boolean close(boolean last) {
     if (!close.isEmpty()) {
-      int next = 0;
-      while (next < in.length() && " \n\r\t}]".indexOf(in.charAt(next)) >= 0) {
-        next++;
+      while (strays < in.length() && " \n\r\t}]".indexOf(in.charAt(strays)) >= 0) {
+        strays++;
       }
       var end = new Markers(close);
-      if (!last && (next == in.length() || end.mayBeAt(in, next))) {
+      if (!last && (strays == in.length() || end.mayBeAt(in, strays))) {
         return false;
       }
-      if (end.at(in, next, last)) {
+      if (end.at(in, strays, last)) {
         drop(end.end());
+      } else if (isCut(end, strays)) {
+        drop(in.length());
       }
     }
+    strays = 0;
     at = 0;
     state = State.TEXT;
     return true;

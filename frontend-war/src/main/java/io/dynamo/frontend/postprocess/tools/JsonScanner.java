@@ -1,5 +1,6 @@
 package io.dynamo.frontend.postprocess.tools;
 
+import java.util.HexFormat;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -216,7 +217,7 @@ final class JsonScanner {
         JsonText.escape(c, to);
       }
       escape.setLength(0);
-    } else if (escape.length() == 1 || Character.digit(c, 16) >= 0) {
+    } else if (escape.length() == 1 || HexFormat.isHexDigit(c)) {
       escape.append(c);
       if (escape.length() == 6) {
         to.append(escape);

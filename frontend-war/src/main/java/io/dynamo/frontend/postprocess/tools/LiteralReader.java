@@ -1,5 +1,7 @@
 package io.dynamo.frontend.postprocess.tools;
 
+import java.util.HexFormat;
+
 /**
  * Reads values written as Python or Gemma writes them and gives them as JSON. For one thread and
  * one text, which may still be growing.
@@ -173,13 +175,20 @@ final class LiteralReader {
   private String quoted() throws Incomplete {
     int from = at + quote.length();
     int end = from;
-    while (!text.subSequence(end, Math.min(text.length(), end + quote.length()))
-        .toString()
-        .equals(quote)) {
+    while (!isQuoteAt(end)) {
       charAt(end++);
     }
     at = end + quote.length();
     return text.subSequence(from, end).toString();
+  }
+
+  private boolean isQuoteAt(int index) {
+    for (int i = 0; i < quote.length(); i++) {
+      if (index + i >= text.length() || text.charAt(index + i) != quote.charAt(i)) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private String string() throws Incomplete {
@@ -208,12 +217,12 @@ final class LiteralReader {
   private void hex(int digits, char kind, StringBuilder value) throws Incomplete {
     int unit = 0;
     for (int i = 0; i < digits; i++) {
-      int digit = Character.digit(charAt(at + i), 16);
-      if (digit < 0) {
+      char digit = charAt(at + i);
+      if (!HexFormat.isHexDigit(digit)) {
         value.append('\\').append(kind);
         return;
       }
-      unit = unit * 16 + digit;
+      unit = unit * 16 + HexFormat.fromHexDigit(digit);
     }
     at += digits;
     value.append((char) unit);

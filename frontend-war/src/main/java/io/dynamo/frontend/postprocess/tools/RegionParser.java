@@ -1,7 +1,9 @@
 package io.dynamo.frontend.postprocess.tools;
 
+import io.dynamo.frontend.postprocess.message.Markers;
 import io.dynamo.frontend.postprocess.message.MessageParser;
 import io.dynamo.frontend.postprocess.message.MessageSink;
+import java.util.Arrays;
 
 /**
  * A parser that keeps text until it is decided what it is: from the beginning of the region that
@@ -13,6 +15,9 @@ abstract class RegionParser implements MessageParser {
 
   /** How much of {@link #in} is read. */
   int at;
+
+  private final int[] spaces = {-1, -1, -1, -1}; // begin and end of the last two that were skipped
+  private int older; // of the two
 
   @Override
   public final void accept(String text, MessageSink sink) {
@@ -57,14 +62,27 @@ abstract class RegionParser implements MessageParser {
   final void drop(int end) {
     in.delete(0, end);
     at = Math.max(0, at - end);
+    Arrays.fill(spaces, -1);
   }
 
-  /** The next character at or after {@code from} that is no space, or the end. */
+  /**
+   * The next character at or after {@code from} that is no space, or the end. Space that was skipped
+   * before is not read again.
+   */
   final int skipSpace(int from) {
-    int next = from;
+    int space = spaces[0] == from ? 0 : spaces[2] == from ? 2 : older;
+    int next = spaces[space] == from ? spaces[space + 1] : from;
     while (next < in.length() && Character.isWhitespace(in.charAt(next))) {
       next++;
     }
+    spaces[space] = from;
+    spaces[space + 1] = next;
+    older = 2 - space;
     return next;
+  }
+
+  /** Whether a marker begins at {@code from} that the end of the text cuts off. */
+  final boolean isCut(Markers markers, int from) {
+    return from < in.length() && markers.mayBeAt(in, from);
   }
 }

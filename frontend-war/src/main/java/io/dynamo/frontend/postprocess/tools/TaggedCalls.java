@@ -131,6 +131,9 @@ final class TaggedCalls extends RegionParser {
       return false;
     }
     if (!inBlock.at(in, next, last)) {
+      if (called && isCut(inBlock, next)) {
+        drop(in.length());
+      }
       broken();
     } else if (inBlock.which() == 0) {
       at = inBlock.end();
@@ -172,6 +175,9 @@ final class TaggedCalls extends RegionParser {
       return false;
     }
     if (!parameters.at(in, next, last)) {
+      if (started && isCut(parameters, next)) {
+        return false; // the call ends with the text, and what is left is no content
+      }
       broken(sink);
       return true;
     }
@@ -221,6 +227,8 @@ final class TaggedCalls extends RegionParser {
     if (valueOpen.at(in, next, last)) {
       drop(valueOpen.end());
       startValue(sink);
+    } else if (isCut(valueOpen, next)) {
+      return false;
     } else {
       broken(sink);
     }

@@ -129,4 +129,28 @@ final class HeadedCallsTest {
     var whole = Folded.of(new HeadedCalls(HeadedFormat.DEEPSEEK_V3_1), List.of(text));
     assertThat(whole).isEqualTo(content(text));
   }
+
+  @Test
+  void anEndMarkerThatIsCutOffBehindACallIsNoContent() {
+    for (var end : List.of("<｜tool▁call▁end｜>", "<｜tool▁call▁end｜><｜tool▁calls▁end｜>")) {
+      int from = end.lastIndexOf('<');
+      for (int cut = from + 1; cut < end.length(); cut++) {
+        var text = BEGIN + "<｜tool▁call▁begin｜>f<｜tool▁sep｜>{}" + end.substring(0, cut);
+        assertThat(v31(text)).isEqualTo(content("").call("f", "{}"));
+      }
+    }
+    assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n```json\n{}\n``"))
+        .isEqualTo(content("").call("f", "{}"));
+  }
+
+  @Test
+  void aHeadDoesNotReachIntoTheNextCall() {
+    var broken = "<|tool_call_begin|>functions.a:0<|tool_call_end|>";
+    var whole = "<|tool_call_begin|>functions.b:1<|tool_call_argument_begin|>{}<|tool_call_end|>";
+    assertThat(kimi(broken + whole)).isEqualTo(content(broken).call("b", "{}"));
+    assertThat(kimi(whole + broken + whole).calls()).hasSize(2);
+    assertThat(v31(BEGIN + call("two words", "{}") + END))
+        .isEqualTo(content(BEGIN + call("two words", "{}") + END));
+    assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>" + END + "\n").calls()).isEmpty();
+  }
 }

@@ -4,14 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.postprocess.message.Folded;
+import io.dynamo.frontend.postprocess.message.MessageParser;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Assertions;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What no model should write: markers, brackets and quotes in any order. */
 final class HostileTextTest {
@@ -101,6 +106,34 @@ final class HostileTextTest {
             Folded.of(family.parser(ToolSchemas.NONE), parts);
           }
         });
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "<tool_call><function=f>",
+        "<tool_call><function=f><parameter=a>1</parameter>",
+        "<tool_call>\n<function=f></function>"
+      })
+  void endlessSpaceIsReadOnce(String opening) {
+    skipsSpace(() -> new TaggedCalls(TaggedFormat.QWEN3_CODER, ToolSchemas.NONE), opening);
+  }
+
+  @Test
+  void endlessSpaceBeforeAForcedOrHeadedCallIsReadOnce() {
+    skipsSpace(() -> ToolFamily.required(ToolFamily.none()), "");
+    skipsSpace(() -> ToolFamily.HERMES.parser(ToolSchemas.NONE), "<tool_call>{\"name\":\"f\"}");
+    skipsSpace(
+        () -> new HeadedCalls(HeadedFormat.KIMI_K2),
+        "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>```json {} ```");
+  }
+
+  private static void skipsSpace(Supplier<MessageParser> parser, String opening) {
+    var parts = new ArrayList<String>();
+    parts.add(opening);
+    parts.addAll(Collections.nCopies(200_000, " "));
+    Assertions.assertTimeoutPreemptively(
+        Duration.ofSeconds(3), () -> Folded.of(parser.get(), parts));
   }
 
   private static String text(ToolFamily family, Random random) {

@@ -121,7 +121,7 @@ final class JsonCallsTest {
     assertThat(hermes(begun + "{")).isEqualTo(NOTHING.call("f", "{}"));
     assertThat(hermes(begun + "{\"a\": 1}")).isEqualTo(NOTHING.call("f", "{\"a\": 1}"));
     assertThat(hermes(begun + "{\"a\": 1}}\n</tool_"))
-        .isEqualTo(content("\n</tool_").call("f", "{\"a\": 1}"));
+        .isEqualTo(content("").call("f", "{\"a\": 1}"));
   }
 
   @Test
@@ -229,5 +229,15 @@ final class JsonCallsTest {
     assertThat(sink.argumentsSoFar()).isEqualTo("{\"a\": \"Hello\"");
     parser.accept("2}}", sink);
     assertThat(sink.argumentsSoFar()).isEqualTo("{\"a\": \"Hello\", \"b\": 12}");
+  }
+
+  @Test
+  void anEndMarkerThatIsCutOffBehindACallIsNoContent() {
+    var call = "<tool_call>{\"name\": \"f\", \"arguments\": {}}\n";
+    for (int cut = 1; cut < "</tool_call>".length(); cut++) {
+      var text = call + "</tool_call>".substring(0, cut);
+      assertThat(Folded.atEveryCut(() -> new JsonCalls(JsonFormat.HERMES), text))
+          .isEqualTo(content("").call("f", "{}"));
+    }
   }
 }

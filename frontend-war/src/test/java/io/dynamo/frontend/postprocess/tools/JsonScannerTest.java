@@ -65,6 +65,12 @@ final class JsonScannerTest {
   }
 
   @Test
+  void onlyAsciiDigitsMakeAnEscape() throws JsonProcessingException {
+    var json = String.valueOf(JsonText.value("\"\\u\u0660\u0661\u0662\u0663\"", false));
+    assertThat(JSON.readTree(json).textValue()).isEqualTo("\\u\u0660\u0661\u0662\u0663");
+  }
+
+  @Test
   void lineBreaksWithinStringsAreEscaped() {
     assertThat(JsonText.value("{\"a\":\"x\n\ty\"}", false)).isEqualTo("{\"a\":\"x\\n\\ty\"}");
   }

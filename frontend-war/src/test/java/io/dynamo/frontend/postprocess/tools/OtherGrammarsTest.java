@@ -6,9 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.frontend.postprocess.message.Folded;
 import io.dynamo.frontend.postprocess.message.MessageParser;
 import io.dynamo.frontend.postprocess.message.MessageSink;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -220,6 +222,24 @@ final class OtherGrammarsTest {
           };
         },
         text);
+  }
+
+  @Test
+  void endMarkersWithinAStringAreText() {
+    var ends = "<tool_call|>".repeat(5);
+    assertThat(gemma("<|tool_call>call:f{a:<|\"|>" + ends + "<|\"|>}<tool_call|>"))
+        .isEqualTo(content("").call("f", "{\"a\":\"" + ends + "\"}"));
+  }
+
+  @Test
+  void aStringOfManyEndMarkersIsNotReadAnewForEach() {
+    var ends = "<tool_call|>".repeat(20_000);
+    var text = "<|tool_call>call:f{a:<|\"|>" + "x".repeat(20_000) + ends;
+    var whole =
+        Assertions.assertTimeoutPreemptively(
+            Duration.ofSeconds(5), () -> Folded.of(new GemmaCalls(), List.of(text)));
+    assertThat(whole.calls()).isEmpty();
+    assertThat(whole.content()).startsWith("<|tool_call>call:f{a:<|\"|>xxx");
   }
 
   @Test

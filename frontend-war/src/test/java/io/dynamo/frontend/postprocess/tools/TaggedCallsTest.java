@@ -232,4 +232,19 @@ final class TaggedCallsTest {
     parser.accept(" there\n", sink);
     assertThat(sink.argumentsSoFar()).isEqualTo("{\"s\":\"Hello there");
   }
+
+  @Test
+  void anEndTagThatIsCutOffBehindACallIsNoContent() {
+    var text = qwenCall("s", "x");
+    int end = text.indexOf("</parameter>") + "</parameter>".length();
+    for (int cut = end; cut <= text.length(); cut++) {
+      assertThat(qwen(text.substring(0, cut)).content().strip()).as("cut at %d", cut).isEmpty();
+    }
+  }
+
+  @Test
+  void aValuesBeginningThatIsCutOffIsNoContent() {
+    var text = "<tool_call>f<arg_key>s</arg_key><arg_va";
+    assertThat(parse(TaggedFormat.GLM_47, text)).isEqualTo(content("").call("f", "{}"));
+  }
 }
