@@ -208,10 +208,11 @@ final class LlamaRank implements Pacer.Paced {
     return false;
   }
 
-  /** Frees what a generation holds, before its end is told. */
+  /** Frees what a generation holds, before its end is told. Idempotent. */
   private void settle(Generation generation) {
-    generation.free();
-    live.decrementAndGet();
+    if (generation.free()) {
+      live.decrementAndGet();
+    }
   }
 
   /** What a pass brings for one of its parts. */

@@ -272,6 +272,33 @@ class LlamaEngineTest {
   }
 
   @Test
+  void sequenceThatGaveWayDrawsNothingWhileNobodyReadsIt() {
+    var config = new LlamaEngineConfig(1, 2, 2, BLOCK_TOKENS, 6, 64, 4);
+    var engine = new LlamaEngine(config, TinyModel.model(Kernels.best()), memory, time, () -> 1);
+    engine.start(heard);
+    engines.add(engine);
+    var first = Requests.endless(Requests.prompt(100, 20), 60); // needs 5 blocks at the end
+    var read = Collected.all(engine.generate(first, Requests.context()));
+    var context = Requests.context();
+    var second = Requests.endless(Requests.prompt(200, 20), 60);
+    var unread = Collected.from(engine.generate(second, context), 0);
+    time.settle();
+    assertThat(read.tokens()).hasSize(60);
+    assertThat(engine.preemptions()).isPositive();
+    assertThat(engine.running()).isEqualTo(1);
+    unread.request(2); // it goes on where it was
+    time.settle();
+    context.cancellation().stop();
+    time.settle();
+    unread.request(100);
+    assertThat(unread.last().finishReason()).isEqualTo(FinishReason.CANCELLED);
+    assertThat(unread.tokens()).hasSize(6);
+    assertThat(engine.running()).isZero();
+    assertThat(engine.ranks().getFirst().heldBlocks()).isZero();
+    assertThat(run(engine, Requests.prompt(300, 20), 3).tokens()).hasSize(3);
+  }
+
+  @Test
   void fullQueueSendsTheRequestElsewhere() {
     var engine = engine(Kernels.best(), 1, 1, 64, 64);
     var request = Requests.endless(new int[] {5}, 100);
