@@ -193,7 +193,8 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
     }
     var least = all.getFirst();
     for (var rank : all) {
-      if (rank.scheduler.live() < least.scheduler.live()) {
+      if (!rank.scheduler.ended()
+          && (least.scheduler.ended() || rank.scheduler.live() < least.scheduler.live())) {
         least = rank;
       }
     }

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
+import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Usage;
 import io.dynamo.token.BlockHashes;
@@ -14,14 +16,17 @@ import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.HeardEvents;
 import io.dynamo.worker.engine.ManualPacer;
+import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.llama.TinyModel.Golden;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -296,6 +301,53 @@ class LlamaEngineTest {
     assertThat(engine.running()).isZero();
     assertThat(engine.ranks().getFirst().heldBlocks()).isZero();
     assertThat(run(engine, Requests.prompt(300, 20), 3).tokens()).hasSize(3);
+  }
+
+  @Test
+  void rankThatHasEndedTakesNoMoreRequests() {
+    var driven = new ArrayList<Pacer.Driven>();
+    Pacer pacer =
+        (name, work) -> {
+          driven.add(time.drive(name, work));
+          return driven.getLast();
+        };
+    var config = new LlamaEngineConfig(2, 4, 4, BLOCK_TOKENS, 64, 64, 64);
+    var engine = new LlamaEngine(config, TinyModel.model(Kernels.best()), memory, pacer, () -> 1);
+    engine.start(heard);
+    engines.add(engine);
+    driven.getFirst().close();
+    assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
+    assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
+    driven.getLast().close();
+    assertThatThrownBy(() -> run(engine, new int[] {5}, 3))
+        .isInstanceOf(WorkerLostException.class);
+    assertThat(engine.running()).isZero();
+  }
+
+  @Test
+  void passThatFindsNoMemoryCostsItsGenerationsAlone() {
+    var best = Kernels.best();
+    var full = new AtomicBoolean();
+    var kernel =
+        (Kernel)
+            Proxy.newProxyInstance(
+                Kernel.class.getClassLoader(),
+                new Class<?>[] {Kernel.class},
+                (_, method, arguments) -> {
+                  if (full.get() && method.getName().equals("multiply")) {
+                    throw new OutOfMemoryError("as the test says");
+                  }
+                  return method.invoke(best, arguments);
+                });
+    var engine = engine(LlamaModel.load(TinyModel.DIRECTORY, kernel), 4, 4, 64, 64);
+    full.set(true);
+    var failed = run(engine, new int[] {5}, 3);
+    assertThat(failed.failure())
+        .isInstanceOf(EngineFailedException.class)
+        .hasMessageContaining("memory");
+    full.set(false);
+    assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
+    assertThat(engine.running()).isZero();
   }
 
   @Test
