@@ -40,6 +40,15 @@ class RouteHintsTest extends RouterHarness {
       @Nullable Integer rank,
       Map<String, Object> routing,
       Map<String, Object> others) {
+    return read(phase, rank, routing, others, null);
+  }
+
+  private static RouteHints read(
+      RoutePhase phase,
+      @Nullable Integer rank,
+      Map<String, Object> routing,
+      Map<String, Object> others,
+      @Nullable String session) {
     return HintsReader.read(
         new GenerateRequest(
             "m",
@@ -55,7 +64,7 @@ class RouteHintsTest extends RouterHarness {
             Handoff.NONE,
             PassedOn.of(others)),
         phase,
-        null);
+        session);
   }
 
   private static RouteRequest request(int[] tokens, RouteHints hints, long... excluded) {
@@ -82,6 +91,27 @@ class RouteHintsTest extends RouterHarness {
     try (var decision = router.route(request(prompt(0, 8), hints, excluded))) {
       return worker(decision);
     }
+  }
+
+  @Test
+  void theHeaderNamesTheSessionWhereNothingElseIsSaid() {
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), Map.of(), "s"))
+        .isEqualTo(RouteHints.NONE.ofSession("s"));
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), Map.of(), "")).isEqualTo(RouteHints.NONE);
+    var context = Map.<String, Object>of("agent_context", Map.of("session_id", "t"));
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), context, "s").sessionId()).isEqualTo("t");
+  }
+
+  @Test
+  void numbersBeyondAnIntAreTheNearestOne() {
+    var big = BigInteger.TWO.pow(70);
+    var hints =
+        read(
+            RoutePhase.DECODE,
+            null,
+            Map.of("strict_priority", big.negate(), "expected_output_tokens", 1L << 32));
+    assertThat(hints.strictPriority()).isEqualTo(Integer.MIN_VALUE);
+    assertThat(hints.expectedOutputTokens()).isEqualTo(Integer.MAX_VALUE);
   }
 
   @Test

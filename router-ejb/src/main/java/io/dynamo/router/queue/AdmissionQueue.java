@@ -36,7 +36,8 @@ public final class AdmissionQueue implements AutoCloseable {
   private static final long RECHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final Comparator<Waiter> ORDER =
-      Comparator.<Waiter>comparingInt(waiter -> -waiter.ticket.strictPriority())
+      Comparator.<Waiter>comparingInt(waiter -> waiter.ticket.strictPriority())
+          .reversed()
           .thenComparingDouble(waiter -> -waiter.score)
           .thenComparingLong(waiter -> waiter.number);
 
