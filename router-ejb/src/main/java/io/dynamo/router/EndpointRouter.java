@@ -34,21 +34,24 @@ final class EndpointRouter implements AutoCloseable {
       @Nullable Integer rank,
       @Nullable Set<InstanceId> allowed,
       Set<String> taints,
-      @Nullable String adapter) {
-    static final Lane ALL = new Lane(null, null, null, Set.of(), null);
+      @Nullable String adapter,
+      Set<InstanceId> excluded) {
+    static final Lane ALL = new Lane(null, null, null, Set.of(), null, Set.of());
 
-    static Lane of(RouteHints hints, @Nullable WorkerRank bound) {
+    static Lane of(RouteRequest request, @Nullable WorkerRank bound) {
       if (bound != null) {
-        return new Lane(bound.worker(), bound.rank(), null, Set.of(), null);
+        return new Lane(bound.worker(), bound.rank(), null, Set.of(), null, Set.of());
       }
-      return hints.equals(RouteHints.NONE)
+      var hints = request.hints();
+      return hints.equals(RouteHints.NONE) && request.excluded().isEmpty()
           ? ALL
           : new Lane(
               hints.pinnedWorker(),
               hints.pinnedRank(),
               hints.allowedWorkers(),
               hints.requiredTaints(),
-              hints.loraName());
+              hints.loraName(),
+              request.excluded());
     }
   }
 
@@ -157,7 +160,7 @@ final class EndpointRouter implements AutoCloseable {
     var hints = request.hints();
     return queue.admit(
         new Ticket(
-            Lane.of(hints, bound),
+            Lane.of(request, bound),
             hints.strictPriority(),
             hints.priorityJumpSeconds(),
             request.tokenIds().length,
