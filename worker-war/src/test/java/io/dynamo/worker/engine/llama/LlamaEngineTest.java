@@ -9,7 +9,11 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
+import io.dynamo.token.BlockHasher;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.Collected;
@@ -26,6 +30,8 @@ import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -181,6 +187,58 @@ class LlamaEngineTest {
     time.settle();
     assertThat(heard.present()).isEmpty();
     assertThat(run(engine, prompt, 30).last().usage()).isEqualTo(new Usage(40, 30, 0));
+  }
+
+  private int cached(LlamaEngine engine, int[] prompt, Map<String, Object> routing) {
+    var plain = Requests.endless(prompt, 3);
+    var request =
+        new GenerateRequest(
+            "m",
+            prompt,
+            plain.stop(),
+            plain.sampling(),
+            plain.output(),
+            new int[0],
+            null,
+            List.of(),
+            new RoutingHints(null, PassedOn.of(routing)),
+            Map.of());
+    var got = Collected.all(engine.generate(request, Requests.context()));
+    time.settle();
+    assertThat(got.tokens()).hasSize(3);
+    var usage = Objects.requireNonNull(got.last().usage());
+    return Objects.requireNonNull(usage.cachedTokens());
+  }
+
+  @Test
+  void blocksAreSharedWithinOneAdapterAndSaltAndNamedAsARouterDoes() {
+    var engine = engine();
+    var prompt = Requests.prompt(300, 40);
+    var names = new ArrayList<SequenceHash>();
+    for (var salt : new String[] {"", "one", "two"}) {
+      for (var adapter : new String[] {"", "a"}) {
+        var routing = Map.<String, Object>of("cache_salt", salt, "lora_name", adapter);
+        assertThat(cached(engine, prompt, routing)).isZero();
+        assertThat(cached(engine, prompt, routing)).isEqualTo(2 * BLOCK_TOKENS);
+        var hashes = BlockHasher.of(BLOCK_TOKENS, adapter, salt).hash(prompt);
+        names.add(new SequenceHash(hashes.sequence(0)));
+        names.add(new SequenceHash(hashes.sequence(1)));
+      }
+    }
+    assertThat(cached(engine, prompt, Map.of())).isEqualTo(2 * BLOCK_TOKENS);
+    assertThat(heard.present()).containsExactlyInAnyOrderElementsOf(names);
+  }
+
+  @Test
+  void engineThatCannotStartGivesItsMemoryBack() {
+    Pacer broken =
+        (_, _) -> {
+          throw new OutOfMemoryError("no thread");
+        };
+    var config = new LlamaEngineConfig(2, 4, 4, BLOCK_TOKENS, 64, 64, 64);
+    var engine = new LlamaEngine(config, TinyModel.model(Kernels.best()), memory, broken, () -> 1);
+    assertThatThrownBy(() -> engine.start(heard)).isInstanceOf(OutOfMemoryError.class);
+    assertThat(memory.regions()).hasSize(2).allMatch(HeapMemory.HeapRegion::isClosed);
   }
 
   @Test
