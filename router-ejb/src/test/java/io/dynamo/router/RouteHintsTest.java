@@ -17,6 +17,7 @@ import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.kv.WorkerRank;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.HashMap;
@@ -369,6 +370,58 @@ class RouteHintsTest extends RouterHarness {
       var same = RouteHints.pinnedTo(new InstanceId(home), null).ofSession("s");
       assertThat(routed(router, same)).isEqualTo(home);
     }
+  }
+
+  @Test
+  void aHomeThatDoesNotFitIsLeft() {
+    workers.set(1, 2);
+    try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
+      long home = routed(router, session("s"));
+      long other = 3 - home;
+      var elsewhere =
+          new RouteHints(
+              null,
+              null,
+              Set.of(new InstanceId(other)),
+              Set.of(),
+              Map.of(),
+              null,
+              null,
+              null,
+              0,
+              0,
+              "s",
+              RouteOverride.NONE);
+      assertThat(routed(router, elsewhere)).as("not allowed").isEqualTo(other);
+      traits.put(other, WorkerTraits.of(new RankRange(4, 2)));
+      traits.put(home, new WorkerTraits(RankRange.ONE, 0, 0, Set.of("t"), Set.of("lora")));
+      try (var moved = router.route(request(prompt(0, 8), session("s")))) {
+        assertThat(moved.rank()).as("rank 0 is gone").isNotEqualTo(rank(other, 0));
+      }
+      traits.put(other, WorkerTraits.of(RankRange.ONE));
+      try (var there = router.route(request(prompt(0, 8), elsewhere))) {
+        assertThat(worker(there)).isEqualTo(other);
+      }
+      var adapter =
+          new RouteHints(
+              null,
+              null,
+              null,
+              Set.of("t"),
+              Map.of(),
+              "lora",
+              null,
+              null,
+              0,
+              0,
+              "s",
+              RouteOverride.NONE);
+      assertThat(routed(router, adapter)).as("taint and adapter").isEqualTo(home);
+    }
+  }
+
+  private static WorkerRank rank(long worker, int rank) {
+    return new WorkerRank(new InstanceId(worker), rank);
   }
 
   @Test
