@@ -220,30 +220,40 @@ final class EndpointRouter implements AutoCloseable {
       if (booking == null || chosen == null) {
         return null;
       }
-      var rank = candidates.ranks().get(chosen.candidate());
-      plan.placed(rank, chosen);
-      var session = request.hints().sessionId();
-      var lease =
-          sessions == null || session == null
-              ? SessionTable.Lease.NONE
-              : sessions.lease(session, rank);
-      account(candidates, chosen, rank);
-      return new Placed(
-          candidates.instances().get(chosen.candidate()),
-          rank,
-          chosen.overlapBlocks(),
-          replicas == null
-              ? Placement.of(booking)
-              : replicas.placed(
+      Placement placement = Placement.of(booking);
+      try {
+        var rank = candidates.ranks().get(chosen.candidate());
+        plan.placed(rank, chosen);
+        account(candidates, chosen, rank);
+        if (replicas != null) {
+          placement =
+              replicas.placed(
                   request.requestId(),
                   rank,
                   plan.work().prompt(),
                   chosen.tokensToPrefill(),
-                  booking),
-          lease,
-          meters,
-          nanoClock,
-          begin);
+                  booking);
+        }
+        return new Placed(
+            candidates.instances().get(chosen.candidate()),
+            rank,
+            chosen.overlapBlocks(),
+            placement,
+            lease(rank), // last: nothing may fail after it
+            meters,
+            nanoClock,
+            begin);
+      } catch (RuntimeException | Error failure) {
+        placement.close();
+        throw failure;
+      }
+    }
+
+    private SessionTable.Lease lease(WorkerRank rank) {
+      var session = request.hints().sessionId();
+      return sessions == null || session == null
+          ? SessionTable.Lease.NONE
+          : sessions.lease(session, rank);
     }
 
     private ActiveSequences.@Nullable Choice choose(Candidates candidates, RankLoads loads) {
