@@ -62,17 +62,45 @@ final class Eligibility {
     return new Candidates(search.found, search.ranks, search.traits, search.factors(hints));
   }
 
-  /** Whether {@code rank}'s worker is live and has not failed {@code request}. */
+  /**
+   * Whether {@code rank} is there, and its worker is live, has not failed {@code request}, is
+   * allowed to take it and has what it requires. A busy one can serve later.
+   */
   boolean canServe(RouteRequest request, WorkerRank rank) {
-    if (request.excluded().contains(rank.worker())) {
+    var allowed = request.hints().allowedWorkers();
+    if (request.excluded().contains(rank.worker())
+        || (allowed != null && !allowed.contains(rank.worker()))) {
       return false;
     }
-    for (var instance : instances.live()) {
+    var live = instances.live();
+    for (var instance : live) {
       if (instance.id().equals(rank.worker())) {
-        return true;
+        var its = traitsOf.apply(instance);
+        int offset = rank.rank() - its.ranks().first();
+        return offset >= 0
+            && offset < its.ranks().count()
+            && fits(its, request.hints(), neededAdapter(request.hints(), live));
       }
     }
     return false;
+  }
+
+  private static boolean fits(WorkerTraits its, RouteHints hints, @Nullable String adapter) {
+    return its.taints().containsAll(hints.requiredTaints())
+        && (adapter == null || its.adapters().contains(adapter));
+  }
+
+  /** The adapter that {@code hints} name, where any worker tells of it; null is none. */
+  private @Nullable String neededAdapter(RouteHints hints, List<Instance> live) {
+    var lora = hints.loraName();
+    if (lora != null) {
+      for (var instance : live) {
+        if (traitsOf.apply(instance).adapters().contains(lora)) {
+          return lora;
+        }
+      }
+    }
+    return null;
   }
 
   private final class Search {
@@ -96,8 +124,7 @@ final class Eligibility {
       failed = 0;
       filtered = 0;
       overloaded = 0;
-      var lora = request.hints().loraName();
-      boolean adapters = lora != null && anybodyHas(lora, live);
+      var adapter = neededAdapter(request.hints(), live);
       for (var instance : live) {
         var id = instance.id();
         if (isAnother(id)) {
@@ -108,8 +135,7 @@ final class Eligibility {
           continue;
         }
         var its = traitsOf.apply(instance);
-        if (!its.taints().containsAll(request.hints().requiredTaints())
-            || (adapters && lora != null && !its.adapters().contains(lora))) {
+        if (!fits(its, request.hints(), adapter)) {
           filtered++;
         } else if (busy.isOn() && isBusy(id, its)) {
           overloaded++;
@@ -122,15 +148,6 @@ final class Eligibility {
     private boolean isAnother(InstanceId id) {
       var allowed = request.hints().allowedWorkers();
       return (pinned != null && !pinned.equals(id)) || (allowed != null && !allowed.contains(id));
-    }
-
-    private boolean anybodyHas(String lora, List<Instance> live) {
-      for (var instance : live) {
-        if (traitsOf.apply(instance).adapters().contains(lora)) {
-          return true;
-        }
-      }
-      return false;
     }
 
     /** A worker is busy when all its ranks are. */

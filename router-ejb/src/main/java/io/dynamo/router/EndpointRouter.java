@@ -34,21 +34,24 @@ final class EndpointRouter implements AutoCloseable {
       @Nullable Integer rank,
       @Nullable Set<InstanceId> allowed,
       Set<String> taints,
-      @Nullable String adapter) {
-    static final Lane ALL = new Lane(null, null, null, Set.of(), null);
+      @Nullable String adapter,
+      Set<InstanceId> excluded) {
+    static final Lane ALL = new Lane(null, null, null, Set.of(), null, Set.of());
 
-    static Lane of(RouteHints hints, @Nullable WorkerRank bound) {
+    static Lane of(RouteRequest request, @Nullable WorkerRank bound) {
       if (bound != null) {
-        return new Lane(bound.worker(), bound.rank(), null, Set.of(), null);
+        return new Lane(bound.worker(), bound.rank(), null, Set.of(), null, Set.of());
       }
-      return hints.equals(RouteHints.NONE)
+      var hints = request.hints();
+      return hints.equals(RouteHints.NONE) && request.excluded().isEmpty()
           ? ALL
           : new Lane(
               hints.pinnedWorker(),
               hints.pinnedRank(),
               hints.allowedWorkers(),
               hints.requiredTaints(),
-              hints.loraName());
+              hints.loraName(),
+              request.excluded());
     }
   }
 
@@ -157,7 +160,7 @@ final class EndpointRouter implements AutoCloseable {
     var hints = request.hints();
     return queue.admit(
         new Ticket(
-            Lane.of(hints, bound),
+            Lane.of(request, bound),
             hints.strictPriority(),
             hints.priorityJumpSeconds(),
             request.tokenIds().length,
@@ -217,30 +220,40 @@ final class EndpointRouter implements AutoCloseable {
       if (booking == null || chosen == null) {
         return null;
       }
-      var rank = candidates.ranks().get(chosen.candidate());
-      plan.placed(rank, chosen);
-      var session = request.hints().sessionId();
-      var lease =
-          sessions == null || session == null
-              ? SessionTable.Lease.NONE
-              : sessions.lease(session, rank);
-      account(candidates, chosen, rank);
-      return new Placed(
-          candidates.instances().get(chosen.candidate()),
-          rank,
-          chosen.overlapBlocks(),
-          replicas == null
-              ? Placement.of(booking)
-              : replicas.placed(
+      Placement placement = Placement.of(booking);
+      try {
+        var rank = candidates.ranks().get(chosen.candidate());
+        plan.placed(rank, chosen);
+        account(candidates, chosen, rank);
+        if (replicas != null) {
+          placement =
+              replicas.placed(
                   request.requestId(),
                   rank,
                   plan.work().prompt(),
                   chosen.tokensToPrefill(),
-                  booking),
-          lease,
-          meters,
-          nanoClock,
-          begin);
+                  booking);
+        }
+        return new Placed(
+            candidates.instances().get(chosen.candidate()),
+            rank,
+            chosen.overlapBlocks(),
+            placement,
+            lease(rank), // last: nothing may fail after it
+            meters,
+            nanoClock,
+            begin);
+      } catch (RuntimeException | Error failure) {
+        placement.close();
+        throw failure;
+      }
+    }
+
+    private SessionTable.Lease lease(WorkerRank rank) {
+      var session = request.hints().sessionId();
+      return sessions == null || session == null
+          ? SessionTable.Lease.NONE
+          : sessions.lease(session, rank);
     }
 
     private ActiveSequences.@Nullable Choice choose(Candidates candidates, RankLoads loads) {

@@ -41,7 +41,11 @@ public final class HintsReader {
     var hints = request.routing();
     var override = request.passedOn().get("router_config_override");
     var context = request.passedOn().get("agent_context");
-    if (hints.passedOn().isEmpty() && hints.rank() == null && override == null && context == null) {
+    if (hints.passedOn().isEmpty()
+        && hints.rank() == null
+        && override == null
+        && context == null
+        && session == null) {
       return RouteHints.NONE;
     }
     var reader =
@@ -74,11 +78,16 @@ public final class HintsReader {
         weights(constraints.get("preferred_taints")),
         text("lora_name"),
         text("cache_salt"),
-        expected == null ? null : Math.max(0, expected.intValue()),
+        expected == null ? null : Math.max(0, saturated(expected)),
         priority(),
-        strict == null ? 0 : strict.intValue(),
+        strict == null ? 0 : saturated(strict),
         session,
         override());
+  }
+
+  /** The nearest int, where {@link Number#intValue()} may wrap around. */
+  private static int saturated(Number value) {
+    return (int) value.doubleValue();
   }
 
   private double priority() {

@@ -6,6 +6,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.router.ingest.LoadIntake;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
@@ -56,13 +57,17 @@ public final class ModelTraits implements Function<Instance, WorkerTraits> {
     }
     var config = record.card().runtimeConfig();
     return new WorkerTraits(
-        new RankRange(
-            (int) Math.min(Integer.MAX_VALUE / 2, number(config.get("data_parallel_start_rank"))),
-            record.card().ranks()),
+        ranks(number(config.get("data_parallel_start_rank")), record.card().ranks()),
         number(config.get("max_num_batched_tokens")),
         number(config.get("total_kv_blocks")),
         taints(config.get("taints")),
         Set.of());
+  }
+
+  /** The ranks that are told of, as far as any are believed. */
+  private static RankRange ranks(long first, int count) {
+    int from = (int) Math.min(first, LoadIntake.MAX_RANKS - 1);
+    return new RankRange(from, Math.clamp(count, 1, LoadIntake.MAX_RANKS - from));
   }
 
   private static WorkerTraits merged(ModelRecord record, WorkerTraits old, WorkerTraits card) {

@@ -10,7 +10,7 @@ public record RankRange(int first, int count) {
   public static final RankRange ONE = new RankRange(0, 1);
 
   public RankRange {
-    if (first < 0 || count < 1) {
+    if (first < 0 || count < 1 || first > Integer.MAX_VALUE - count) {
       throw new IllegalArgumentException(
           "%d ranks from %d; a worker has at least rank 0".formatted(count, first));
     }

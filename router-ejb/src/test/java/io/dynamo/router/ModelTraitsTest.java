@@ -107,6 +107,25 @@ class ModelTraitsTest {
   }
 
   @Test
+  void moreRanksThanAnybodyHasAreNotBelieved() {
+    var records = new Records();
+    var ranks = new ModelTraits();
+    try (var handle = ranks.follow(records, _ -> {})) {
+      assertThat(handle).isNotNull();
+      records.tell(
+          new DiscoveryEvent.Added<>(card(null, Map.of("data_parallel_size", Integer.MAX_VALUE))));
+      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(0, 1024));
+      records.tell(
+          new DiscoveryEvent.Added<>(
+              card(
+                  null,
+                  Map.of(
+                      "data_parallel_size", 2_000_000_000, "data_parallel_start_rank", 1L << 40))));
+      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(1023, 1));
+    }
+  }
+
+  @Test
   void anAdaptersCardTellsNothing() {
     var records = new Records();
     var ranks = new ModelTraits();

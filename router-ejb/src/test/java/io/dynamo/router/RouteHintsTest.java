@@ -17,6 +17,7 @@ import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.kv.WorkerRank;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.HashMap;
@@ -40,6 +41,15 @@ class RouteHintsTest extends RouterHarness {
       @Nullable Integer rank,
       Map<String, Object> routing,
       Map<String, Object> others) {
+    return read(phase, rank, routing, others, null);
+  }
+
+  private static RouteHints read(
+      RoutePhase phase,
+      @Nullable Integer rank,
+      Map<String, Object> routing,
+      Map<String, Object> others,
+      @Nullable String session) {
     return HintsReader.read(
         new GenerateRequest(
             "m",
@@ -55,7 +65,7 @@ class RouteHintsTest extends RouterHarness {
             Handoff.NONE,
             PassedOn.of(others)),
         phase,
-        null);
+        session);
   }
 
   private static RouteRequest request(int[] tokens, RouteHints hints, long... excluded) {
@@ -82,6 +92,27 @@ class RouteHintsTest extends RouterHarness {
     try (var decision = router.route(request(prompt(0, 8), hints, excluded))) {
       return worker(decision);
     }
+  }
+
+  @Test
+  void theHeaderNamesTheSessionWhereNothingElseIsSaid() {
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), Map.of(), "s"))
+        .isEqualTo(RouteHints.NONE.ofSession("s"));
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), Map.of(), "")).isEqualTo(RouteHints.NONE);
+    var context = Map.<String, Object>of("agent_context", Map.of("session_id", "t"));
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), context, "s").sessionId()).isEqualTo("t");
+  }
+
+  @Test
+  void numbersBeyondAnIntAreTheNearestOne() {
+    var big = BigInteger.TWO.pow(70);
+    var hints =
+        read(
+            RoutePhase.DECODE,
+            null,
+            Map.of("strict_priority", big.negate(), "expected_output_tokens", 1L << 32));
+    assertThat(hints.strictPriority()).isEqualTo(Integer.MIN_VALUE);
+    assertThat(hints.expectedOutputTokens()).isEqualTo(Integer.MAX_VALUE);
   }
 
   @Test
@@ -339,6 +370,58 @@ class RouteHintsTest extends RouterHarness {
       var same = RouteHints.pinnedTo(new InstanceId(home), null).ofSession("s");
       assertThat(routed(router, same)).isEqualTo(home);
     }
+  }
+
+  @Test
+  void aHomeThatDoesNotFitIsLeft() {
+    workers.set(1, 2);
+    try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
+      long home = routed(router, session("s"));
+      long other = 3 - home;
+      var elsewhere =
+          new RouteHints(
+              null,
+              null,
+              Set.of(new InstanceId(other)),
+              Set.of(),
+              Map.of(),
+              null,
+              null,
+              null,
+              0,
+              0,
+              "s",
+              RouteOverride.NONE);
+      assertThat(routed(router, elsewhere)).as("not allowed").isEqualTo(other);
+      traits.put(other, WorkerTraits.of(new RankRange(4, 2)));
+      traits.put(home, new WorkerTraits(RankRange.ONE, 0, 0, Set.of("t"), Set.of("lora")));
+      try (var moved = router.route(request(prompt(0, 8), session("s")))) {
+        assertThat(moved.rank()).as("rank 0 is gone").isNotEqualTo(rank(other, 0));
+      }
+      traits.put(other, WorkerTraits.of(RankRange.ONE));
+      try (var there = router.route(request(prompt(0, 8), elsewhere))) {
+        assertThat(worker(there)).isEqualTo(other);
+      }
+      var adapter =
+          new RouteHints(
+              null,
+              null,
+              null,
+              Set.of("t"),
+              Map.of(),
+              "lora",
+              null,
+              null,
+              0,
+              0,
+              "s",
+              RouteOverride.NONE);
+      assertThat(routed(router, adapter)).as("taint and adapter").isEqualTo(home);
+    }
+  }
+
+  private static WorkerRank rank(long worker, int rank) {
+    return new WorkerRank(new InstanceId(worker), rank);
   }
 
   @Test

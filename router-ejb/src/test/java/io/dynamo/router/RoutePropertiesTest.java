@@ -277,6 +277,34 @@ class RoutePropertiesTest extends RouterHarness {
     }
   }
 
+  @Test
+  void aRequestThatMustNotGoBackHoldsNoOtherUp() throws Exception {
+    try (var router = saturable(queueing(Duration.ofSeconds(20)))) {
+      var first = router.route(request(prompt(0, 40)));
+      var second = router.route(request(prompt(1000, 40)));
+      long failed = first.rank().worker().value();
+      var moved = waits(router, request(prompt(2000, 40), failed), 1);
+      var fresh = waits(router, request(prompt(3000, 40)), 2);
+      first.prefillDone();
+      assertThat(fresh.get(10, TimeUnit.SECONDS).rank()).isEqualTo(first.rank());
+      assertThat(moved).isNotDone();
+      second.prefillDone();
+      assertThat(moved.get(10, TimeUnit.SECONDS).rank()).isEqualTo(second.rank());
+    }
+  }
+
+  /** Routes on a thread of its own; returns once {@code pending} requests wait. */
+  private CompletableFuture<RouteDecision> waits(
+      EndpointRouters router, RouteRequest request, int pending) {
+    var routed =
+        CompletableFuture.supplyAsync(() -> router.route(request), Thread::startVirtualThread);
+    var level = metrics.level(RouterMetrics.QUEUE_REQUESTS, endpointLabel());
+    while (level.value() < pending && !routed.isDone()) {
+      Thread.onSpinWait();
+    }
+    return routed;
+  }
+
   private static Label endpointLabel() {
     return new Label("endpoint", ENDPOINT.toString());
   }

@@ -22,7 +22,7 @@ import java.util.Set;
  */
 public final class LoadIntake implements AutoCloseable {
   /** A worker with more ranks than this is not believed; bounds what is kept. */
-  static final int MAX_RANKS = 1024;
+  public static final int MAX_RANKS = 1024;
 
   private final ReportedLoads loads;
   private final EndpointInstances instances;

@@ -8,6 +8,9 @@ import java.util.Arrays;
  * against leaks.
  */
 public final class Booking implements AutoCloseable {
+  /** Each fading walks over all blocks; so it comes this often at most, whatever the length. */
+  private static final double WEIGHT_STEP = 1.0 / 16;
+
   private final ActiveSequences owner;
   final RankLoad load;
   final Work work;
@@ -18,6 +21,7 @@ public final class Booking implements AutoCloseable {
   private int generated; // tokens; guarded by the owner's lock
   private long[] output = {}; // made-up hashes of generated blocks; guarded by the owner's lock
   private int outputs; // blocks in output; guarded by the owner's lock
+  private double weight = 1; // of each block, by the latest fading; guarded by the owner's lock
   private boolean freed; // guarded by the owner's lock
 
   Booking(
@@ -85,12 +89,18 @@ public final class Booking implements AutoCloseable {
         output = Arrays.copyOf(output, Math.max(8, 2 * outputs));
       }
       output[outputs] = load.addOutput();
+      if (weight < 1) {
+        load.fade(output[outputs], weight);
+      }
       outputs++;
     }
     var expected = work.expectedOutputTokens();
     if (blocks() > before && expected != null) {
       double left = expected == 0 ? 0 : Math.max(0, 1 - generated / (double) expected);
-      load.fade(work.prompt(), output, outputs, left);
+      if (weight - left >= WEIGHT_STEP || (left == 0 && weight > 0)) {
+        weight = left;
+        load.fade(work.prompt(), output, outputs, left);
+      }
     }
   }
 

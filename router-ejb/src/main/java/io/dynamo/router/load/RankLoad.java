@@ -58,7 +58,8 @@ final class RankLoad {
     }
   }
 
-  private void fade(long hash, double weight) {
+  /** Lets one block count {@code weight}. */
+  void fade(long hash, double weight) {
     var before = faded.put(hash, 1 - weight);
     missing += 1 - weight - (before == null ? 0 : before);
   }

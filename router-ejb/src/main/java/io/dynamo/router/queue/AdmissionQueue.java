@@ -36,7 +36,8 @@ public final class AdmissionQueue implements AutoCloseable {
   private static final long RECHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
   private static final Comparator<Waiter> ORDER =
-      Comparator.<Waiter>comparingInt(waiter -> -waiter.ticket.strictPriority())
+      Comparator.<Waiter>comparingInt(waiter -> waiter.ticket.strictPriority())
+          .reversed()
           .thenComparingDouble(waiter -> -waiter.score)
           .thenComparingLong(waiter -> waiter.number);
 
@@ -107,10 +108,10 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   private <T> T await(Ticket ticket, Attempt<T> attempt) {
+    long end = nanoClock.getAsLong() + settings.timeout().toNanos();
     var waiter = enter(ticket, attempt.cachedTokens());
     long cached = Math.min(attempt.cachedTokens(), ticket.promptTokens());
     meters.entered(ticket.promptTokens(), cached);
-    long end = nanoClock.getAsLong() + settings.timeout().toNanos();
     try (Cancellation.Registration _ =
         ticket.cancellation().onCancel(level -> onCancel(waiter, level))) {
       while (true) {

@@ -167,6 +167,17 @@ class AdmissionQueueTest {
   }
 
   @Test
+  void theLeastPriorityThereIsGoesLast() throws Exception {
+    var queue = queue(QueuePolicy.FCFS, 10);
+    var least = waits(queue, ticket(Integer.MIN_VALUE, 0, 1), "least");
+    var plain = waits(queue, ticket(0, 0, 1), "plain");
+    release(queue, 2);
+    get(least);
+    get(plain);
+    assertThat(placed).containsExactly("plain", "least");
+  }
+
+  @Test
   void whoComesLaterDoesNotPass() throws Exception {
     var queue = queue(QueuePolicy.FCFS, 10);
     var a = waits(queue, ticket(0, 0, 1), "a");

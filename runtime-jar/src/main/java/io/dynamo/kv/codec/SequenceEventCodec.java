@@ -247,7 +247,7 @@ public final class SequenceEventCodec {
         in.skip();
       }
     }
-    if (tokens < 0) {
+    if (tokens < 0 || tokens > Integer.MAX_VALUE) { // sums of them must not overflow
       throw new IOException("a prefill of " + tokens + " tokens");
     }
     return tokens;

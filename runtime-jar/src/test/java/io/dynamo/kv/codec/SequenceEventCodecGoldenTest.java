@@ -138,8 +138,15 @@ class SequenceEventCodecGoldenTest {
     assertThatThrownBy(() -> SequenceEventCodec.decode(new byte[] {(byte) 0x80}))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("events");
-    var negative = Map.of("prefill_load_hint", Map.of("initial_effective_prefill_tokens", -1));
-    assertThatThrownBy(() -> SequenceEventCodec.decode(batch(Map.of("AddRequest", negative))))
-        .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aPrefillThatNoPromptHasIsRefused() {
+    for (long tokens : new long[] {-1, 1L << 31, Long.MAX_VALUE}) {
+      var hint = Map.of("prefill_load_hint", Map.of("initial_effective_prefill_tokens", tokens));
+      assertThatThrownBy(() -> SequenceEventCodec.decode(batch(Map.of("AddRequest", hint))))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("tokens");
+    }
   }
 }

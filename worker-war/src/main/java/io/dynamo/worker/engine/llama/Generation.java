@@ -32,6 +32,7 @@ final class Generation {
   private int computed; // tokens whose keys and values are in the blocks
   private int cachedTokens; // of the prompt, at the first admission
   private boolean admitted;
+  private boolean settled;
   private volatile boolean givenUp;
   private Cancellation.@Nullable Registration registration;
 
@@ -185,10 +186,19 @@ final class Generation {
     return new Usage(promptTokens, generated(), cachedTokens);
   }
 
-  /** Gives blocks back and stops listening; the stream is ended by the caller. */
-  void free() {
+  /**
+   * Gives blocks back and stops listening; the stream is ended by the caller.
+   *
+   * @return false when that was done before
+   */
+  boolean free() {
+    if (settled) {
+      return false;
+    }
+    settled = true;
     table.release();
     unfollow();
+    return true;
   }
 
   /** Stops listening; for a generation that never held blocks, on any thread. */

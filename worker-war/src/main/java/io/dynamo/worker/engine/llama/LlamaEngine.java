@@ -42,7 +42,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
   private final Pacer pacer;
   private final LongSupplier seeds;
   private final Admission admission;
-  private final BlockHasher hasher;
+  private final BlockHasher hasher; // of prompts without adapter and salt
   private final CancelLog cancels = new CancelLog();
   private volatile List<Rank> ranks = List.of(); // set by start
   private volatile boolean closed; // written under this
@@ -82,28 +82,37 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
     var made = new ArrayList<Rank>();
     try {
       for (int rank = 0; rank < config.ranks(); rank++) {
-        var store = new KvStore(memory.allocate(regionBytes), shape, config.blockTokens());
-        var pool = new BlockPool(rank, config.blocksPerRank(), store, events);
-        var pass =
-            new ForwardPass(
-                model.weights(), rotation, store, config.blockTokens(), PassPlan.maxRows(config));
-        made.add(
-            new Rank(
-                new LlamaRank(config, pool, pass, cancels),
-                new Sampler.Scratch(shape.vocabulary())));
+        made.add(make(rank, memory.allocate(regionBytes), rotation, events));
       }
-    } catch (RuntimeException failure) {
+      made.forEach(rank -> rank.scheduler.start(pacer));
+    } catch (RuntimeException | Error failure) {
       made.forEach(rank -> rank.scheduler.close());
       throw failure;
     }
     ranks = List.copyOf(made);
-    made.forEach(rank -> rank.scheduler.start(pacer));
     return new EngineDescription(
         admission.contextLength(),
         config.blockTokens(),
         config.blocksPerRank(),
         config.ranks(),
         config.maxRunning());
+  }
+
+  /** Owns {@code region} from the call on. */
+  private Rank make(int rank, HostMemory.Region region, Rotation rotation, KvEventSink events) {
+    try {
+      var shape = model.weights().shape();
+      var store = new KvStore(region, shape, config.blockTokens());
+      var pool = new BlockPool(rank, config.blocksPerRank(), store, events);
+      var pass =
+          new ForwardPass(
+              model.weights(), rotation, store, config.blockTokens(), PassPlan.maxRows(config));
+      return new Rank(
+          new LlamaRank(config, pool, pass, cancels), new Sampler.Scratch(shape.vocabulary()));
+    } catch (RuntimeException | Error failure) {
+      region.close();
+      throw failure;
+    }
   }
 
   @Override
@@ -122,7 +131,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
             ends(request),
             context,
             sampler(request, rank.scratch),
-            new BlockTable(scheduler.pool(), hasher),
+            new BlockTable(scheduler.pool(), hasher(request)),
             config.streamBuffer(),
             scheduler::wake);
     generation.follow(context.cancellation());
@@ -133,6 +142,20 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
       throw refused;
     }
     return generation.stream;
+  }
+
+  /** Names blocks as routers do: equal only within one adapter and salt. */
+  private BlockHasher hasher(GenerateRequest request) {
+    var routing = request.routing().passedOn();
+    var adapter = text(routing.get("lora_name"));
+    var salt = text(routing.get("cache_salt"));
+    return adapter == null && salt == null
+        ? hasher
+        : BlockHasher.of(config.blockTokens(), adapter, salt);
+  }
+
+  private static @Nullable String text(@Nullable Object value) {
+    return value instanceof String text && !text.isEmpty() ? text : null;
   }
 
   private void requireOpen() {
@@ -193,7 +216,8 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
     }
     var least = all.getFirst();
     for (var rank : all) {
-      if (rank.scheduler.live() < least.scheduler.live()) {
+      if (!rank.scheduler.ended()
+          && (least.scheduler.ended() || rank.scheduler.live() < least.scheduler.live())) {
         least = rank;
       }
     }

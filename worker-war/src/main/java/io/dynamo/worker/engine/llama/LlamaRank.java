@@ -91,8 +91,12 @@ final class LlamaRank implements Pacer.Paced {
    * Queues a generation.
    *
    * @throws WorkerBusyException when places and queue are full
+   * @throws io.dynamo.error.WorkerLostException when the rank has ended
    */
   void submit(Generation generation) {
+    if (ended) {
+      throw TokenStream.shutDown();
+    }
     int limit = config.maxRunning() + config.maxWaiting();
     if (live.incrementAndGet() > limit) {
       live.decrementAndGet();
@@ -144,6 +148,11 @@ final class LlamaRank implements Pacer.Paced {
   /** Generations that run or wait. */
   int live() {
     return live.get();
+  }
+
+  /** Whether nothing is computed here any more. */
+  boolean ended() {
+    return ended;
   }
 
   RankLoad load() {
@@ -208,10 +217,11 @@ final class LlamaRank implements Pacer.Paced {
     return false;
   }
 
-  /** Frees what a generation holds, before its end is told. */
+  /** Frees what a generation holds, before its end is told. Idempotent. */
   private void settle(Generation generation) {
-    generation.free();
-    live.decrementAndGet();
+    if (generation.free()) {
+      live.decrementAndGet();
+    }
   }
 
   /** What a pass brings for one of its parts. */
@@ -242,6 +252,10 @@ final class LlamaRank implements Pacer.Paced {
       pass.run(plan.segments(), outcome);
     } catch (RuntimeException failure) {
       broken = failure;
+    } catch (OutOfMemoryError full) { // costs these generations, not the rank
+      broken =
+          new EngineFailedException(
+              ErrorCode.BACKEND_UNKNOWN, "the engine ran out of memory: " + full, full);
     }
     for (int i = 0; i < plan.parts().size(); i++) {
       var part = plan.parts().get(i);

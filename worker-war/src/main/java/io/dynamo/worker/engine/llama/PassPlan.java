@@ -121,9 +121,11 @@ final class PassPlan {
         promptTokens += head.promptTokens;
         cachedTokens += head.cachedTokens();
       }
-      int count = Math.min(head.pending(), room);
-      add(head, count);
-      room -= count;
+      if (head.stream.hasRoom()) { // one that gave way may still have all its items unread
+        int count = Math.min(head.pending(), room);
+        add(head, count);
+        room -= count;
+      }
     }
   }
 

@@ -4,24 +4,35 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
+import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
+import io.dynamo.token.BlockHasher;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.HeardEvents;
 import io.dynamo.worker.engine.ManualPacer;
+import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.llama.TinyModel.Golden;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -178,6 +189,58 @@ class LlamaEngineTest {
     assertThat(run(engine, prompt, 30).last().usage()).isEqualTo(new Usage(40, 30, 0));
   }
 
+  private int cached(LlamaEngine engine, int[] prompt, Map<String, Object> routing) {
+    var plain = Requests.endless(prompt, 3);
+    var request =
+        new GenerateRequest(
+            "m",
+            prompt,
+            plain.stop(),
+            plain.sampling(),
+            plain.output(),
+            new int[0],
+            null,
+            List.of(),
+            new RoutingHints(null, PassedOn.of(routing)),
+            Map.of());
+    var got = Collected.all(engine.generate(request, Requests.context()));
+    time.settle();
+    assertThat(got.tokens()).hasSize(3);
+    var usage = Objects.requireNonNull(got.last().usage());
+    return Objects.requireNonNull(usage.cachedTokens());
+  }
+
+  @Test
+  void blocksAreSharedWithinOneAdapterAndSaltAndNamedAsARouterDoes() {
+    var engine = engine();
+    var prompt = Requests.prompt(300, 40);
+    var names = new ArrayList<SequenceHash>();
+    for (var salt : new String[] {"", "one", "two"}) {
+      for (var adapter : new String[] {"", "a"}) {
+        var routing = Map.<String, Object>of("cache_salt", salt, "lora_name", adapter);
+        assertThat(cached(engine, prompt, routing)).isZero();
+        assertThat(cached(engine, prompt, routing)).isEqualTo(2 * BLOCK_TOKENS);
+        var hashes = BlockHasher.of(BLOCK_TOKENS, adapter, salt).hash(prompt);
+        names.add(new SequenceHash(hashes.sequence(0)));
+        names.add(new SequenceHash(hashes.sequence(1)));
+      }
+    }
+    assertThat(cached(engine, prompt, Map.of())).isEqualTo(2 * BLOCK_TOKENS);
+    assertThat(heard.present()).containsExactlyInAnyOrderElementsOf(names);
+  }
+
+  @Test
+  void engineThatCannotStartGivesItsMemoryBack() {
+    Pacer broken =
+        (_, _) -> {
+          throw new OutOfMemoryError("no thread");
+        };
+    var config = new LlamaEngineConfig(2, 4, 4, BLOCK_TOKENS, 64, 64, 64);
+    var engine = new LlamaEngine(config, TinyModel.model(Kernels.best()), memory, broken, () -> 1);
+    assertThatThrownBy(() -> engine.start(heard)).isInstanceOf(OutOfMemoryError.class);
+    assertThat(memory.regions()).hasSize(2).allMatch(HeapMemory.HeapRegion::isClosed);
+  }
+
   @Test
   void twinsShareOneCopyOfTheirBlocks() {
     var engine = engine();
@@ -269,6 +332,80 @@ class LlamaEngineTest {
     got.request(100);
     assertThat(got.tokens()).hasSize(4);
     assertThat(got.failure()).isInstanceOf(DeadlineExceededException.class);
+  }
+
+  @Test
+  void sequenceThatGaveWayDrawsNothingWhileNobodyReadsIt() {
+    var config = new LlamaEngineConfig(1, 2, 2, BLOCK_TOKENS, 6, 64, 4);
+    var engine = new LlamaEngine(config, TinyModel.model(Kernels.best()), memory, time, () -> 1);
+    engine.start(heard);
+    engines.add(engine);
+    var first = Requests.endless(Requests.prompt(100, 20), 60); // needs 5 blocks at the end
+    var read = Collected.all(engine.generate(first, Requests.context()));
+    var context = Requests.context();
+    var second = Requests.endless(Requests.prompt(200, 20), 60);
+    var unread = Collected.from(engine.generate(second, context), 0);
+    time.settle();
+    assertThat(read.tokens()).hasSize(60);
+    assertThat(engine.preemptions()).isPositive();
+    assertThat(engine.running()).isEqualTo(1);
+    unread.request(2); // it goes on where it was
+    time.settle();
+    context.cancellation().stop();
+    time.settle();
+    unread.request(100);
+    assertThat(unread.last().finishReason()).isEqualTo(FinishReason.CANCELLED);
+    assertThat(unread.tokens()).hasSize(6);
+    assertThat(engine.running()).isZero();
+    assertThat(engine.ranks().getFirst().heldBlocks()).isZero();
+    assertThat(run(engine, Requests.prompt(300, 20), 3).tokens()).hasSize(3);
+  }
+
+  @Test
+  void rankThatHasEndedTakesNoMoreRequests() {
+    var driven = new ArrayList<Pacer.Driven>();
+    Pacer pacer =
+        (name, work) -> {
+          driven.add(time.drive(name, work));
+          return driven.getLast();
+        };
+    var config = new LlamaEngineConfig(2, 4, 4, BLOCK_TOKENS, 64, 64, 64);
+    var engine = new LlamaEngine(config, TinyModel.model(Kernels.best()), memory, pacer, () -> 1);
+    engine.start(heard);
+    engines.add(engine);
+    driven.getFirst().close();
+    assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
+    assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
+    driven.getLast().close();
+    assertThatThrownBy(() -> run(engine, new int[] {5}, 3))
+        .isInstanceOf(WorkerLostException.class);
+    assertThat(engine.running()).isZero();
+  }
+
+  @Test
+  void passThatFindsNoMemoryCostsItsGenerationsAlone() {
+    var best = Kernels.best();
+    var full = new AtomicBoolean();
+    var kernel =
+        (Kernel)
+            Proxy.newProxyInstance(
+                Kernel.class.getClassLoader(),
+                new Class<?>[] {Kernel.class},
+                (_, method, arguments) -> {
+                  if (full.get() && method.getName().equals("multiply")) {
+                    throw new OutOfMemoryError("as the test says");
+                  }
+                  return method.invoke(best, arguments);
+                });
+    var engine = engine(LlamaModel.load(TinyModel.DIRECTORY, kernel), 4, 4, 64, 64);
+    full.set(true);
+    var failed = run(engine, new int[] {5}, 3);
+    assertThat(failed.failure())
+        .isInstanceOf(EngineFailedException.class)
+        .hasMessageContaining("memory");
+    full.set(false);
+    assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
+    assertThat(engine.running()).isZero();
   }
 
   @Test

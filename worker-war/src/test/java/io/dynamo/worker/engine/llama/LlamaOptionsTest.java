@@ -120,7 +120,7 @@ class LlamaOptionsTest {
   void presencePenaltyKeepsTokensFromComingTwice() {
     var free = sampled(SamplingOptions.DEFAULTS);
     assertThat(new HashSet<>(Arrays.stream(free).boxed().toList())).hasSizeLessThan(20);
-    var penalized = sampled(new SamplingOptions(null, null, null, null, null, 2f, 2f, 20f, null));
+    var penalized = sampled(new SamplingOptions(null, null, null, null, null, 2f, 2f, 2f, null));
     assertThat(new HashSet<>(Arrays.stream(penalized).boxed().toList())).hasSize(20);
   }
 

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.llama.sample;
 
+import io.dynamo.error.InvalidRequestException;
 import java.util.Arrays;
 
 /**
@@ -18,9 +19,16 @@ final class Candidates {
     this.keys = new long[vocabulary];
   }
 
-  /** Draws one token of {@code logits} by {@code number}, from 0 to below 1. */
+  /**
+   * Draws one token of {@code logits} by {@code number}, from 0 to below 1.
+   *
+   * @throws InvalidRequestException when none may be drawn
+   */
   int draw(SamplingPlan plan, float[] logits, int at, double number) {
     fill(plan, logits, at);
+    if (count == 0) {
+      throw nothingLeft();
+    }
     if ((plan.topK() > 0 && plan.topK() < count) || plan.topP() < 1f) {
       sort(logits, at);
       cut(plan);
@@ -38,6 +46,10 @@ final class Candidates {
       }
     }
     return ids[count - 1];
+  }
+
+  static InvalidRequestException nothingLeft() {
+    return new InvalidRequestException("the options leave no token to draw");
   }
 
   /** All tokens that are likely enough beside the likeliest, by rising id. */

@@ -62,6 +62,7 @@ public final class Sampler {
    *
    * @param logits changed
    * @param mayEnd whether the least length is reached
+   * @throws io.dynamo.error.InvalidRequestException when the options leave no token to draw
    */
   public int next(float[] logits, int at, int position, boolean mayEnd) {
     var model =
@@ -97,6 +98,9 @@ public final class Sampler {
       if (logits[at + id] > logits[at + best]) {
         best = id;
       }
+    }
+    if (logits[at + best] == Float.NEGATIVE_INFINITY) {
+      throw Candidates.nothingLeft();
     }
     return best;
   }

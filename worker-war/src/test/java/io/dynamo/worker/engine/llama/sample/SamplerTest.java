@@ -1,12 +1,17 @@
 package io.dynamo.worker.engine.llama.sample;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
+import io.dynamo.error.InvalidRequestException;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Draws from a vocabulary of five. */
 class SamplerTest {
@@ -42,6 +47,27 @@ class SamplerTest {
   @Test
   void drawsFollowTheProbabilities() {
     assertShares(shares(plan(1f, 0, 1f, 0f)), 0.1, 0.4, 0.2, 0.2, 0.1);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"0,1", "1,1", "1,0.5"})
+  void optionsThatLeaveNoTokenAreRefused(float temperature, float topP) {
+    var all = new int[] {0, 1, 2, 3, 4};
+    var plan = plan(temperature, 0, topP, 0f);
+    var sampler = new Sampler(plan, 5, new int[0], null, all, null, new Sampler.Scratch(5));
+    assertThatExceptionOfType(InvalidRequestException.class)
+        .isThrownBy(() -> sampler.next(LOGITS.clone(), 0, 0, false))
+        .withMessage("the options leave no token to draw");
+    assertThat(sampler.next(LOGITS.clone(), 0, 0, true)).isBetween(0, 4);
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {0f, -1f, 0.009f, 2.01f, Float.NaN})
+  void repetitionPenaltyOutOfBoundsIsRefused(float penalty) {
+    assertThatExceptionOfType(InvalidRequestException.class)
+        .isThrownBy(
+            () -> new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of()))
+        .withMessageContaining("repetition_penalty");
   }
 
   @Test
@@ -93,9 +119,9 @@ class SamplerTest {
 
   @Test
   void repetitionCountsThePromptAndPresenceDoesNot() {
-    var repetition = new SamplingPlan(0f, 0, 1f, 0f, 0f, 0f, 3f, 1, Map.of());
-    assertThat(sampler(repetition, new int[] {1}, null).next(LOGITS.clone(), 0, 0, true))
-        .isEqualTo(2);
+    var repetition = new SamplingPlan(0f, 0, 1f, 0f, 0f, 0f, 2f, 1, Map.of());
+    var close = new float[] {0f, 3f, 2f, 1.9f, 0f};
+    assertThat(sampler(repetition, new int[] {1}, null).next(close, 0, 0, true)).isEqualTo(2);
     var presence = new SamplingPlan(0f, 0, 1f, 0f, 0f, 1f, 1f, 1, Map.of());
     var sampler = sampler(presence, new int[] {1}, null);
     assertThat(sampler.next(LOGITS.clone(), 0, 0, true)).isEqualTo(1);
