@@ -67,7 +67,12 @@ final class Fold {
 
     Whole whole(int index) {
       return new Whole(
-          index, opening, text.toString(), finish, logprobs, said == null ? null : said.said(called));
+          index,
+          opening,
+          text.toString(),
+          finish,
+          logprobs,
+          said == null ? null : said.said(called));
     }
 
     private void rate(EngineOutput item, int count) {

@@ -136,7 +136,8 @@ class JinjaTemplateTest {
 
   @Test
   void uniqueKeepsTheFirstOfEqualItemsAndIsLinear() {
-    var few = JinjaTemplate.compile("{{ [1, 1.0, true, 'a', 'A', 1.5, [1], [1.0], 2]|unique|list }}");
+    var few =
+        JinjaTemplate.compile("{{ [1, 1.0, true, 'a', 'A', 1.5, [1], [1.0], 2]|unique|list }}");
     assertThat(few.render(Map.of(), LIMITS)).isEqualTo("[1, 'a', 1.5, [1], 2]");
 
     var many = JinjaTemplate.compile("{{ range(100000)|unique|list|length }}");
