@@ -23,7 +23,8 @@ final class Fold {
 
   /** One text as it grows. */
   private static final class Folded {
-    private final StringBuilder text;
+    private final String opening; // joined to the text only when the answer is written
+    private final StringBuilder text = new StringBuilder();
     private final @Nullable LogprobsText logprobs;
     private Said.@Nullable Part said; // a message that was taken apart
     private boolean called;
@@ -33,7 +34,7 @@ final class Fold {
     private int tokens;
 
     Folded(String opening, @Nullable LogprobsText logprobs) {
-      this.text = new StringBuilder(opening);
+      this.opening = opening;
       this.logprobs = logprobs;
     }
 
@@ -58,7 +59,7 @@ final class Fold {
       }
       if (said == null) {
         said = new Said.Part();
-        said.add(new Piece.Content(text.toString()));
+        said.add(new Piece.Content(opening + text));
       }
       pieces.forEach(said::add);
       called = delta.called();
@@ -66,7 +67,12 @@ final class Fold {
 
     Whole whole(int index) {
       return new Whole(
-          index, text.toString(), finish, logprobs, said == null ? null : said.said(called));
+          index,
+          opening,
+          text.toString(),
+          finish,
+          logprobs,
+          said == null ? null : said.said(called));
     }
 
     private void rate(EngineOutput item, int count) {

@@ -2,6 +2,8 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
@@ -15,6 +17,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +28,10 @@ import org.jspecify.annotations.Nullable;
 final class RunningTexts implements AutoCloseable {
   private static final int INBOX_ITEMS = 64;
 
+  private static final long MAX_ECHOED_CHARS = 16 << 20; // of all choices together
+
   private final Told told;
+  private final List<String> openings;
   private final List<Running> running = new ArrayList<>();
   private final Choices choices;
   private final Trail trail = new Trail(); // of the first text
@@ -39,8 +45,12 @@ final class RunningTexts implements AutoCloseable {
       Inbox<EngineOutput> inbox,
       @Nullable Cancellation own) {}
 
+  /**
+   * @throws ApiException with 400 when the prompts are too long to be repeated for each choice
+   */
   RunningTexts(Asked asked, TextPipe.Factory texts, Deadline deadline, RequestAccount account) {
     this.told = Told.of(asked);
+    this.openings = openings(asked);
     var bell = new Doorbell();
     var fields = asked.wanted().fields();
     var streams = new ArrayList<ChoiceStream>();
@@ -109,9 +119,30 @@ final class RunningTexts implements AutoCloseable {
 
   /** Text that comes before each text of the workers': the prompt, when it is to be repeated. */
   List<String> openings() {
+    return openings;
+  }
+
+  /** The texts of a prompt share one string. */
+  private static List<String> openings(Asked asked) {
+    if (!asked.wanted().echo()) {
+      return Collections.nCopies(asked.texts(), "");
+    }
     var openings = new ArrayList<String>();
-    for (int i = 0; i < running.size(); i++) {
-      openings.add(told.echo() ? told.prompt(i).asText(told.model().text().tokens()) : "");
+    long chars = 0;
+    for (var prompt : asked.prompts()) {
+      var opening = prompt.asText(asked.model().text().tokens());
+      chars += (long) opening.length() * asked.wanted().fields().choices();
+      if (chars > MAX_ECHOED_CHARS) {
+        throw new ApiException(
+            new ApiError(
+                400,
+                "echo would repeat more than %d characters over all choices"
+                    .formatted(MAX_ECHOED_CHARS),
+                "echo_too_long",
+                "echo",
+                null));
+      }
+      openings.addAll(Collections.nCopies(asked.wanted().texts(), opening));
     }
     return openings;
   }

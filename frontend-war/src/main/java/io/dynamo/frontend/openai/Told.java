@@ -10,14 +10,12 @@ import java.util.List;
  * tools may be large, and the answer may take long.
  *
  * @param texts texts of each prompt
- * @param echo whether each text begins with its prompt
  * @param prompts as text only where the answer has them
  */
 record Told(
     ServedModel model,
     GenerationFields fields,
     int texts,
-    boolean echo,
     List<PreparedPrompt> prompts,
     RequestContext context) {
   Told {
@@ -26,21 +24,16 @@ record Told(
 
   static Told of(Asked asked) {
     var wanted = asked.wanted();
-    boolean repeated = wanted.echo() || !wanted.fields().nvext().annotations().isEmpty();
+    boolean shown = !wanted.fields().nvext().annotations().isEmpty();
     return new Told(
         asked.model(),
         wanted.fields(),
         wanted.texts(),
-        wanted.echo(),
-        repeated
+        shown
             ? asked.prompts()
             : asked.prompts().stream()
                 .map(prompt -> new PreparedPrompt(prompt.tokens(), null, prompt.rendered()))
                 .toList(),
         asked.context());
-  }
-
-  PreparedPrompt prompt(int text) {
-    return prompts.get(text / texts);
   }
 }

@@ -11,6 +11,7 @@ import java.util.Arrays;
  */
 public final class ByteText {
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
+  private static final int MAX_BYTES = Integer.MAX_VALUE - 8; // the longest array of every JVM
   private byte[] bytes;
   private int size;
 
@@ -86,7 +87,7 @@ public final class ByteText {
    */
   public ByteText quoted(String text) {
     int length = text.length();
-    room(6 * length + 2); // the longest form of one char is a six-byte escape
+    room(6L * length + 2); // the longest form of one char is a six-byte escape
     bytes[size++] = '"';
     for (int i = 0; i < length; i++) {
       char c = text.charAt(i);
@@ -135,9 +136,13 @@ public final class ByteText {
     }
   }
 
-  private void room(int more) {
-    if (size + more > bytes.length) {
-      bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, size + more));
+  private void room(long more) {
+    long wanted = size + more;
+    if (wanted > MAX_BYTES) {
+      throw new IllegalStateException("a text of %d bytes is too long to send".formatted(wanted));
+    }
+    if (wanted > bytes.length) {
+      bytes = Arrays.copyOf(bytes, (int) Math.min(MAX_BYTES, Math.max(bytes.length * 2L, wanted)));
     }
   }
 }

@@ -6,10 +6,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.PassedOn;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +69,26 @@ class CompletionsTest {
     assertThat(json(ask(",\"echo\":true")).at("/choices/0/text").asText()).isEqualTo("Once upon a");
     var streamed = frontend.post(ask(",\"echo\":true,\"stream\":true")).text();
     assertThat(streamed).contains("\"text\":\"Once upon\"").contains("\"text\":\" a\"");
+  }
+
+  @Test
+  void anEchoThatIsTooLongForItsChoicesIsRefused() throws Exception {
+    var prompt = "x".repeat(140_000);
+    var body = "{\"model\":\"script\",\"prompt\":\"" + prompt + "\",\"echo\":true,\"n\":%d}";
+    var watcher = new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {});
+    var roomy = new FrontendFixture(Duration.ofSeconds(30), watcher, 1 << 20);
+    try {
+      roomy.api = TextService.COMPLETIONS;
+      roomy.items = List.of(said("!", FinishReason.LENGTH));
+      var refused = roomy.post(body.formatted(128));
+      assertThat(refused.text()).contains("echo would repeat more than 16777216 characters");
+      assertThat(refused.status).isEqualTo(400);
+      var given = JSON.readTree(roomy.post(body.formatted(2)).text());
+      assertThat(given.get("choices").findValuesAsText("text"))
+          .containsExactly(prompt + "!", prompt + "!");
+    } finally {
+      roomy.close();
+    }
   }
 
   @Test

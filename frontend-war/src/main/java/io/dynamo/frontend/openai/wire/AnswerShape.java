@@ -14,16 +14,33 @@ public interface AnswerShape {
   /**
    * A choice of a unary answer.
    *
+   * @param opening what comes before the text; the choices of a prompt share it
    * @param finish null only when no text was asked for
    * @param logprobs null when none were asked for
    * @param said the message taken apart, null when the text is the message
    */
   record Whole(
       int index,
+      String opening,
       String text,
       @Nullable FinishReason finish,
       @Nullable LogprobsText logprobs,
-      @Nullable Said said) {}
+      @Nullable Said said) {
+    /** Without an opening. */
+    public Whole(
+        int index,
+        String text,
+        @Nullable FinishReason finish,
+        @Nullable LogprobsText logprobs,
+        @Nullable Said said) {
+      this(index, "", text, finish, logprobs, said);
+    }
+
+    /** The opening and the text, joined anew at each call. */
+    String fullText() {
+      return opening.isEmpty() ? text : opening + text;
+    }
+  }
 
   /**
    * Appends a chunk of one choice.

@@ -138,7 +138,7 @@ public final class ChatAnswer implements AnswerShape {
       json.ascii(i == 0 ? "" : ",").ascii("{\"index\":").number(choice.index());
       json.ascii(",\"message\":{\"content\":");
       var said = choice.said();
-      var content = said == null ? choice.text() : said.content();
+      var content = said == null ? choice.fullText() : said.content();
       if (content.isEmpty()) {
         json.ascii("null");
       } else {

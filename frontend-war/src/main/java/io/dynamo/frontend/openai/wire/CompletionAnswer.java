@@ -102,7 +102,7 @@ public final class CompletionAnswer implements AnswerShape {
     for (int i = 0; i < choices.size(); i++) {
       var whole = choices.get(i);
       json.ascii(i == 0 ? "" : ",");
-      choice(json, whole.index(), whole.text(), whole.finish(), whole.logprobs());
+      choice(json, whole.index(), whole.fullText(), whole.finish(), whole.logprobs());
     }
     tail(json, usage, nvext);
     return json.toByteArray();

@@ -66,8 +66,8 @@ abstract class RegionParser implements MessageParser {
   }
 
   /**
-   * The next character at or after {@code from} that is no space, or the end. Space that was skipped
-   * before is not read again.
+   * The next character at or after {@code from} that is no space, or the end. Space that was
+   * skipped before is not read again.
    */
   final int skipSpace(int from) {
     int space = spaces[0] == from ? 0 : spaces[2] == from ? 2 : older;

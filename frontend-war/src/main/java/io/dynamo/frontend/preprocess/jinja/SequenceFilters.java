@@ -1,8 +1,10 @@
 package io.dynamo.frontend.preprocess.jinja;
 
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -62,16 +64,33 @@ final class SequenceFilters {
   static Object unique(Object value, Inputs in) {
     boolean caseSensitive = in.flag(0, "case_sensitive");
     var attribute = in.find(1, "attribute");
-    var seen = new ArrayList<>();
+    var scalars = new HashSet<>();
+    var others = new ArrayList<>();
     var unique = new ArrayList<>();
     for (var item : Values.iterate(value)) {
       var key = folded(attribute == null ? item : Access.path(item, attribute), caseSensitive);
-      if (!Values.contains(seen, key)) {
-        seen.add(key);
+      var scalar = scalar(key);
+      boolean isNew = scalar == null ? !Values.contains(others, key) : scalars.add(scalar);
+      if (isNew) {
         unique.add(item);
+      }
+      if (isNew && scalar == null) {
+        others.add(key);
       }
     }
     return unique;
+  }
+
+  /** An object that equals those of all equal strings or numbers; null for anything else. */
+  private static @Nullable Object scalar(Object key) {
+    var number = Values.number(key);
+    if (number instanceof Double real) {
+      double value = real;
+      return value == Math.rint(value) && !Double.isInfinite(value)
+          ? new BigDecimal(value).toBigInteger()
+          : real;
+    }
+    return number != null ? Values.big(number) : key instanceof String ? key : null;
   }
 
   static Object map(Object value, Inputs in) {

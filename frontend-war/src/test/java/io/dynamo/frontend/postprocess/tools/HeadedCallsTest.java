@@ -151,6 +151,7 @@ final class HeadedCallsTest {
     assertThat(kimi(whole + broken + whole).calls()).hasSize(2);
     assertThat(v31(BEGIN + call("two words", "{}") + END))
         .isEqualTo(content(BEGIN + call("two words", "{}") + END));
-    assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>" + END + "\n").calls()).isEmpty();
+    assertThat(v3(BEGIN + "<｜tool▁call▁begin｜>function<｜tool▁sep｜>" + END + "\n").calls())
+        .isEmpty();
   }
 }

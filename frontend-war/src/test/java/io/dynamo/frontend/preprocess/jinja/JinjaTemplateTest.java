@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -131,6 +132,19 @@ class JinjaTemplateTest {
     var template = JinjaTemplate.compile("a{% generation %}b{% endgeneration %}c");
 
     assertThat(template.render(Map.of(), LIMITS)).isEqualTo("abc");
+  }
+
+  @Test
+  void uniqueKeepsTheFirstOfEqualItemsAndIsLinear() {
+    var few =
+        JinjaTemplate.compile("{{ [1, 1.0, true, 'a', 'A', 1.5, [1], [1.0], 2]|unique|list }}");
+    assertThat(few.render(Map.of(), LIMITS)).isEqualTo("[1, 'a', 1.5, [1], 2]");
+
+    var many = JinjaTemplate.compile("{{ range(100000)|unique|list|length }}");
+    assertThat(
+            Assertions.assertTimeoutPreemptively(
+                Duration.ofSeconds(5), () -> many.render(Map.of(), LIMITS)))
+        .isEqualTo("100000");
   }
 
   private static String source(String template) throws IOException {
