@@ -246,8 +246,7 @@ class RoutePropertiesTest extends RouterHarness {
                     RouterSettings.Policy.COST));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
-      assertThat(plane.subjects)
-          .doesNotContain(new EventSubject(ENDPOINT, KvEventSource.TOPIC));
+      assertThat(plane.subjects).doesNotContain(new EventSubject(ENDPOINT, KvEventSource.TOPIC));
       assertThat(spread(router, 1)).hasSize(1);
     }
   }
