@@ -6,7 +6,9 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.runtime.EndpointInstances;
 import java.time.Duration;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -15,8 +17,10 @@ import java.util.concurrent.TimeoutException;
 final class InitialWorkers implements AutoCloseable {
   private final int wanted;
   private final Duration timeout;
-  private final CompletableFuture<Void> seen = new CompletableFuture<>();
+  private final Set<CompletableFuture<Void>> waiting = ConcurrentHashMap.newKeySet();
   private final Cancellation.Registration watching;
+  private volatile boolean seen;
+  private volatile boolean closed;
 
   InitialWorkers(int wanted, Duration timeout, EndpointInstances instances) {
     this.wanted = wanted;
@@ -25,7 +29,8 @@ final class InitialWorkers implements AutoCloseable {
         instances.onChange(
             () -> {
               if (instances.live().size() >= wanted) {
-                seen.complete(null);
+                seen = true;
+                waiting.forEach(one -> one.complete(null));
               }
             });
   }
@@ -33,15 +38,21 @@ final class InitialWorkers implements AutoCloseable {
   /**
    * Returns when they have been seen.
    *
-   * @throws NoWorkerException when the timeout passes first
+   * @throws NoWorkerException when the timeout passes first, or the router is closed
    * @throws DeadlineExceededException when the request's deadline does
    * @throws CancelledException when the request is killed
    */
   void await(RouteRequest request) {
-    if (seen.isDone()) {
+    if (seen) {
       return;
     }
-    var mine = seen.copy();
+    var mine = new CompletableFuture<Void>();
+    waiting.add(mine);
+    if (seen) { // who was told of it may not have met this one
+      mine.complete(null);
+    } else if (closed) {
+      mine.completeExceptionally(closing());
+    }
     try (Cancellation.Registration _ =
         request.cancellation().onCancel(level -> cancel(mine, level))) {
       mine.get(
@@ -54,11 +65,20 @@ final class InitialWorkers implements AutoCloseable {
           "fewer than %d workers of %s have come; start them, or lower dynamo.router.min-initial-workers"
               .formatted(wanted, request.endpoint()));
     } catch (ExecutionException e) {
+      if (e.getCause() instanceof NoWorkerException) {
+        throw closing();
+      }
       throw new CancelledException("the request was cancelled before the first workers came");
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new CancelledException("interrupted while it waited for the first workers");
+    } finally {
+      waiting.remove(mine);
     }
+  }
+
+  private static NoWorkerException closing() {
+    return new NoWorkerException("the router was closed before the first workers came");
   }
 
   private static void cancel(CompletableFuture<Void> waiting, Cancellation.Level level) {
@@ -67,8 +87,11 @@ final class InitialWorkers implements AutoCloseable {
     }
   }
 
+  /** Refuses who waits. Idempotent. */
   @Override
   public void close() {
     watching.close();
+    closed = true;
+    waiting.forEach(one -> one.completeExceptionally(closing()));
   }
 }

@@ -9,6 +9,7 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.config.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEventSource;
@@ -24,11 +25,14 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -401,6 +405,27 @@ class RoutePropertiesTest extends RouterHarness {
       workers.set(1);
       assertThat(router.route(request(prompt(0, 4)))).as("once is enough").isNotNull();
     }
+  }
+
+  @Test
+  @Timeout(20)
+  void whoWaitsForTheFirstWorkersIsRefusedAtTheEnd() {
+    var initial = new InitialWorkers(2, Duration.ofMinutes(1), workers);
+    var request = request(prompt(0, 4));
+    var thread = new AtomicReference<Thread>();
+    var refused =
+        CompletableFuture.runAsync(
+            () -> initial.await(request),
+            task -> thread.set(Thread.ofPlatform().daemon().start(task)));
+    var waiter = Objects.requireNonNull(thread.get());
+    while (waiter.getState() != Thread.State.TIMED_WAITING && waiter.isAlive()) {
+      Thread.onSpinWait();
+    }
+    initial.close();
+    assertThatExceptionOfType(CompletionException.class)
+        .isThrownBy(refused::join)
+        .withCauseInstanceOf(NoWorkerException.class);
+    assertThatExceptionOfType(NoWorkerException.class).isThrownBy(() -> initial.await(request));
   }
 
   @Test

@@ -12,17 +12,25 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** The requests that other routers have placed. One thread at a time; the owner guards it. */
 final class OtherSequences {
-  private record Placed(long publisherId, InstanceId teller, WorkerRank rank, Booking booking) {}
+  private record Placed(
+      long publisherId, InstanceId teller, WorkerRank rank, int blocks, Booking booking) {}
 
   private final int limit;
+  private final long blockLimit;
   private final Map<String, Placed> placed = new HashMap<>(); // by request
+  private long blocks; // of all that are placed
 
-  OtherSequences(int limit) {
+  /**
+   * @param blockLimit prompt blocks that all requests together may have
+   */
+  OtherSequences(int limit, long blockLimit) {
     this.limit = limit;
+    this.blockLimit = blockLimit;
   }
 
   /**
@@ -34,18 +42,43 @@ final class OtherSequences {
   boolean add(long publisherId, SequenceAdded added, ActiveSequences load) {
     var before = placed.remove(added.requestId());
     if (before != null) {
-      before.booking.close();
+      end(before);
     }
-    if (placed.size() >= limit) {
-      placed.values().removeIf(one -> one.booking.isFreed()); // those that expired
-      if (placed.size() >= limit) {
+    int more = added.prompt().length();
+    if (isFull(more)) {
+      removeIf(one -> one.booking.isFreed()); // those that expired
+      if (isFull(more)) {
         return false;
       }
     }
     var choice = new ActiveSequences.Choice(0, added.tokensToPrefill());
     var booking = load.book(List.of(added.rank()), added.prompt(), _ -> choice);
-    placed.put(added.requestId(), new Placed(publisherId, added.teller(), added.rank(), booking));
+    placed.put(
+        added.requestId(), new Placed(publisherId, added.teller(), added.rank(), more, booking));
+    blocks += more;
     return true;
+  }
+
+  private boolean isFull(int more) {
+    return placed.size() >= limit || blocks + more > blockLimit;
+  }
+
+  private void end(Placed one) {
+    one.booking.close();
+    blocks -= one.blocks;
+  }
+
+  private void removeIf(Predicate<Placed> gone) {
+    placed
+        .values()
+        .removeIf(
+            one -> {
+              boolean ends = gone.test(one);
+              if (ends) {
+                end(one);
+              }
+              return ends;
+            });
   }
 
   void prefilled(PrefillCompleted done) {
@@ -59,7 +92,7 @@ final class OtherSequences {
     var one = find(freed);
     if (one != null) {
       placed.remove(freed.requestId());
-      one.booking.close();
+      end(one);
     }
   }
 
@@ -74,29 +107,11 @@ final class OtherSequences {
   }
 
   void freePublisher(long publisherId) {
-    placed
-        .values()
-        .removeIf(
-            one -> {
-              boolean gone = one.publisherId == publisherId;
-              if (gone) {
-                one.booking.close();
-              }
-              return gone;
-            });
+    removeIf(one -> one.publisherId == publisherId);
   }
 
   /** Frees what runs on workers that are gone. */
   void keepWorkers(Set<InstanceId> live) {
-    placed
-        .values()
-        .removeIf(
-            one -> {
-              boolean gone = !live.contains(one.rank.worker());
-              if (gone) {
-                one.booking.close();
-              }
-              return gone;
-            });
+    removeIf(one -> !live.contains(one.rank.worker()));
   }
 }

@@ -41,6 +41,9 @@ public final class Replicas implements AutoCloseable {
   /** Requests of other routers that are counted; more are dropped. */
   static final int MAX_OTHERS = 65_536;
 
+  /** Prompt blocks of all of them together that are kept. */
+  private static final long MAX_OTHER_BLOCKS = 1L << 22;
+
   private final InstanceId self;
   private final ActiveSequences load;
   private final EndpointInstances instances;
@@ -73,7 +76,7 @@ public final class Replicas implements AutoCloseable {
     this.self = self;
     this.load = load;
     this.instances = instances;
-    this.others = new OtherSequences(MAX_OTHERS);
+    this.others = new OtherSequences(MAX_OTHERS, MAX_OTHER_BLOCKS);
     this.undecodable = dropped(metrics, "undecodable");
     this.unknownWorker = dropped(metrics, "unknown_worker");
     this.full = dropped(metrics, "full");

@@ -377,8 +377,7 @@ class LlamaEngineTest {
     assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
     assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
     driven.getLast().close();
-    assertThatThrownBy(() -> run(engine, new int[] {5}, 3))
-        .isInstanceOf(WorkerLostException.class);
+    assertThatThrownBy(() -> run(engine, new int[] {5}, 3)).isInstanceOf(WorkerLostException.class);
     assertThat(engine.running()).isZero();
   }
 

@@ -65,8 +65,7 @@ class SamplerTest {
   @ValueSource(floats = {0f, -1f, 0.009f, 2.01f, Float.NaN})
   void repetitionPenaltyOutOfBoundsIsRefused(float penalty) {
     assertThatExceptionOfType(InvalidRequestException.class)
-        .isThrownBy(
-            () -> new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of()))
+        .isThrownBy(() -> new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of()))
         .withMessageContaining("repetition_penalty");
   }
 
