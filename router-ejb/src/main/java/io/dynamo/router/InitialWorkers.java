@@ -17,10 +17,14 @@ import java.util.concurrent.TimeoutException;
 final class InitialWorkers implements AutoCloseable {
   private final int wanted;
   private final Duration timeout;
-  private final Set<CompletableFuture<Void>> waiting = ConcurrentHashMap.newKeySet();
+  private final Set<Waiter> waiting = ConcurrentHashMap.newKeySet();
   private final Cancellation.Registration watching;
   private volatile boolean seen;
   private volatile boolean closed;
+
+  private static final class Waiter {
+    final CompletableFuture<Void> told = new CompletableFuture<>();
+  }
 
   InitialWorkers(int wanted, Duration timeout, EndpointInstances instances) {
     this.wanted = wanted;
@@ -30,7 +34,7 @@ final class InitialWorkers implements AutoCloseable {
             () -> {
               if (instances.live().size() >= wanted) {
                 seen = true;
-                waiting.forEach(one -> one.complete(null));
+                waiting.forEach(one -> one.told.complete(null));
               }
             });
   }
@@ -46,8 +50,9 @@ final class InitialWorkers implements AutoCloseable {
     if (seen) {
       return;
     }
-    var mine = new CompletableFuture<Void>();
-    waiting.add(mine);
+    var waiter = new Waiter();
+    var mine = waiter.told;
+    waiting.add(waiter);
     if (seen) { // who was told of it may not have met this one
       mine.complete(null);
     } else if (closed) {
@@ -73,7 +78,7 @@ final class InitialWorkers implements AutoCloseable {
       Thread.currentThread().interrupt();
       throw new CancelledException("interrupted while it waited for the first workers");
     } finally {
-      waiting.remove(mine);
+      waiting.remove(waiter);
     }
   }
 
@@ -92,6 +97,6 @@ final class InitialWorkers implements AutoCloseable {
   public void close() {
     watching.close();
     closed = true;
-    waiting.forEach(one -> one.completeExceptionally(closing()));
+    waiting.forEach(one -> one.told.completeExceptionally(closing()));
   }
 }
