@@ -55,6 +55,30 @@ public final class TransportMetrics {
   public static final MetricName QUEUE_CAPACITY =
       new MetricName(
           "dynamo_work_handler_queue_capacity", "Requests that wait in a worker at most");
+  public static final MetricName PERMIT_WAIT_SECONDS =
+      MetricName.histogram(
+          "dynamo_work_handler_permit_wait_seconds",
+          "Time spent waiting for a worker-pool permit (seconds)",
+          0.0001,
+          0.001,
+          0.01,
+          0.05,
+          0.1,
+          0.5,
+          1,
+          5,
+          10,
+          30,
+          60);
+  public static final MetricName ENGINE_REQUEST =
+      new MetricName(
+          "dynamo_engine_request",
+          "Current number of requests being handled by the engine (--engine-request-limit)");
+  public static final MetricName REQUEST_QUEUE =
+      new MetricName(
+          "dynamo_request_queue",
+          "Current number of requests queued in Dynamo not yet in the engine"
+              + " (--dynamo-request-queue-limit)");
   public static final MetricName CONNECTIONS_REFUSED =
       new MetricName(
           "dynamo_transport_tcp_connections_refused_total",

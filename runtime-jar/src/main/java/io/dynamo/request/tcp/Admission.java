@@ -4,6 +4,7 @@ import io.dynamo.config.AdmissionSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransportMetrics;
 import java.util.LinkedHashSet;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,9 +22,11 @@ final class Admission {
   final class Ticket {
     private State state; // guarded by the admission
     private @Nullable Runnable onTurn; // guarded by the admission
+    private final long enteredNanos;
 
-    private Ticket(State state) {
+    private Ticket(State state, long enteredNanos) {
       this.state = state;
+      this.enteredNanos = enteredNanos;
     }
 
     /** Runs {@code turn} when the request may run: at once, or later; not after it has left. */
@@ -56,26 +59,33 @@ final class Admission {
   private final Metrics.Level active;
   private final Metrics.Level depth;
   private final Metrics.Counter rejected;
+  private final Metrics.Timer waits;
+  private final LongSupplier nanoTime;
   private final LinkedHashSet<Ticket> waiting = new LinkedHashSet<>(); // guarded by this
   private int running; // guarded by this
 
   /** Of the engine: its levels and its limits are published. */
-  Admission(AdmissionSettings limits, Metrics metrics) {
-    this(limits, metrics, metrics);
+  Admission(AdmissionSettings limits, Metrics metrics, LongSupplier nanoTime) {
+    this(limits, metrics, metrics, nanoTime);
+    metrics.gauge(TransportMetrics.ENGINE_REQUEST, active::value);
+    metrics.gauge(TransportMetrics.REQUEST_QUEUE, depth::value);
     metrics.gauge(TransportMetrics.POOL_CAPACITY, limits::running);
     metrics.gauge(TransportMetrics.QUEUE_CAPACITY, limits::waiting);
   }
 
-  private Admission(AdmissionSettings limits, Metrics levels, Metrics refusals) {
+  private Admission(
+      AdmissionSettings limits, Metrics levels, Metrics refusals, LongSupplier nanoTime) {
     this.limits = limits;
+    this.nanoTime = nanoTime;
+    waits = levels.timer(TransportMetrics.PERMIT_WAIT_SECONDS);
     active = levels.level(TransportMetrics.POOL_ACTIVE);
     depth = levels.level(TransportMetrics.QUEUE_DEPTH);
     rejected = refusals.counter(TransportMetrics.REJECTED);
   }
 
   /** Beside the engine's, whose levels it leaves alone; refusals are counted all the same. */
-  static Admission unpublished(AdmissionSettings limits, Metrics metrics) {
-    return new Admission(limits, new Metrics(), metrics);
+  static Admission unpublished(AdmissionSettings limits, Metrics metrics, LongSupplier nanoTime) {
+    return new Admission(limits, new Metrics(), metrics, nanoTime);
   }
 
   /** A place among those that run, else in the queue, else null. */
@@ -83,13 +93,14 @@ final class Admission {
     if (running < limits.running()) {
       running++;
       active.add(1);
-      return new Ticket(State.RUNNING);
+      waits.record(0);
+      return new Ticket(State.RUNNING, 0);
     }
     if (waiting.size() >= limits.waiting()) {
       rejected.increment();
       return null;
     }
-    var ticket = new Ticket(State.WAITING);
+    var ticket = new Ticket(State.WAITING, nanoTime.getAsLong());
     waiting.add(ticket);
     depth.add(1);
     return ticket;
@@ -122,6 +133,7 @@ final class Admission {
     var first = waiting.removeFirst();
     depth.add(-1);
     first.state = State.RUNNING;
+    waits.record(nanoTime.getAsLong() - first.enteredNanos);
     var turn = first.onTurn;
     first.onTurn = null;
     return turn;

@@ -74,7 +74,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
             settings.timeouts().connect(),
             FIN_TIMEOUT,
             settings.timeouts().writeStall());
-    engine = new Admission(settings.admission(), metrics);
+    engine = new Admission(settings.admission(), metrics, System::nanoTime);
     limit =
         new ConnectionLimit(
             settings.maxConnections(),
@@ -95,7 +95,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     var admission =
         switch (room) {
           case ENGINE -> engine;
-          case OWN -> Admission.unpublished(OWN_ROOM, metrics);
+          case OWN -> Admission.unpublished(OWN_ROOM, metrics, System::nanoTime);
         };
     return serve(
         endpoint,

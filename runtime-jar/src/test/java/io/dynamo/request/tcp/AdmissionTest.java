@@ -4,15 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.config.AdmissionSettings;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.PrometheusText;
 import io.dynamo.metrics.TransportMetrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 class AdmissionTest {
   private final Metrics metrics = new Metrics();
-  private final Admission admission = new Admission(new AdmissionSettings(1, 2), metrics);
+  private final AtomicLong nanos = new AtomicLong();
+  private final Admission admission =
+      new Admission(new AdmissionSettings(1, 2), metrics, nanos::get);
   private final List<String> turns = new ArrayList<>();
 
   private static Admission.Ticket taken(Admission.@Nullable Ticket ticket) {
@@ -59,6 +63,24 @@ class AdmissionTest {
     enter("fourth");
     first.leave();
     assertThat(turns).containsExactly("first", "third");
+  }
+
+  @Test
+  void theLevelsStandUnderAllTheirNamesAndWaitsAreMeasured() {
+    var text = new PrometheusText();
+    metrics.attach(text);
+    var first = enter("first");
+    enter("second");
+    assertThat(text.write())
+        .contains("dynamo_engine_request 1\n", "dynamo_request_queue 1\n")
+        .contains("dynamo_work_handler_permit_wait_seconds_count 1\n");
+    nanos.set(250_000_000);
+    first.leave();
+    assertThat(text.write())
+        .contains("dynamo_engine_request 1\n", "dynamo_request_queue 0\n")
+        .contains("dynamo_work_handler_permit_wait_seconds_count 2\n")
+        .contains("dynamo_work_handler_permit_wait_seconds_bucket{le=\"0.1\"} 1\n")
+        .contains("dynamo_work_handler_permit_wait_seconds_bucket{le=\"0.5\"} 2\n");
   }
 
   @Test

@@ -43,8 +43,11 @@ class PlaneMetricsTest {
           "dynamo_component_request_duration_seconds",
           "dynamo_component_requests_total",
           "dynamo_component_response_bytes_total",
+          "dynamo_engine_request",
           "dynamo_rejection_request_total",
+          "dynamo_request_queue",
           "dynamo_work_handler_network_transit_seconds",
+          "dynamo_work_handler_permit_wait_seconds",
           "dynamo_work_handler_pool_active_tasks",
           "dynamo_work_handler_pool_capacity",
           "dynamo_work_handler_time_to_first_response_seconds");

@@ -232,7 +232,7 @@ class TcpAdmissionTest {
 
   @Test
   void anEndpointThatRefusesGivesThePlaceUpOutsideItsLock() {
-    var limits = new Admission(new AdmissionSettings(1, 1), new Metrics());
+    var limits = new Admission(new AdmissionSettings(1, 1), new Metrics(), System::nanoTime);
     var turns = new ArrayBlockingQueue<Integer>(1);
     var itself = new AtomicReference<TcpEndpoint<?, ?>>();
     var endpoint =
