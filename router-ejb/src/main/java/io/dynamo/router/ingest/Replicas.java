@@ -3,6 +3,7 @@ package io.dynamo.router.ingest;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.event.BatchPublisher;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventListener;
 import io.dynamo.event.EventPlane;
@@ -44,10 +45,15 @@ public final class Replicas implements AutoCloseable {
   /** Prompt blocks of all of them together that are kept. */
   private static final long MAX_OTHER_BLOCKS = 1L << 22;
 
+  /** News that may wait to be told, and news of one message: Dynamo's bounds. */
+  private static final int WAITING = 100_000;
+
+  private static final int BATCH = 256;
+
   private final InstanceId self;
   private final ActiveSequences load;
   private final EndpointInstances instances;
-  private final @Nullable SequenceNews news;
+  private final @Nullable BatchPublisher<SequenceEvent> news; // null when nobody is told
   private final Map<String, Booking> own = new ConcurrentHashMap<>(); // by request
   private volatile int sweepAt = MAX_OTHERS;
   private final OtherSequences others; // guarded by this
@@ -81,7 +87,16 @@ public final class Replicas implements AutoCloseable {
     this.unknownWorker = dropped(metrics, "unknown_worker");
     this.full = dropped(metrics, "full");
     this.news =
-        tell ? new SequenceNews(plane, subject, executor, dropped(metrics, "unsent")) : null;
+        tell
+            ? new BatchPublisher<>(
+                plane,
+                subject,
+                WAITING,
+                BATCH,
+                SequenceEventCodec::encode,
+                executor,
+                dropped(metrics, "unsent"))
+            : null;
     this.workers = instances.onChange(this::matchWorkers);
     this.subscription = plane.subscribe(subject, new Ear());
   }
@@ -103,7 +118,7 @@ public final class Replicas implements AutoCloseable {
       sweepAt = Math.max(MAX_OTHERS, 2 * own.size());
     }
     if (news != null) {
-      news.tell(new SequenceAdded(requestId, rank, self, prompt, tokensToPrefill));
+      news.add(new SequenceAdded(requestId, rank, self, prompt, tokensToPrefill));
     }
     return new Own(requestId, rank, booking);
   }
@@ -125,7 +140,7 @@ public final class Replicas implements AutoCloseable {
     public void prefillDone() {
       booking.prefillDone();
       if (!prefilled.getAndSet(true) && !freed.get() && news != null) {
-        news.tell(new PrefillCompleted(requestId, rank, self));
+        news.add(new PrefillCompleted(requestId, rank, self));
       }
     }
 
@@ -142,7 +157,7 @@ public final class Replicas implements AutoCloseable {
       booking.close();
       own.remove(requestId, booking); // a later leg of the request may be there
       if (news != null) {
-        news.tell(new SequenceFreed(requestId, rank, self));
+        news.add(new SequenceFreed(requestId, rank, self));
       }
     }
   }

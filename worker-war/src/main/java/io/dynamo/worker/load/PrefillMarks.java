@@ -2,6 +2,7 @@ package io.dynamo.worker.load;
 
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.event.BatchPublisher;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.inference.EngineOutput;
@@ -12,21 +13,13 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.metrics.Metrics.Counter;
 import io.dynamo.request.EndpointHandler;
-import java.lang.System.Logger.Level;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Tells routers of each request whose first token is out, so that they stop counting its prompt as
- * work to do. Marks leave in batches, by one task of the executor at a time; those that find the
- * queue full are dropped and counted. Safe for concurrent use; never blocks a stream.
+ * work to do. Safe for concurrent use; never blocks a stream.
  */
 public final class PrefillMarks implements AutoCloseable {
   static final int WAITING = 4096;
@@ -34,17 +27,9 @@ public final class PrefillMarks implements AutoCloseable {
   /** Marks in one message, as Dynamo bounds them. */
   static final int BATCH = 256;
 
-  private static final System.Logger LOG = System.getLogger(PrefillMarks.class.getName());
-
   private final InstanceId worker;
   private final int ranks;
-  private final Executor executor;
-  private final Counter dropped;
-  private final BlockingQueue<PrefillCompleted> waiting = new ArrayBlockingQueue<>(WAITING);
-  private final AtomicInteger work = new AtomicInteger(); // sending passes owed
-  private final EventPlane.Publisher publisher; // guarded by this, like what follows
-  private boolean failing;
-  private boolean closed;
+  private final BatchPublisher<PrefillCompleted> marks;
 
   /**
    * @param ranks how many the engine has
@@ -60,9 +45,15 @@ public final class PrefillMarks implements AutoCloseable {
       Counter dropped) {
     this.worker = worker;
     this.ranks = ranks;
-    this.executor = executor;
-    this.dropped = dropped;
-    this.publisher = plane.publisher(new EventSubject(endpoint, SequenceEvent.TOPIC));
+    this.marks =
+        new BatchPublisher<>(
+            plane,
+            new EventSubject(endpoint, SequenceEvent.TOPIC),
+            WAITING,
+            BATCH,
+            SequenceEventCodec::encode,
+            executor,
+            dropped);
   }
 
   /**
@@ -110,7 +101,7 @@ public final class PrefillMarks implements AutoCloseable {
     public void onNext(EngineOutput item) {
       if (!told && item.tokenIds().length > 0) {
         told = true;
-        add(new PrefillCompleted(requestId, rank, worker));
+        marks.add(new PrefillCompleted(requestId, rank, worker));
       }
       next.onNext(item);
     }
@@ -126,58 +117,9 @@ public final class PrefillMarks implements AutoCloseable {
     }
   }
 
-  private void add(PrefillCompleted mark) {
-    if (!waiting.offer(mark)) {
-      dropped.increment();
-      return;
-    }
-    if (work.getAndIncrement() == 0) {
-      try {
-        executor.execute(this::send);
-      } catch (RejectedExecutionException stopped) {
-        work.set(0); // the worker stops; what waits is of no use to anybody
-      }
-    }
-  }
-
-  private void send() {
-    int passes = 1;
-    var batch = new ArrayList<PrefillCompleted>();
-    do {
-      while (waiting.drainTo(batch, BATCH) > 0) {
-        publish(batch);
-        batch.clear();
-      }
-      passes = work.addAndGet(-passes);
-    } while (passes != 0);
-  }
-
-  private synchronized void publish(List<PrefillCompleted> batch) {
-    if (closed) {
-      return;
-    }
-    try {
-      publisher.publish(SequenceEventCodec.encode(batch));
-      if (failing) {
-        failing = false;
-        LOG.log(Level.INFO, "first tokens of worker {0} are published again", worker);
-      }
-    } catch (RuntimeException | Error failure) {
-      dropped.add(batch.size());
-      if (!failing) {
-        failing = true;
-        LOG.log(
-            Level.WARNING, "first tokens of worker " + worker + " cannot be published", failure);
-      }
-    }
-  }
-
   /** Tells nothing from now on. Idempotent. */
   @Override
-  public synchronized void close() {
-    if (!closed) {
-      closed = true;
-      publisher.close();
-    }
+  public void close() {
+    marks.close();
   }
 }

@@ -1,0 +1,111 @@
+package io.dynamo.event;
+
+import io.dynamo.metrics.Metrics.Counter;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+
+/**
+ * Publishes what threads that must not wait have to tell. It leaves in order and in batches, by one
+ * task of the executor at a time; what finds the queue full, or cannot be published, is dropped and
+ * counted. Safe for concurrent use.
+ */
+public final class BatchPublisher<T> implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(BatchPublisher.class.getName());
+
+  private final EventSubject subject;
+  private final int batch;
+  private final Function<List<T>, byte[]> encoder;
+  private final Executor executor;
+  private final Counter dropped;
+  private final BlockingQueue<T> waiting;
+  private final AtomicInteger work = new AtomicInteger(); // sending passes owed
+  private final EventPlane.Publisher publisher; // guarded by this, like what follows
+  private boolean failing;
+  private boolean closed;
+
+  /**
+   * @param capacity how many may wait
+   * @param batch how many go into one message at most
+   * @param encoder called by one thread at a time, in the order of the messages
+   * @param executor encodes and sends
+   * @param dropped counts what was not published
+   */
+  public BatchPublisher(
+      EventPlane plane,
+      EventSubject subject,
+      int capacity,
+      int batch,
+      Function<List<T>, byte[]> encoder,
+      Executor executor,
+      Counter dropped) {
+    this.subject = subject;
+    this.batch = batch;
+    this.encoder = encoder;
+    this.executor = executor;
+    this.dropped = dropped;
+    this.waiting = new LinkedBlockingQueue<>(capacity);
+    this.publisher = plane.publisher(subject);
+  }
+
+  /** Queues {@code one}; never blocks. */
+  public void add(T one) {
+    if (!waiting.offer(one)) {
+      dropped.increment();
+      return;
+    }
+    if (work.getAndIncrement() == 0) {
+      try {
+        executor.execute(this::send);
+      } catch (RejectedExecutionException stopped) {
+        work.set(0); // the process stops; who listens sees the publisher go
+      }
+    }
+  }
+
+  private void send() {
+    int passes = 1;
+    var next = new ArrayList<T>();
+    do {
+      while (waiting.drainTo(next, batch) > 0) {
+        publish(next);
+        next.clear();
+      }
+      passes = work.addAndGet(-passes);
+    } while (passes != 0);
+  }
+
+  private synchronized void publish(List<T> next) {
+    if (closed) {
+      return;
+    }
+    try {
+      publisher.publish(encoder.apply(next));
+      if (failing) {
+        failing = false;
+        LOG.log(Level.INFO, "{0} is published again", subject);
+      }
+    } catch (RuntimeException | Error failure) {
+      dropped.add(next.size());
+      if (!failing) {
+        failing = true;
+        LOG.log(Level.WARNING, subject + " cannot be published", failure);
+      }
+    }
+  }
+
+  /** Publishes nothing from now on. Idempotent. */
+  @Override
+  public synchronized void close() {
+    if (!closed) {
+      closed = true;
+      publisher.close();
+    }
+  }
+}
