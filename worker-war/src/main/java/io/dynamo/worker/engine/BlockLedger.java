@@ -1,0 +1,153 @@
+package io.dynamo.worker.engine;
+
+import io.dynamo.token.SequenceHash;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which of a rank's KV blocks are free, held by sequences or idle, and what each is cached under.
+ * Knows numbers and names, not bytes, and tells of each name that comes to its end. Used by the
+ * rank's thread only. An idle block is cached and held by nobody; the one that was released first
+ * is evicted first.
+ */
+public final class BlockLedger {
+  /** No block. */
+  public static final int NONE = -1;
+
+  private final int rank;
+  private final KvEventSink events;
+  private final int capacity;
+  private final int[] holders;
+  private final @Nullable SequenceHash[] names; // null while not cached
+  private final int[] older; // a ring of idle blocks; entry `capacity` is its head
+  private final int[] newer;
+  private final int[] free;
+  private final Map<SequenceHash, Integer> cached = new HashMap<>();
+  private int freeCount;
+  private int idleCount;
+
+  /**
+   * @param events told of names that end; the rank tells of those that begin
+   */
+  public BlockLedger(int rank, int capacity, KvEventSink events) {
+    this.rank = rank;
+    this.capacity = capacity;
+    this.events = events;
+    this.holders = new int[capacity];
+    this.names = new SequenceHash[capacity];
+    this.older = new int[capacity + 1];
+    this.newer = new int[capacity + 1];
+    this.free = new int[capacity];
+    older[capacity] = capacity;
+    newer[capacity] = capacity;
+    for (int block = capacity - 1; block >= 0; block--) {
+      free[freeCount++] = block;
+    }
+  }
+
+  public int capacity() {
+    return capacity;
+  }
+
+  /** Blocks that {@link #take} can still give. */
+  public int available() {
+    return freeCount + idleCount;
+  }
+
+  public int heldBlocks() {
+    return capacity - freeCount - idleCount;
+  }
+
+  public int cachedBlocks() {
+    return cached.size();
+  }
+
+  /** The block cached under {@code name}, or {@link #NONE}. */
+  public int find(SequenceHash name) {
+    return cached.getOrDefault(name, NONE);
+  }
+
+  public boolean isHeld(int block) {
+    return holders[block] > 0;
+  }
+
+  /** Holds a cached block. */
+  public void hold(int block) {
+    if (holders[block]++ == 0) {
+      unlink(block);
+    }
+  }
+
+  /** A block to write, held, or {@link #NONE}; the longest idle one goes when none is free. */
+  public int take() {
+    if (freeCount == 0) {
+      if (idleCount == 0) {
+        return NONE;
+      }
+      drop(newer[capacity]);
+    }
+    int block = free[--freeCount];
+    holders[block] = 1;
+    return block;
+  }
+
+  /** Caches a held block under a name that no block has. */
+  public void name(int block, SequenceHash name) {
+    names[block] = name;
+    cached.put(name, block);
+  }
+
+  /** Takes its name from a block, if it has one; who holds it goes on holding it. */
+  public void drop(int block) {
+    var name = names[block];
+    if (name != null) {
+      forget(block, name);
+      events.removed(rank, List.of(name));
+    }
+  }
+
+  private void forget(int block, SequenceHash name) {
+    cached.remove(name);
+    names[block] = null;
+    if (holders[block] == 0) {
+      unlink(block);
+      free[freeCount++] = block;
+    }
+  }
+
+  /** Gives up one hold. */
+  public void release(int block) {
+    if (--holders[block] > 0) {
+      return;
+    }
+    if (names[block] == null) {
+      free[freeCount++] = block;
+    } else {
+      int newest = older[capacity];
+      older[block] = newest;
+      newer[block] = capacity;
+      newer[newest] = block;
+      older[capacity] = block;
+      idleCount++;
+    }
+  }
+
+  private void unlink(int block) {
+    newer[older[block]] = newer[block];
+    older[newer[block]] = older[block];
+    idleCount--;
+  }
+
+  /** Caches nothing from now on; blocks that are held stay with their holders, unnamed. */
+  public void clear() {
+    for (int block = 0; block < capacity; block++) {
+      var name = names[block];
+      if (name != null) {
+        forget(block, name);
+      }
+    }
+    events.cleared(rank);
+  }
+}
