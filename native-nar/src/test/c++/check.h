@@ -16,7 +16,7 @@
 void regionTests();
 void copyTests();
 void crc32cTests();
-void closedPeersTests();
+void peerStatesTests();
 void probeTests();
 
 #endif  // DYNAMO_TEST_CHECK_H_

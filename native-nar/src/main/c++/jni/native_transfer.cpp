@@ -7,9 +7,9 @@
 #include <new>
 #include <vector>
 
-#include "../core/closed_peers.h"
 #include "../core/copy.h"
 #include "../core/crc32c.h"
+#include "../core/peer_states.h"
 #include "../core/probe.h"
 #include "../core/regions.h"
 #include "../core/status.h"
@@ -77,6 +77,15 @@ Status withArray(JNIEnv* env, jlong handle, jlong offset, jbyteArray array, jint
     done += piece;
   }
   return Status::kOk;
+}
+
+/// A port and an address of four big-endian words.
+dynamo::Endpoint endpoint(uint32_t port, const jint* words) {
+  dynamo::Endpoint end{static_cast<uint16_t>(port), {}};
+  for (size_t i = 0; i < 16; i++) {
+    end.address[i] = static_cast<uint8_t>(static_cast<uint32_t>(words[i / 4]) >> (24 - 8 * (i % 4)));
+  }
+  return end;
 }
 
 }  // namespace
@@ -175,29 +184,30 @@ JNIEXPORT jstring JNICALL Java_io_dynamo_natives_NativeTransfer_probe(JNIEnv* en
   }
 }
 
-JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_closedPeers(JNIEnv* env, jclass, jint localPort,
-                                                                         jintArray out) {
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_peerStates(JNIEnv* env, jclass,
+                                                                        jintArray connections, jint count,
+                                                                        jbyteArray states) {
   try {
-    constexpr jsize kInts = io_dynamo_natives_NativeTransfer_PEER_INTS;
-    if (localPort <= 0 || localPort > 0xffff) return -EINVAL;
-    auto limit = static_cast<size_t>(env->GetArrayLength(out) / kInts);
-    std::vector<dynamo::Peer> peers;
-    int error = dynamo::findClosedPeers(static_cast<uint16_t>(localPort), limit, &peers);
-    if (error != 0) return -error;
-    std::vector<jint> flat;
-    flat.reserve(peers.size() * kInts);
-    for (const auto& peer : peers) {
-      flat.push_back(peer.port);
-      for (size_t word = 0; word < 4; word++) {
-        uint32_t bits = 0;
-        for (size_t byte = 0; byte < 4; byte++) bits = bits << 8 | peer.address[4 * word + byte];
-        flat.push_back(static_cast<jint>(bits));
-      }
+    constexpr jsize kInts = io_dynamo_natives_NativeTransfer_CONNECTION_INTS;
+    if (count < 0 || count > env->GetArrayLength(states) ||
+        count > env->GetArrayLength(connections) / kInts) {
+      return EINVAL;
     }
-    env->SetIntArrayRegion(out, 0, static_cast<jsize>(flat.size()), flat.data());
-    return static_cast<jint>(peers.size());
+    auto size = static_cast<size_t>(count);
+    std::vector<jint> flat(size * kInts);
+    env->GetIntArrayRegion(connections, 0, count * kInts, flat.data());
+    std::vector<dynamo::Connection> asked(size);
+    for (size_t i = 0; i < size; i++) {
+      const jint* ints = &flat[i * kInts];
+      asked[i].local = endpoint(static_cast<uint32_t>(ints[0]) >> 16, ints + 1);
+      asked[i].remote = endpoint(static_cast<uint32_t>(ints[0]) & 0xffff, ints + 5);
+    }
+    std::vector<dynamo::PeerState> found(size);
+    int error = dynamo::findPeerStates(asked.data(), size, found.data());
+    if (error == 0) env->SetByteArrayRegion(states, 0, count, reinterpret_cast<jbyte*>(found.data()));
+    return error;
   } catch (...) {
-    return -ENOMEM;
+    return ENOMEM;
   }
 }
 

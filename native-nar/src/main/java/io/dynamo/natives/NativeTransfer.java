@@ -14,8 +14,11 @@ import org.jspecify.annotations.Nullable;
  * below zero are {@linkplain NativeStatus status codes}.
  */
 public final class NativeTransfer {
-  /** How many ints {@link #closedPeers} writes per peer: its port, then its address in four. */
-  public static final int PEER_INTS = 5;
+  /**
+   * What {@link #peerStates} takes of a connection: the local port above the remote one, then the
+   * two addresses, four ints each.
+   */
+  static final int CONNECTION_INTS = 9;
 
   static {
     NativeLibrary.ensureLoaded();
@@ -64,9 +67,9 @@ public final class NativeTransfer {
   static native @Nullable String probe();
 
   /**
-   * Writes the peers of connections at a local port that have closed their side.
+   * Writes the state of each connection's peer: 0 open, 1 closed on its side, 2 unknown.
    *
-   * @return how many, at most what {@code out} has room for, or a negated errno
+   * @return 0 or an errno
    */
-  static native int closedPeers(int localPort, int[] out);
+  static native int peerStates(int[] connections, int count, byte[] states);
 }

@@ -219,9 +219,9 @@ final class SettingKeys {
       KEYS.key(
           "dynamo.frontend.disconnect-poll",
           DURATION,
-          "10ms",
+          "20ms",
           WAIT,
-          "between looks at connections whose client has hung up");
+          "between looks at connections whose client may have hung up");
   static final SettingKey<Integer> PREPROCESS_THREADS =
       KEYS.key(
           "dynamo.frontend.preprocess-threads",

@@ -10,14 +10,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param contentBytes {@code Content-Length}, negative when unknown
  * @param headers by lower-case name; the first value of each
- * @param remote the client's end of the TCP connection
+ * @param local our end of the TCP connection
+ * @param remote the client's
  * @param body read once, by the thread that serves the request
  */
 record HttpCall(
     @Nullable String contentType,
     long contentBytes,
     Map<String, String> headers,
-    int localPort,
+    InetSocketAddress local,
     InetSocketAddress remote,
     InputStream body) {
   HttpCall {

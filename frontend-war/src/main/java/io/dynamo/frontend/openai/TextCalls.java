@@ -32,8 +32,8 @@ final class TextCalls {
             request.getContentType(),
             request.getContentLengthLong(),
             headers(request),
-            request.getLocalPort(),
-            remote(request),
+            end(request.getLocalAddr(), request.getLocalPort()),
+            end(request.getRemoteAddr(), request.getRemotePort()),
             request.getInputStream());
     try {
       service.serve(api, call, new JaxRsAnswer(response));
@@ -42,9 +42,8 @@ final class TextCalls {
     }
   }
 
-  private static InetSocketAddress remote(HttpServletRequest request) {
-    return new InetSocketAddress(
-        InetAddress.ofLiteral(request.getRemoteAddr()), request.getRemotePort());
+  private static InetSocketAddress end(String address, int port) {
+    return new InetSocketAddress(InetAddress.ofLiteral(address), port);
   }
 
   private static Map<String, String> headers(HttpServletRequest request) {

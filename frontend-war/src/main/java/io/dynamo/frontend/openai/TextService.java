@@ -130,7 +130,7 @@ public final class TextService {
       this.call = call;
       this.answer = answer;
       this.account = account;
-      this.client = new ClientConnection(call.localPort(), call.remote(), cancellation);
+      this.client = new ClientConnection(call.local(), call.remote(), cancellation);
     }
 
     /** Answers; returns null when the client got what it asked for, else what it was told. */

@@ -15,32 +15,41 @@ public final class ClientConnection {
     STALLED
   }
 
-  private final int localPort;
+  private final InetSocketAddress local;
   private final InetSocketAddress remote;
   private final Cancellation cancellation;
-  private final long since = System.nanoTime();
   private volatile boolean over;
   private volatile boolean isWriting;
   private volatile long writingSince; // nanos, meaningful while isWriting
   private volatile Loss loss = Loss.NONE;
+  private boolean known; // the watcher only
 
-  public ClientConnection(int localPort, InetSocketAddress remote, Cancellation cancellation) {
-    this.localPort = localPort;
+  /**
+   * @param local our end of the TCP connection
+   * @param remote the client's
+   */
+  public ClientConnection(
+      InetSocketAddress local, InetSocketAddress remote, Cancellation cancellation) {
+    this.local = local;
     this.remote = remote;
     this.cancellation = cancellation;
   }
 
-  public int localPort() {
-    return localPort;
+  public InetSocketAddress local() {
+    return local;
   }
 
   public InetSocketAddress remote() {
     return remote;
   }
 
-  /** When the request began, by {@link System#nanoTime()}. */
-  long since() {
-    return since;
+  /**
+   * Whether the client has gone, by what the kernel says now. A connection that it never knew is
+   * one whose addresses are not those of the socket, behind a proxy that tells of its own clients.
+   */
+  boolean isGone(HungUpPeers.Peer now) {
+    known |= now != HungUpPeers.Peer.UNKNOWN;
+    return known && now != HungUpPeers.Peer.OPEN;
   }
 
   /** Why the request was given up, as far as the client is to blame. */

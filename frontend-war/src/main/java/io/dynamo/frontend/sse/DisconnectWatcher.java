@@ -3,7 +3,8 @@ package io.dynamo.frontend.sse;
 import io.dynamo.concurrent.Cancellation;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.HashSet;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -78,11 +79,13 @@ public final class DisconnectWatcher implements AutoCloseable {
   }
 
   private void loop() {
+    long tookNanos = 0;
     while (true) {
       synchronized (lock) {
         try {
-          var millis = pollNanos / 1_000_000;
-          lock.wait(millis, (int) (pollNanos % 1_000_000));
+          // of very many connections it looks less often: never for more than a tenth of the time
+          long pause = Math.max(pollNanos, 9 * tookNanos);
+          lock.wait(pause / 1_000_000, (int) (pause % 1_000_000));
         } catch (InterruptedException e) {
           closed = true;
           Thread.currentThread().interrupt();
@@ -92,7 +95,9 @@ public final class DisconnectWatcher implements AutoCloseable {
           return;
         }
       }
+      long begun = System.nanoTime();
       tryLook();
+      tookNanos = System.nanoTime() - begun;
     }
   }
 
@@ -111,25 +116,23 @@ public final class DisconnectWatcher implements AutoCloseable {
 
   /** One look at all that is in flight. */
   void look() {
-    long begun = System.nanoTime();
-    var locals = new HashSet<Integer>();
+    long now = System.nanoTime();
+    var connections = new ArrayList<ClientConnection>();
     for (var connection : inFlight) {
-      if (connection.writingNanos(begun) > stallNanos) {
+      if (connection.writingNanos(now) > stallNanos) {
         connection.lose(ClientConnection.Loss.STALLED);
       } else {
-        locals.add(connection.localPort());
+        connections.add(connection);
       }
     }
     if (hungUp != null) {
-      for (int local : locals) {
-        look(hungUp, local, begun);
-      }
+      look(hungUp, connections);
     }
   }
 
-  private void look(HungUpPeers kernel, int local, long begun) {
-    var gone = kernel.scan(local);
-    if (gone == null) {
+  private void look(HungUpPeers kernel, List<ClientConnection> connections) {
+    var peers = kernel.look(connections);
+    if (peers == null) {
       if (!blind) {
         blind = true;
         LOG.log(
@@ -143,13 +146,9 @@ public final class DisconnectWatcher implements AutoCloseable {
       blind = false;
       LOG.log(Level.INFO, "the kernel tells of closed connections");
     }
-    if (gone.isEmpty()) {
-      return;
-    }
-    for (var connection : inFlight) {
-      if (connection.localPort() == local
-          && connection.since() - begun < 0 // a younger one may have inherited the port
-          && gone.contains(connection.remote())) {
+    for (int i = 0; i < connections.size(); i++) {
+      var connection = connections.get(i);
+      if (connection.isGone(peers.get(i))) {
         connection.lose(ClientConnection.Loss.HUNG_UP);
       }
     }

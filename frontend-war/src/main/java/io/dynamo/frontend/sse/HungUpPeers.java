@@ -1,15 +1,23 @@
 package io.dynamo.frontend.sse;
 
-import java.net.InetSocketAddress;
-import java.util.Set;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Asks the kernel which clients have closed their end of a connection to us. */
+/** Asks the kernel which clients have gone. */
 @FunctionalInterface
 public interface HungUpPeers {
+  /** What the kernel knows of a connection to a client. */
+  enum Peer {
+    OPEN,
+    /** The client closed its side. */
+    CLOSED,
+    /** No such connection: the client reset it, or the kernel knows it by other addresses. */
+    UNKNOWN
+  }
+
   /**
-   * The clients of connections to {@code localPort} in CLOSE_WAIT, or null when that cannot be told
-   * now. Does not wait. Called by one thread at a time.
+   * What became of each connection, in their order; null when that cannot be told now. Does not
+   * wait. Called by one thread at a time.
    */
-  @Nullable Set<InetSocketAddress> scan(int localPort);
+  @Nullable List<Peer> look(List<ClientConnection> connections);
 }

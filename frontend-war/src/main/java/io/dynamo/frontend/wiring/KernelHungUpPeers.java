@@ -1,37 +1,34 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.HungUpPeers;
-import io.dynamo.natives.ClosedPeers;
-import java.net.InetSocketAddress;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.Map;
-import java.util.Set;
+import io.dynamo.natives.PeerStates;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Clients that hung up, from the kernel's {@code sock_diag}. For one thread at a time. */
+/** Clients that went, from the kernel's {@code sock_diag}. For one thread at a time. */
 final class KernelHungUpPeers implements HungUpPeers {
-  private static final int MAX_PORTS = 16; // ports of this server that requests come in on
-
-  private final Map<Integer, ClosedPeers> scanners = new HashMap<>();
+  private final PeerStates states = new PeerStates();
 
   @Override
-  public @Nullable Set<InetSocketAddress> scan(int localPort) {
-    if (scanners.size() >= MAX_PORTS && !scanners.containsKey(localPort)) {
+  public @Nullable List<Peer> look(List<ClientConnection> connections) {
+    states.clear();
+    for (var connection : connections) {
+      states.add(new PeerStates.Connection(connection.local(), connection.remote()));
+    }
+    if (!states.ask()) {
       return null;
     }
-    var peers = scanners.computeIfAbsent(localPort, ClosedPeers::new);
-    int count = peers.scan();
-    if (count < 0) {
-      return null;
+    var peers = new ArrayList<Peer>(connections.size());
+    for (int i = 0; i < connections.size(); i++) {
+      peers.add(
+          switch (states.state(i)) {
+            case OPEN -> Peer.OPEN;
+            case CLOSED -> Peer.CLOSED;
+            case UNKNOWN -> Peer.UNKNOWN;
+          });
     }
-    if (count == 0) {
-      return Set.of();
-    }
-    var gone = HashSet.<InetSocketAddress>newHashSet(count);
-    for (int i = 0; i < count; i++) {
-      gone.add(peers.remote(i));
-    }
-    return gone;
+    return peers;
   }
 }

@@ -264,7 +264,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             headers.getOrDefault("content-type", "application/json"),
             length,
             headers,
-            8000,
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 8000),
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000),
             body),
         answer);

@@ -28,10 +28,10 @@ import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
@@ -466,12 +466,12 @@ class TextServiceTest {
     var closed = new AtomicBoolean();
     var looks = new CountDownLatch(2); // the second begins when the first was acted upon
     HungUpPeers kernel =
-        local -> {
+        connections -> {
           if (!closed.get()) {
-            return Set.of();
+            return Collections.nCopies(connections.size(), HungUpPeers.Peer.OPEN);
           }
           looks.countDown();
-          return Set.of(new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000));
+          return Collections.nCopies(connections.size(), HungUpPeers.Peer.CLOSED);
         };
     try (var threads = Executors.newVirtualThreadPerTaskExecutor();
         var watcher =

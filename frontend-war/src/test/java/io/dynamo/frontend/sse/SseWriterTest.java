@@ -95,7 +95,9 @@ class SseWriterTest {
 
   private static ClientConnection client() {
     return new ClientConnection(
-        8000, new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000), new Cancellation());
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 8000),
+        new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000),
+        new Cancellation());
   }
 
   @Test
