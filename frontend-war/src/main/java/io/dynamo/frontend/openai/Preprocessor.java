@@ -21,10 +21,13 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
- * Renders and tokenises prompts on a bounded number of platform threads: the work is native and
- * would pin a virtual thread's carrier. Safe for concurrent use; callers wait.
+ * Renders and tokenises prompts: short ones on the thread that asks, which must be none of an event
+ * loop, as a hand-over would cost more; all others on a bounded number of platform threads, so that
+ * long ones keep no carrier of virtual threads. Safe for concurrent use; callers wait.
  */
 public final class Preprocessor implements AutoCloseable {
+  private static final int SHORT = 16 << 10;
+
   private final ThreadPoolExecutor pool;
 
   /**
@@ -47,12 +50,23 @@ public final class Preprocessor implements AutoCloseable {
    * Runs {@code work} on the text of {@code model} and waits for what it gives. Nothing is
    * tokenised any more once the caller has given up.
    *
+   * @param bytes of the request that the prompts came in; negative when unknown
    * @throws DynamoException the work's own refusal, {@link CancelledException}, {@link
    *     DeadlineExceededException}, or {@link OverloadedException}
    */
   <T> T run(
-      ModelText model, Function<ModelText, T> work, Deadline deadline, Cancellation cancellation)
+      ModelText model,
+      Function<ModelText, T> work,
+      long bytes,
+      Deadline deadline,
+      Cancellation cancellation)
       throws InterruptedException {
+    if (bytes >= 0 && bytes <= SHORT) {
+      if (Thread.interrupted()) {
+        throw new InterruptedException();
+      }
+      return work.apply(model);
+    }
     var result = new CompletableFuture<T>();
     Runnable task = () -> run(new WhileWanted(model, result), work, result);
     try {

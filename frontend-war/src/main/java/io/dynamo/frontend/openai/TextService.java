@@ -259,7 +259,8 @@ public final class TextService {
                 CallHeaders.forwarded(call.headers()),
                 deadline,
                 cancellation);
-        var prompts = preprocessor.run(model.text(), wanted::prepare, deadline, cancellation);
+        var prompts = preprocessor.run(
+                model.text(), wanted::prepare, call.contentBytes(), deadline, cancellation);
         for (var prompt : prompts) {
           Generations.check(wanted.fields(), model, prompt, api.promptField());
         }

@@ -64,6 +64,15 @@ final class AddedTokenTrie {
     return root.longer.isEmpty();
   }
 
+  /** Where the first token from {@code from} on begins that ends by {@code limit}, else there. */
+  int first(String text, int from, int limit) {
+    int at = isEmpty() ? limit : from;
+    while (at < limit && longest(text, at, limit) == null) {
+      at++;
+    }
+    return at;
+  }
+
   /** The longest token at {@code from} that ends by {@code limit}. */
   @Nullable Match longest(String text, int from, int limit) {
     char first = text.charAt(from);

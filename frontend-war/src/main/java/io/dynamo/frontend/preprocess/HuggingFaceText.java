@@ -98,7 +98,8 @@ public final class HuggingFaceText implements ModelText {
     var vocabulary = Vocabulary.of(tokenizer);
     var eosTokenIds = EosTokens.of(parsed, config, tokenizer);
     var template = template(texts.get(TEMPLATE), parsed.get(TEMPLATE_JSON), config);
-    var encoder = new PromptEncoder(new TextEncoder(tokenizerText), tokenizer, cache);
+    var textEncoder = ByteLevelEncoder.of(tokenizer, new LibraryEncoder(tokenizerText));
+    var encoder = new PromptEncoder(textEncoder, tokenizer, cache);
     return new HuggingFaceText(encoder, vocabulary, template, eosTokenIds);
   }
 

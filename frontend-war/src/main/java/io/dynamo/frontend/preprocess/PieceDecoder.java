@@ -1,5 +1,6 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.frontend.preprocess.bpe.ByteAlphabet;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

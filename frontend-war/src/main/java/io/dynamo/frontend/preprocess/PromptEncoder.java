@@ -38,7 +38,7 @@ final class PromptEncoder implements AutoCloseable {
   }
 
   int[] encode(String text) {
-    var whole = TextEncoder.wellFormed(text);
+    var whole = WellFormed.of(text);
     return cuts == null || cache == null || whole.length() < SHORTEST_PART
         ? encoder.encode(whole)
         : encode(whole, cuts, cache);

@@ -125,17 +125,12 @@ final class SafeCuts {
     }
 
     private void findRaw() {
-      rawToken = null;
-      for (rawStart = at; rawStart < text.length(); rawStart++) {
-        rawToken = raw.longest(text, rawStart, text.length());
-        if (rawToken != null) {
-          return;
-        }
-      }
+      rawStart = raw.first(text, at, text.length());
+      rawToken = rawStart < text.length() ? raw.longest(text, rawStart, text.length()) : null;
     }
   }
 
-  private static boolean is(Map<?, ?> token, String flag) {
+  static boolean is(Map<?, ?> token, String flag) {
     return Boolean.TRUE.equals(token.get(flag));
   }
 
@@ -150,7 +145,7 @@ final class SafeCuts {
         || list.stream().allMatch(part -> knows(part, parts, known));
   }
 
-  private static boolean isIdentity(@Nullable Object normalizer) {
+  static boolean isIdentity(@Nullable Object normalizer) {
     return normalizer == null
         || (normalizer instanceof Map<?, ?> map
             && "Sequence".equals(map.get("type"))

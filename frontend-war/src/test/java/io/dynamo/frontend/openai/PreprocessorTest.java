@@ -15,6 +15,7 @@ import io.dynamo.frontend.preprocess.TokenTable;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.ArrayList;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
@@ -85,6 +86,7 @@ class PreprocessorTest {
                 preprocessor.run(
                     gate,
                     text -> text.encode(text.render(PROMPT)),
+                    -1,
                     Deadline.after(Duration.ofSeconds(30)),
                     cancellation));
           } catch (RuntimeException | InterruptedException e) {
@@ -137,6 +139,7 @@ class PreprocessorTest {
                 preprocessor.run(
                     gate,
                     text -> text.encode(text.render(PROMPT)),
+                    -1,
                     Deadline.after(Duration.ofMillis(1)),
                     new Cancellation()))
         .isInstanceOf(DeadlineExceededException.class);
@@ -175,9 +178,25 @@ class PreprocessorTest {
                 preprocessor.run(
                     model,
                     text -> text.encode(text.render(PROMPT)),
+                    -1,
                     Deadline.after(Duration.ofSeconds(30)),
                     new Cancellation()))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("no system role");
+  }
+
+  @Test
+  void shortPromptsAreDoneByTheThreadThatAsks() throws InterruptedException {
+    var workers = new ArrayList<Thread>();
+    for (long bytes : new long[] {100, 1 << 20}) {
+      preprocessor.run(
+          gate,
+          text -> workers.add(Thread.currentThread()),
+          bytes,
+          Deadline.after(Duration.ofSeconds(30)),
+          new Cancellation());
+    }
+    assertThat(workers.getFirst()).isSameAs(Thread.currentThread());
+    assertThat(workers.getLast()).isNotSameAs(Thread.currentThread());
   }
 }

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** Compares our detokenizer with the tokenizer library's own decoder. */
 final class DetokenizerOracle {
-  private static final Map<Path, TextEncoder> ENCODERS = new HashMap<>();
+  private static final Map<Path, LibraryEncoder> ENCODERS = new HashMap<>();
 
   private DetokenizerOracle() {}
 
@@ -41,9 +41,9 @@ final class DetokenizerOracle {
     return text.toString();
   }
 
-  private static TextEncoder open(Path folder) {
+  private static LibraryEncoder open(Path folder) {
     try {
-      return new TextEncoder(Files.readString(folder.resolve("tokenizer.json")));
+      return new LibraryEncoder(Files.readString(folder.resolve("tokenizer.json")));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

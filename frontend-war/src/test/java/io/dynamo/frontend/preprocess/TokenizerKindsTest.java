@@ -68,7 +68,7 @@ class TokenizerKindsTest {
   void decodesRandomTokensAsTheLibraryDoes(String kind) throws IOException {
     var json = resource(kind + ".json");
     var table = Vocabulary.of(JsonTree.ofFile(kind, json));
-    try (var oracle = new TextEncoder(json)) {
+    try (var oracle = new LibraryEncoder(json)) {
       var random = new Random(kind.hashCode());
       for (int round = 0; round < 3000; round++) {
         var ids = random.ints(1 + random.nextInt(12), 0, table.size()).toArray();
@@ -89,7 +89,7 @@ class TokenizerKindsTest {
   void textAfterAPromptKeepsItsSpaces(String kind) throws IOException {
     var json = resource(kind + ".json");
     var table = Vocabulary.of(JsonTree.ofFile(kind, json));
-    try (var oracle = new TextEncoder(json)) {
+    try (var oracle = new LibraryEncoder(json)) {
       var prompt = oracle.encode("the");
       var words = oracle.encode("the water people found");
       var ids = Arrays.copyOfRange(words, Math.min(prompt.length, words.length - 1), words.length);
@@ -144,7 +144,7 @@ class TokenizerKindsTest {
    * The library's text. Where a run of byte tokens is no UTF-8, its fallback replaces every byte of
    * the run, whole characters included; then the bytes themselves say what is right.
    */
-  private static String whole(TokenTable table, TextEncoder oracle, int[] ids, boolean skip) {
+  private static String whole(TokenTable table, LibraryEncoder oracle, int[] ids, boolean skip) {
     var library = oracle.decode(wide(ids), skip);
     if (!library.contains("\uFFFD")) {
       return library;

@@ -1,0 +1,91 @@
+package io.dynamo.frontend.preprocess.bpe;
+
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which pairs of tokens become one, and in which order: the lower rank first. Immutable.
+ */
+final class MergeTable {
+  static final int NONE = -1;
+  private static final long FREE = -1;
+
+  private final long[] pairs; // open addressing; left above right
+  private final int[] ranks; // of the pair at the same place
+  private final int[] merged; // by rank
+
+  private MergeTable(int merges) {
+    int size = Integer.highestOneBit(Math.max(4, 3 * merges)) * 2;
+    pairs = new long[size];
+    ranks = new int[size];
+    merged = new int[merges];
+    Arrays.fill(pairs, FREE);
+  }
+
+  /**
+   * From the {@code merges} of a {@code tokenizer.json}.
+   *
+   * @return null when one of them is not of two known tokens that make a third
+   */
+  static @Nullable MergeTable of(List<?> merges, Map<String, Integer> vocabulary) {
+    var table = new MergeTable(merges.size());
+    for (int rank = 0; rank < merges.size(); rank++) {
+      var pair = pair(merges.get(rank));
+      if (pair == null) {
+        return null;
+      }
+      var left = vocabulary.get(pair[0]);
+      var right = vocabulary.get(pair[1]);
+      var both = vocabulary.get(pair[0] + pair[1]);
+      if (left == null || right == null || both == null) {
+        return null;
+      }
+      table.put(left, right, rank, both);
+    }
+    return table;
+  }
+
+  private static String @Nullable [] pair(@Nullable Object merge) {
+    var parts =
+        switch (merge) {
+          case String text -> text.split(" ", -1);
+          case List<?> list -> list.stream().map(String::valueOf).toArray(String[]::new);
+          case null, default -> new String[0];
+        };
+    return parts.length == 2 ? parts : null;
+  }
+
+  private void put(int left, int right, int rank, int both) {
+    int place = place(left, right);
+    pairs[place] = key(left, right);
+    ranks[place] = rank; // of a pair that is named twice, the last
+    merged[rank] = both;
+  }
+
+  /** The rank of a pair, or {@link #NONE}. */
+  int rank(int left, int right) {
+    int place = place(left, right);
+    return pairs[place] == FREE ? NONE : ranks[place];
+  }
+
+  /** What the pair of a rank becomes. */
+  int merged(int rank) {
+    return merged[rank];
+  }
+
+  private int place(int left, int right) {
+    long key = key(left, right);
+    int mask = pairs.length - 1;
+    int at = (int) ((key * 0x9E3779B97F4A7C15L) >>> 32) & mask;
+    while (pairs[at] != FREE && pairs[at] != key) {
+      at = at + 1 & mask;
+    }
+    return at;
+  }
+
+  private static long key(int left, int right) {
+    return (long) left << 32 | right;
+  }
+}
