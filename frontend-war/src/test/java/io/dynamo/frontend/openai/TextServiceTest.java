@@ -439,7 +439,8 @@ class TextServiceTest {
             frontend.renderEnds.countDown();
           }
         };
-    frontend.post(hi("").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
+    var body = new ByteArrayInputStream(hi("").getBytes(StandardCharsets.UTF_8));
+    frontend.post(body, -1, Map.of(), answer); // of unknown length: another thread renders
     assertThat(Thread.interrupted()).isTrue();
     assertThat(flagWhileAnswering).isFalse();
     assertThat(answer.status).isEqualTo(503);
