@@ -111,6 +111,14 @@ class DynamoMockerIT {
             () ->
                 ServerFacts.metric(frontend, "dynamo_router_overlap_blocks_total", "") - overlap
                     >= 4L * LongPrompts.COUNT);
+        var why =
+            RoutedChat.probe(
+                frontend.uri("/"),
+                ChatClient.body(Cluster.MODEL, LongPrompts.prompt("Number", 1), 4, false));
+        assertThat(why.decision().get("reason").asText()).isEqualTo("least_cost");
+        assertThat(why.overlaps()).as("of both mockers").hasSize(2);
+        assertThat(why.overlaps().get(why.chosen())).isGreaterThanOrEqualTo(4);
+        assertThat(why.overlaps().values()).as("the late one has nothing").contains(0);
       }
     }
   }
