@@ -93,9 +93,10 @@ class DynamoMockerIT {
       frontend.awaitReady();
       awaitListed(frontend, true);
       LongPrompts.askAll(frontend.port()); // the late one is not there yet: all prefixes are here
-      Polling.until("it was asked for what it holds", LIMIT, () -> recovered(frontend) == 1);
+      Polling.until("it was asked for what it holds", LIMIT, () -> recovered(frontend) > 0);
+      long asked = recovered(frontend);
       try (var late = PeerProcess.mocker("mocker-kv-late", store, block)) {
-        Polling.until("the second was asked too", LIMIT, () -> recovered(frontend) == 2);
+        Polling.until("the second was asked too", LIMIT, () -> recovered(frontend) > asked);
         long before = early.metric("dynamo_component_requests_total", ServerFacts.GENERATE);
         long overlap = ServerFacts.metric(frontend, "dynamo_router_overlap_blocks_total", "");
 
