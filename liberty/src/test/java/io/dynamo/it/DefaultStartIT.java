@@ -35,10 +35,10 @@ class DefaultStartIT {
   @Test
   void theSecondTurnOfAChatStreamsFromCachedTokensAndTheRouterSaysWhy() throws Exception {
     var messages = JSON.createArrayNode();
-    say(messages, "system", "You are a helpful assistant. Today is " + System.nanoTime() + ".");
+    say(messages, "system", "You are a helpful assistant.");
     say(messages, "user", "What is the capital of France, and what is it known for?");
     var first = ask(messages);
-    assertThat(first.text()).isNotBlank();
+    assertThat(first.text()).contains("Paris");
     assertThat(first.pieces()).as("it streams").isGreaterThan(1);
     var firstDecision = RoutedChat.explain(SERVER, first.id());
     assertThat(firstDecision.get("mode").asText()).isEqualTo("kv");

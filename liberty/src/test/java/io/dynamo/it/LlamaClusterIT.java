@@ -179,7 +179,7 @@ class LlamaClusterIT {
 
     for (var frontend : List.of(ours(), others())) {
       awaitHeard(frontend);
-      believesWhatTheyHold(frontend, bodies.subList(0, 12));
+      believesWhatTheyHold(frontend, bodies.subList(0, 8));
     }
   }
 
