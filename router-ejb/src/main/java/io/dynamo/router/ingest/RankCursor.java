@@ -102,8 +102,8 @@ final class RankCursor {
         begin();
       }
       case LIVE -> {
-        if (recoverable && known) {
-          recover(cursor + 1);
+        if (recoverable && known && !asking) {
+          ask(cursor + 1); // and follows on: what is lost shows as a gap, unless nothing comes
         }
       }
       case RECOVERING -> unheard = true; // the answer may be older than what is heard
@@ -266,14 +266,20 @@ final class RankCursor {
     asking = false;
     switch (reply) {
       case KvReply.Events it -> events(it);
+      case KvReply.TreeDump it when isInStep(it.lastId()) -> effects.count(Happening.IN_STEP);
       case KvReply.TreeDump it -> dump(it);
-      case KvReply.TooNew it when askedFrom != null && it.newestId() == cursor -> {
-        effects.count(Happening.IN_STEP);
-        takeKept();
-      }
+      case KvReply.TooNew it when isInStep(it.newestId()) -> effects.count(Happening.IN_STEP);
       case KvReply.TooNew _, KvReply.TreeDumpFailed _, KvReply.InvalidRange _, KvReply.Refused _ ->
           unanswered();
     }
+  }
+
+  /** Whether a source that was followed all the while has told nothing that was not heard. */
+  private boolean isInStep(long lastId) {
+    return state == State.LIVE
+        && askedFrom != null
+        && Long.compareUnsigned(askedFrom - 1, lastId) <= 0
+        && Long.compareUnsigned(lastId, cursor) <= 0;
   }
 
   private void events(KvReply.Events reply) {
@@ -361,7 +367,7 @@ final class RankCursor {
   /** The source has not answered, and is not asked for a while. */
   void exhausted() {
     asking = false;
-    if (state == State.FENCED) {
+    if (state == State.FENCED || state == State.LIVE) { // nothing that is told is known to be lost
       return;
     }
     effects.count(Happening.EXHAUSTED);

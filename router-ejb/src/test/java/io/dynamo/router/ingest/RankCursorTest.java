@@ -254,10 +254,31 @@ class RankCursorTest {
   void aSourceThatIsHeardAgainIsAskedForWhatWasMissed() {
     begun(3);
     recoverable.heard();
-    live(recoverable, 7);
     recoverable.answered(new KvReply.Events(events(4, 5, 6), 6));
+    live(recoverable, 7);
     assertThat(log).containsExactly("ask 4", "4", "5", "6", "7");
     assertThat(counted).doesNotContain(Happening.GAP);
+  }
+
+  @Test
+  void eventsAreTakenWhileASourceIsAskedWhatWasMissed() {
+    begun(3);
+    recoverable.heard();
+    recoverable.heard();
+    live(recoverable, 4);
+    recoverable.answered(new KvReply.Events(events(4, 5), 5));
+    live(recoverable, 5, 6);
+    assertThat(log).containsExactly("ask 4", "4", "5", "6");
+  }
+
+  @Test
+  void aGapIsAskedForAnewWhileASourceIsAskedWhatWasMissed() {
+    begun(3);
+    recoverable.heard();
+    live(recoverable, 4, 7);
+    recoverable.answered(new KvReply.Events(events(5, 6, 7), 7));
+    live(recoverable, 8);
+    assertThat(log).containsExactly("ask 4", "4", "ask 5", "5", "6", "7", "8");
   }
 
   @Test
@@ -268,7 +289,30 @@ class RankCursorTest {
     recoverable.answered(new KvReply.TooNew(4, 3, 3));
     live(recoverable, 5);
     assertThat(log).containsExactly("ask 4", "4", "5");
-    assertThat(counted).contains(Happening.IN_STEP);
+    assertThat(counted).containsExactly(Happening.IN_STEP);
+  }
+
+  @Test
+  void aDumpIsTakenOnlyWhenItTellsMoreThanWasHeard() {
+    begun(3);
+    recoverable.heard();
+    live(recoverable, 4, 5);
+    recoverable.answered(new KvReply.TreeDump(events(0), 4));
+    recoverable.heard();
+    live(recoverable, 6);
+    recoverable.answered(new KvReply.TreeDump(events(0), 9));
+    live(recoverable, 9, 10);
+    assertThat(log).containsExactly("ask 4", "4", "5", "ask 6", "6", "reset", "0", "10");
+  }
+
+  @Test
+  void aSourceThatDoesNotSayWhatWasMissedIsFollowedOn() {
+    begun(3);
+    recoverable.heard();
+    recoverable.exhausted();
+    live(recoverable, 4, 6);
+    assertThat(log).containsExactly("ask 4", "4", "ask 5");
+    assertThat(counted).doesNotContain(Happening.EXHAUSTED);
   }
 
   @Test
