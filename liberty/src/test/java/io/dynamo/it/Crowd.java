@@ -46,8 +46,7 @@ final class Crowd implements AutoCloseable {
         first,
         IntStream.range(first, first + streams)
             .mapToObj(
-                number ->
-                    ChatClient.body(Cluster.MODEL, OracleText.prompt(number), tokens, true))
+                number -> ChatClient.body(Cluster.MODEL, OracleText.prompt(number), tokens, true))
             .toList());
   }
 

@@ -19,8 +19,7 @@ final class IntakeMeters {
   final Counter backlog;
   final Counter undecodable;
   final Counter lowerTier;
-  private final Map<Happening, Counter> happenings =
-      new EnumMap<>(Happening.class);
+  private final Map<Happening, Counter> happenings = new EnumMap<>(Happening.class);
   private final Kind stored;
   private final Kind removed;
   private final Kind cleared;

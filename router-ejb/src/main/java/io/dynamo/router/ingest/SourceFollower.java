@@ -39,6 +39,7 @@ final class SourceFollower implements RankCursor.Effects {
   private Recoveries.@Nullable Ticket question;
   private Alarms.@Nullable Alarm rest;
   private Alarms.@Nullable Alarm subscribing;
+  private boolean cut; // logged when it changes
   private int asked; // tells answers to the last question from those to earlier ones
   private boolean ended;
 
@@ -85,12 +86,23 @@ final class SourceFollower implements RankCursor.Effects {
 
   /** The way to the source is there, for the first time or again. */
   void linked() {
+    if (cut) {
+      cut = false;
+      LOG.log(Level.INFO, "rank {0} can be heard again", source.rank());
+    }
     stopSubscribing();
     subscribing = soon(SUBSCRIBING, cursor::heard);
   }
 
   /** There is no way to the source. */
   void cut() {
+    if (!cut) {
+      cut = true;
+      LOG.log(
+          Level.WARNING,
+          "rank {0} cannot be heard; until it can, nothing counts as cached there",
+          source.rank());
+    }
     stopSubscribing();
     cursor.cut();
   }
