@@ -19,10 +19,12 @@ final class Cluster implements AutoCloseable {
 
   private static final String JVM_ARGS = "-Xmx512m -Ddynamo.role=";
 
+  private final Plan plan;
   private final Path store;
   private final List<ServerProcess> servers = new ArrayList<>();
 
-  private Cluster(Path store) {
+  private Cluster(Plan plan, Path store) {
+    this.plan = plan;
     this.store = store;
   }
 
@@ -31,25 +33,35 @@ final class Cluster implements AutoCloseable {
    *
    * @param frontendArgs more arguments of the frontend's JVM
    * @param worker environment of each worker
+   * @param workerRole of each worker; with {@code all} each is another frontend, too
    */
-  record Plan(String name, int workers, String frontendArgs, Map<String, String> worker) {
+  record Plan(
+      String name,
+      int workers,
+      String frontendArgs,
+      Map<String, String> worker,
+      String workerRole) {
     static Plan of(String name, int workers) {
-      return new Plan(name, workers, "", Map.of());
+      return new Plan(name, workers, "", Map.of(), "worker");
     }
 
     Plan worker(Map<String, String> environment) {
-      return new Plan(name, workers, frontendArgs, environment);
+      return new Plan(name, workers, frontendArgs, environment, workerRole);
     }
 
     Plan frontendArgs(String args) {
-      return new Plan(name, workers, args, worker);
+      return new Plan(name, workers, args, worker, workerRole);
+    }
+
+    Plan workerRole(String role) {
+      return new Plan(name, workers, frontendArgs, worker, role);
     }
 
     /** Starts all, and returns when the frontend sees every worker. */
     Cluster start() throws IOException {
-      var cluster = new Cluster(Files.createTempDirectory("dynamo-discovery"));
+      var cluster = new Cluster(this, Files.createTempDirectory("dynamo-discovery"));
       try {
-        cluster.start(this);
+        cluster.startAll();
         return cluster;
       } catch (RuntimeException | Error failed) {
         cluster.close();
@@ -59,26 +71,48 @@ final class Cluster implements AutoCloseable {
   }
 
   /** One after the other: together they would only share the processors. */
-  private void start(Plan plan) {
+  private void startAll() {
     servers.add(
         server(plan.name + "-frontend")
             .with("JVM_ARGS", JVM_ARGS + "frontend " + plan.frontendArgs)
             .start());
     for (int i = 0; i < plan.workers; i++) {
-      var worker = server(plan.name + "-worker-" + i).with("JVM_ARGS", JVM_ARGS + "worker");
-      for (var setting : plan.worker.entrySet()) {
-        worker = worker.with(setting.getKey(), setting.getValue());
-      }
-      servers.add(worker.start());
+      servers.add(startWorker(i));
       servers.getLast().awaitReady();
     }
     servers.getFirst().awaitReady(); // once it has found a model
-    Polling.until(
-        "all workers are registered", Duration.ofSeconds(30), () -> registered() == plan.workers);
+    awaitRegistered();
     Polling.until(
         "the model is listed",
         Duration.ofSeconds(30),
         () -> frontend().get("/v1/models").body().contains('"' + MODEL + '"'));
+  }
+
+  private ServerProcess startWorker(int index) {
+    var worker =
+        server(plan.name + "-worker-" + index).with("JVM_ARGS", JVM_ARGS + plan.workerRole);
+    for (var setting : plan.worker.entrySet()) {
+      worker = worker.with(setting.getKey(), setting.getValue());
+    }
+    return worker.start();
+  }
+
+  /** Starts a worker in place of one that is killed here, if it lives. */
+  void replaceWorker(int index) {
+    worker(index).close();
+    servers.set(index + 1, startWorker(index));
+    worker(index).awaitReady();
+    awaitRegistered();
+  }
+
+  private void awaitRegistered() {
+    Polling.until(
+        "all workers are registered", Duration.ofSeconds(30), () -> registered() == plan.workers);
+  }
+
+  /** The folder through which they find each other. */
+  Path store() {
+    return store;
   }
 
   private ServerProcess.Plan server(String name) {

@@ -11,6 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Many streams at once, each on a connection and a thread of its own. Owned by one test thread. */
@@ -40,16 +41,27 @@ final class Crowd implements AutoCloseable {
 
   /** The same, asked of any frontend on this machine. */
   static Crowd ask(int port, int first, int streams, int tokens) {
-    var crowd = new Crowd(streams);
-    for (int i = first; i < first + streams; i++) {
-      int number = i;
-      crowd.outcomes.add(crowd.executor.submit(() -> crowd.read(port, number, tokens)));
+    return ask(
+        port,
+        first,
+        IntStream.range(first, first + streams)
+            .mapToObj(
+                number -> ChatClient.body(Cluster.MODEL, OracleText.prompt(number), tokens, true))
+            .toList());
+  }
+
+  /** Asks each of {@code bodies}, as of {@link ChatClient#body}; their numbers count from first. */
+  static Crowd ask(int port, int first, List<String> bodies) {
+    var crowd = new Crowd(bodies.size());
+    for (int i = 0; i < bodies.size(); i++) {
+      int number = first + i;
+      var body = bodies.get(i);
+      crowd.outcomes.add(crowd.executor.submit(() -> crowd.read(port, number, body)));
     }
     return crowd;
   }
 
-  private Outcome read(int port, int number, int tokens) throws IOException {
-    var body = ChatClient.body(Cluster.MODEL, OracleText.prompt(number), tokens, true);
+  private Outcome read(int port, int number, String body) throws IOException {
     try (var client = ChatClient.post(port, body)) {
       var text = new StringBuilder();
       String error = null;
@@ -88,13 +100,18 @@ final class Crowd implements AutoCloseable {
     return ended;
   }
 
-  /** Waits for all to end, each with what the oracle says and no error. */
-  void endsAs(OracleText oracle, int tokens) throws Exception {
+  /** Waits for all to end, none with an error. */
+  List<Outcome> unbroken() throws Exception {
     var ended = outcomes();
     assertThat(ended.stream().filter(outcome -> outcome.error() != null))
         .as("streams that broke")
         .isEmpty();
-    for (var outcome : ended) {
+    return ended;
+  }
+
+  /** Waits for all to end, each with what the oracle says and no error. */
+  void endsAs(OracleText oracle, int tokens) throws Exception {
+    for (var outcome : unbroken()) {
       assertThat(outcome.text())
           .as("stream %d", outcome.number())
           .isEqualTo(oracle.answer(outcome.number(), tokens));

@@ -11,6 +11,8 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Dynamo's own frontend drives our workers: file discovery, TCP request plane, ZMQ events. */
 class DynamoFrontendIT {
@@ -142,11 +144,14 @@ class DynamoFrontendIT {
     ServerFacts.awaitMetric(worker, "dynamo_component_inflight_requests", "", 0);
   }
 
-  @Test
-  void theirKvRouterChoosesByOurEvents() throws Exception {
-    try (var one = worker("peer-kv-worker-1", Map.of()).awaitReady();
-        var other = worker("peer-kv-worker-2", Map.of()).awaitReady();
-        var frontend = PeerProcess.frontend("peer-kv-router", store, "--router-mode", "kv")) {
+  @ParameterizedTest
+  @ValueSource(strings = {"mock", "llama"})
+  void theirKvRouterChoosesByOurEvents(String engine) throws Exception {
+    var settings = Map.of("DYNAMO_WORKER_ENGINE", engine);
+    try (var one = worker("peer-kv-" + engine + "-1", settings).awaitReady();
+        var other = worker("peer-kv-" + engine + "-2", settings).awaitReady();
+        var frontend =
+            PeerProcess.frontend("peer-kv-router-" + engine, store, "--router-mode", "kv")) {
       awaitListed(frontend, true);
       awaitBothUsed(frontend, one, other);
 

@@ -16,7 +16,7 @@ final class LongPrompts {
   static List<Integer> askAll(int port) throws IOException {
     var cached = new ArrayList<Integer>();
     for (int i = 0; i < COUNT; i++) {
-      var body = ChatClient.body(Cluster.MODEL, prompt(i), 4, false);
+      var body = ChatClient.body(Cluster.MODEL, prompt("Number", i), 4, false);
       try (var client = ChatClient.post(port, body)) {
         assertThat(client.status()).isEqualTo(200);
         cached.add(client.json().at("/usage/prompt_tokens_details/cached_tokens").asInt(0));
@@ -26,9 +26,9 @@ final class LongPrompts {
   }
 
   /** Some hundred tokens: a space and a word at a time, each prompt in a stride of its own. */
-  private static String prompt(int number) {
+  static String prompt(String subject, int number) {
     var words = List.of("one", "two", "three", "four", "five", "six", "seven", "eight", "nine");
-    var text = new StringBuilder("Number " + number + " says");
+    var text = new StringBuilder(subject + " " + number + " says");
     for (int i = 0; i < 48; i++) {
       text.append(' ').append(words.get((i * (number + 1) + number) % words.size()));
     }

@@ -163,6 +163,23 @@ final class ServerProcess implements AutoCloseable {
     process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
   }
 
+  /** {@code SIGSTOP}: it hangs with all its connections open, until {@link #resume}. */
+  void pause() throws IOException {
+    signal("STOP");
+  }
+
+  void resume() throws IOException {
+    signal("CONT");
+  }
+
+  private void signal(String name) throws IOException {
+    var sent = new ProcessBuilder("kill", "-" + name, Long.toString(java().pid())).start();
+    sent.onExit().orTimeout(10, TimeUnit.SECONDS).join();
+    if (sent.exitValue() != 0) {
+      throw new IOException("SIG" + name + " could not be sent to " + this.name);
+    }
+  }
+
   /** {@code SIGTERM}; returns at once. */
   void terminate() {
     java().destroy();

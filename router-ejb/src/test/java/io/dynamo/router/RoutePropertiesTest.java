@@ -12,6 +12,7 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.event.EventSubject;
+import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
@@ -170,6 +171,14 @@ class RoutePropertiesTest extends RouterHarness {
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       stored(1, 0, 1, prompt(0, 40));
+      try (var decision = router.route(request(prompt(0, 40)))) {
+        assertThat(decision.overlapBlocks()).isEqualTo(10);
+      }
+      var way = (LinkListener) plane.listeners.getFirst();
+      way.cut(publisher -> publisher == 10);
+      assertThat(spread(router, 40)).containsOnlyKeys(1L, 2L, 3L, 4L).containsValues(10, 10, 10);
+      way.linked(publisher -> publisher == 10);
+      stored(1, 0, 2, prompt(0, 40));
       try (var decision = router.route(request(prompt(0, 40)))) {
         assertThat(decision.overlapBlocks()).isEqualTo(10);
       }

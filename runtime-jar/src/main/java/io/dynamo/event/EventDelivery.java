@@ -9,6 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 
 /**
  * The way of events to one listener: a bounded queue, drained by one thread that lives while there
@@ -23,6 +24,10 @@ public final class EventDelivery {
     record Found(long publisherId) implements News {}
 
     record Lost(long publisherId) implements News {}
+
+    record Linked(LongPredicate publishers) implements News {}
+
+    record Cut(LongPredicate publishers) implements News {}
   }
 
   private static final System.Logger LOG = System.getLogger(EventDelivery.class.getName());
@@ -38,7 +43,8 @@ public final class EventDelivery {
   private volatile boolean ended;
 
   /**
-   * @param listener told of publishers too when it is an {@link EventListener}
+   * @param listener told of publishers too when it is an {@link EventListener}, and of the way to
+   *     them when it is a {@link LinkListener}
    * @param budget for the events that wait; of this alone
    * @param threads runs the draining
    */
@@ -75,6 +81,16 @@ public final class EventDelivery {
   /** Tells of a publisher that has gone; never dropped. */
   public void publisherLost(long publisherId) {
     enqueue(new News.Lost(publisherId));
+  }
+
+  /** Tells that these publishers are heard from now on; never dropped. */
+  public void linked(LongPredicate publishers) {
+    enqueue(new News.Linked(publishers));
+  }
+
+  /** Tells that these publishers are not heard; never dropped. */
+  public void cut(LongPredicate publishers) {
+    enqueue(new News.Cut(publishers));
   }
 
   private void enqueue(News news) {
@@ -115,6 +131,16 @@ public final class EventDelivery {
         case News.Lost lost -> {
           if (listener instanceof EventListener all) {
             all.publisherLost(lost.publisherId);
+          }
+        }
+        case News.Linked linked -> {
+          if (listener instanceof LinkListener all) {
+            all.linked(linked.publishers);
+          }
+        }
+        case News.Cut cut -> {
+          if (listener instanceof LinkListener all) {
+            all.cut(cut.publishers);
           }
         }
       }

@@ -28,7 +28,8 @@ public interface EventPlane extends AutoCloseable {
 
   /**
    * Calls {@code listener} for each event from now on, one at a time per subscription, on a thread
-   * of the plane. An {@link EventListener} is told of publishers too.
+   * of the plane. An {@link EventListener} is told of publishers too, a {@link LinkListener} of the
+   * way to them.
    */
   Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener);
 

@@ -52,7 +52,7 @@ public final class EndpointEvents implements AutoCloseable {
             metrics);
     // Sources last: what they have told is asked for, and what they tell since is heard.
     this.workers = instances.onChange(this::tellWorkers);
-    this.events = feed.plane().subscribe(subject, intake::accept);
+    this.events = feed.plane().subscribe(subject, intake);
     this.sources = feed.discovery().watch(EventSource.class, this::onSource);
   }
 

@@ -3,6 +3,7 @@ package io.dynamo.router.ingest;
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.WorkerRank;
@@ -10,12 +11,15 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.router.index.KvIndexer;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
@@ -24,10 +28,11 @@ import java.util.function.LongSupplier;
  * a mailbox, which is the index's only writer.
  *
  * <p>A rank is followed while its worker lives and a source of it is in discovery; of two sources
- * the one told later counts. When either is gone, what the rank holds is forgotten. Events of a
- * publisher that no source names are held for a while, should the source be on its way.
+ * the one told later counts. When either is gone, what the rank holds is forgotten; so it is while
+ * there is no way to the source's publisher. Events of a publisher that no source names are held
+ * for a while, should the source be on its way.
  */
-public final class EventIntake implements AutoCloseable {
+public final class EventIntake implements LinkListener, AutoCloseable {
   /** Messages that wait to be taken in; what comes in excess is lost and leaves a gap. */
   static final int WAITING_MESSAGES = 16_384;
 
@@ -43,6 +48,7 @@ public final class EventIntake implements AutoCloseable {
   // touched in the mailbox only
   private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, as told
   private final Map<WorkerRank, SourceFollower> followers = new HashMap<>();
+  private final Set<Long> unheard = new HashSet<>(); // publishers of sources, while they are cut
   private final JoinBuffer unknown;
   private Set<InstanceId> live = Set.of();
   private boolean decodes = true; // logged when it changes
@@ -70,10 +76,35 @@ public final class EventIntake implements AutoCloseable {
   }
 
   /** Takes the events of one message. A message that cannot be read is counted and dropped. */
+  @Override
   public void accept(EventEnvelope envelope) {
     if (!closed && !mailbox.offer(() -> take(envelope))) {
       meters.backlog.increment();
     }
+  }
+
+  @Override
+  public void linked(LongPredicate publishers) {
+    mailbox.add(
+        () -> {
+          unheard.removeIf(publishers::test);
+          eachFollowed(publishers, SourceFollower::linked);
+        });
+  }
+
+  @Override
+  public void cut(LongPredicate publishers) {
+    mailbox.add(
+        () -> {
+          sources.keySet().stream().filter(publishers::test).forEach(unheard::add);
+          eachFollowed(publishers, SourceFollower::cut);
+        });
+  }
+
+  private void eachFollowed(LongPredicate publishers, Consumer<SourceFollower> what) {
+    followers.values().stream()
+        .filter(follower -> publishers.test(follower.source().publisherId()))
+        .forEach(what);
   }
 
   /** Tells that discovery names this source, new or changed. */
@@ -96,6 +127,7 @@ public final class EventIntake implements AutoCloseable {
 
   private void drop(long publisherId) {
     var gone = sources.remove(publisherId);
+    unheard.remove(publisherId);
     if (gone == null || !isFollowed(gone)) {
       return;
     }
@@ -138,7 +170,11 @@ public final class EventIntake implements AutoCloseable {
     forget(source.rank());
     var follower = new SourceFollower(source, index, recoveries, alarm, mailbox, meters);
     followers.put(source.rank(), follower);
-    follower.begin();
+    if (unheard.contains(source.publisherId())) {
+      follower.cut();
+    } else {
+      follower.begin();
+    }
     meters.unknownPublisher.add(unknown.expire());
     unknown.take(source.publisherId()).forEach(follower::hear);
   }

@@ -19,8 +19,7 @@ final class IntakeMeters {
   final Counter backlog;
   final Counter undecodable;
   final Counter lowerTier;
-  private final Map<RankCursor.Happening, Counter> happenings =
-      new EnumMap<>(RankCursor.Happening.class);
+  private final Map<Happening, Counter> happenings = new EnumMap<>(Happening.class);
   private final Kind stored;
   private final Kind removed;
   private final Kind cleared;
@@ -36,7 +35,7 @@ final class IntakeMeters {
     backlog = dropped(metrics, "backlog");
     undecodable = dropped(metrics, "undecodable");
     lowerTier = dropped(metrics, "lower_tier");
-    for (var what : RankCursor.Happening.values()) {
+    for (var what : Happening.values()) {
       happenings.put(what, counter(metrics, what));
     }
     stored = kind(metrics, "stored");
@@ -44,7 +43,7 @@ final class IntakeMeters {
     cleared = kind(metrics, "cleared");
   }
 
-  private static Counter counter(Metrics metrics, RankCursor.Happening what) {
+  private static Counter counter(Metrics metrics, Happening what) {
     return switch (what) {
       case DUPLICATE -> dropped(metrics, "duplicate");
       case NOT_KEPT -> dropped(metrics, "recovery_backlog");
@@ -53,6 +52,7 @@ final class IntakeMeters {
       case KEPT -> metrics.counter(RouterMetrics.EVENTS_BUFFERED);
       case GOT_EVENTS -> recovered(metrics, "events");
       case GOT_DUMP -> recovered(metrics, "tree_dump");
+      case IN_STEP -> recovered(metrics, "in_step");
       case SUPERSEDED -> recovered(metrics, "superseded");
       case EXHAUSTED -> recovered(metrics, "exhausted");
       case CORRUPT -> recovered(metrics, "corrupt");
@@ -108,7 +108,7 @@ final class IntakeMeters {
     of(event).unsupported.increment();
   }
 
-  void count(RankCursor.Happening what) {
+  void count(Happening what) {
     Objects.requireNonNull(happenings.get(what)).increment();
   }
 }

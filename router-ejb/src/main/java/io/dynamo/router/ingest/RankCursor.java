@@ -17,6 +17,9 @@ import org.jspecify.annotations.Nullable;
  * taken when the answer is in. After a gap it is asked for what came behind the last event taken. A
  * source that answers nothing in the end is followed as one that cannot be asked: its first event
  * is where its account begins, and a gap empties the rank.
+ *
+ * <p>A source that cannot be heard holds nothing, as far as is known. One that is heard, for the
+ * first time or again, is asked for what it told meanwhile.
  */
 final class RankCursor {
   /** Events kept while an answer is awaited. */
@@ -51,26 +54,14 @@ final class RankCursor {
     void count(Happening what);
   }
 
-  /** What is counted. */
-  enum Happening {
-    DUPLICATE,
-    GAP,
-    KEPT,
-    NOT_KEPT,
-    FENCED_OFF,
-    GOT_EVENTS,
-    GOT_DUMP,
-    SUPERSEDED,
-    EXHAUSTED,
-    CORRUPT
-  }
-
   private enum State {
     LIVE,
     /** Waits for an answer and keeps what comes. */
     RECOVERING,
     /** Follows as well as can be; may wait for an answer besides. */
     DEGRADED,
+    /** Is not heard. */
+    CUT,
     /** Told nonsense; nothing of it is believed. */
     FENCED
   }
@@ -85,6 +76,7 @@ final class RankCursor {
   private boolean whole; // whether the rank is known as of the cursor
   private boolean asking;
   private @Nullable Long askedFrom;
+  private boolean unheard; // whether it may have told something between the answer and its events
   private int rounds;
 
   /**
@@ -102,9 +94,55 @@ final class RankCursor {
     }
   }
 
+  /** The source is heard from now on, for the first time or again. */
+  void heard() {
+    switch (state) {
+      case CUT -> {
+        state = State.LIVE;
+        begin();
+      }
+      case LIVE -> {
+        if (recoverable && known && !asking) {
+          ask(cursor + 1); // and follows on: what is lost shows as a gap, unless nothing comes
+        }
+      }
+      case RECOVERING -> unheard = true; // the answer may be older than what is heard
+      case DEGRADED -> retry();
+      case FENCED -> {}
+    }
+  }
+
+  /** The source is not heard until further notice. */
+  void cut() {
+    if (state == State.FENCED || state == State.CUT) {
+      return;
+    }
+    var _ = giveUpAsking();
+    kept.clear();
+    state = State.CUT;
+    known = false;
+    whole = false;
+    unheard = false;
+    rounds = 0;
+    effects.reset();
+  }
+
+  private boolean giveUpAsking() {
+    boolean was = asking;
+    asking = false;
+    if (was) {
+      effects.stopAsking();
+    }
+    return was;
+  }
+
   /** An event of the source has come. */
   void live(RankEvent event) {
     switch (state) {
+      case CUT -> { // so it is heard
+        heard();
+        live(event);
+      }
       case FENCED -> effects.count(Happening.FENCED_OFF);
       case RECOVERING -> {
         if (isOld(event)) {
@@ -191,9 +229,7 @@ final class RankCursor {
 
   /** Nothing before the clear matters any more: neither what was lost nor what is kept. */
   private void supersede(RankEvent cleared) {
-    if (asking) {
-      asking = false;
-      effects.stopAsking();
+    if (giveUpAsking()) {
       effects.count(Happening.SUPERSEDED);
     }
     kept.clear();
@@ -205,6 +241,10 @@ final class RankCursor {
     whole = true;
     rounds = 0;
     state = State.LIVE;
+    if (unheard) {
+      unheard = false;
+      heard();
+    }
   }
 
   private void recover(@Nullable Long startId) {
@@ -226,10 +266,20 @@ final class RankCursor {
     asking = false;
     switch (reply) {
       case KvReply.Events it -> events(it);
+      case KvReply.TreeDump it when isInStep(it.lastId()) -> effects.count(Happening.IN_STEP);
       case KvReply.TreeDump it -> dump(it);
+      case KvReply.TooNew it when isInStep(it.newestId()) -> effects.count(Happening.IN_STEP);
       case KvReply.TooNew _, KvReply.TreeDumpFailed _, KvReply.InvalidRange _, KvReply.Refused _ ->
           unanswered();
     }
+  }
+
+  /** Whether a source that was followed all the while has told nothing that was not heard. */
+  private boolean isInStep(long lastId) {
+    return state == State.LIVE
+        && askedFrom != null
+        && Long.compareUnsigned(askedFrom - 1, lastId) <= 0
+        && Long.compareUnsigned(lastId, cursor) <= 0;
   }
 
   private void events(KvReply.Events reply) {
@@ -317,7 +367,7 @@ final class RankCursor {
   /** The source has not answered, and is not asked for a while. */
   void exhausted() {
     asking = false;
-    if (state == State.FENCED) {
+    if (state == State.FENCED || state == State.LIVE) { // nothing that is told is known to be lost
       return;
     }
     effects.count(Happening.EXHAUSTED);

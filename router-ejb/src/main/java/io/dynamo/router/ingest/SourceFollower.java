@@ -24,6 +24,9 @@ final class SourceFollower implements RankCursor.Effects {
   /** After all attempts to ask a source failed, until the next one. */
   static final Duration REST = Duration.ofSeconds(30);
 
+  /** From a connection to the moment when all that is published surely comes over it. */
+  static final Duration SUBSCRIBING = Duration.ofMillis(500);
+
   private static final System.Logger LOG = System.getLogger(SourceFollower.class.getName());
 
   private final KvEventSource source;
@@ -35,6 +38,8 @@ final class SourceFollower implements RankCursor.Effects {
   private final RankCursor cursor;
   private Recoveries.@Nullable Ticket question;
   private Alarms.@Nullable Alarm rest;
+  private Alarms.@Nullable Alarm subscribing;
+  private boolean cut; // logged when it changes
   private int asked; // tells answers to the last question from those to earlier ones
   private boolean ended;
 
@@ -79,11 +84,54 @@ final class SourceFollower implements RankCursor.Effects {
     events.forEach(cursor::live);
   }
 
+  /** The way to the source is there, for the first time or again. */
+  void linked() {
+    if (cut) {
+      cut = false;
+      LOG.log(Level.INFO, "rank {0} can be heard again", source.rank());
+    }
+    stopSubscribing();
+    subscribing = soon(SUBSCRIBING, cursor::heard);
+  }
+
+  /** There is no way to the source. */
+  void cut() {
+    if (!cut) {
+      cut = true;
+      LOG.log(
+          Level.WARNING,
+          "rank {0} cannot be heard; until it can, nothing counts as cached there",
+          source.rank());
+    }
+    stopSubscribing();
+    cursor.cut();
+  }
+
+  private void stopSubscribing() {
+    if (subscribing != null) {
+      subscribing.cancel();
+      subscribing = null;
+    }
+  }
+
+  private Alarms.Alarm soon(Duration time, Runnable task) {
+    return alarm.after(
+        time,
+        () ->
+            mailbox.add(
+                () -> {
+                  if (!ended) {
+                    task.run();
+                  }
+                }));
+  }
+
   /** Forgets what the rank holds and hears nothing more. Idempotent. */
   void end() {
     if (!ended) {
       ended = true;
       stopAsking();
+      stopSubscribing();
       if (rest != null) {
         rest.cancel();
       }
@@ -157,20 +205,11 @@ final class SourceFollower implements RankCursor.Effects {
 
   @Override
   public void retryLater() {
-    rest =
-        alarm.after(
-            REST,
-            () ->
-                mailbox.add(
-                    () -> {
-                      if (!ended) {
-                        cursor.retry();
-                      }
-                    }));
+    rest = soon(REST, cursor::retry);
   }
 
   @Override
-  public void count(RankCursor.Happening what) {
+  public void count(Happening what) {
     switch (what) {
       case GAP -> LOG.log(Level.DEBUG, "events of rank {0} are lost on their way", source.rank());
       case EXHAUSTED ->
@@ -183,7 +222,7 @@ final class SourceFollower implements RankCursor.Effects {
               Level.WARNING,
               "rank {0} answered with events of another rank; it is ignored from now on",
               source.rank());
-      case DUPLICATE, KEPT, NOT_KEPT, FENCED_OFF, GOT_EVENTS, GOT_DUMP, SUPERSEDED -> {}
+      case DUPLICATE, KEPT, NOT_KEPT, FENCED_OFF, GOT_EVENTS, GOT_DUMP, IN_STEP, SUPERSEDED -> {}
     }
     meters.count(what);
   }

@@ -296,4 +296,76 @@ class EventIntakeTest {
     assertThat(applied("cleared", "unsupported_residency_domain")).isEqualTo(1);
     assertThat(gaps()).isZero();
   }
+
+  @Test
+  void whatCannotBeHeardHoldsNothing() {
+    hear(stored(RANK, 1, 0, 1));
+    hear(stored(SIBLING, 1, 0, 1));
+    intake.cut(publisher -> publisher == 9);
+    assertThat(held(RANK)).isZero();
+    assertThat(held(SIBLING)).isEqualTo(1);
+    intake.linked(publisher -> publisher == 9);
+    alarm.ringAll();
+    hear(stored(RANK, 5, 0, 1));
+    assertThat(held(RANK)).isEqualTo(1);
+    assertThat(gaps()).isZero();
+  }
+
+  @Test
+  void whatIsHeardAgainIsAskedOnceItsSubscriptionIsInEffect() {
+    intake.sourceFound(source(RANK, 12, true));
+    answer = new KvReply.TreeDump(List.of(stored(RANK, 0, 0, 1)), 1);
+    alarm.ringAll();
+    intake.cut(_ -> true);
+    assertThat(held(RANK)).isZero();
+    intake.linked(_ -> true);
+    assertThat(asked).hasSize(1);
+    alarm.ringAll();
+    alarm.ringAll(); // the pause before a question
+    assertThat(asked).hasSize(2);
+    assertThat(held(RANK)).isEqualTo(1);
+  }
+
+  @Test
+  void aShortBreakCostsAQuestionForWhatWasMissedAlone() {
+    intake.sourceFound(source(RANK, 12, true));
+    answer = new KvReply.TreeDump(List.of(stored(RANK, 0, 0, 1)), 1);
+    alarm.ringAll();
+    intake.linked(_ -> true);
+    intake.linked(_ -> true);
+    answer = new KvReply.Events(List.of(stored(RANK, 2, 1, 2)), 2);
+    alarm.ringAll();
+    alarm.ringAll();
+    assertThat(asked).containsExactly(KvQuery.ofAll(RANK), KvQuery.from(RANK, 2));
+    assertThat(held(RANK)).isEqualTo(2);
+  }
+
+  @Test
+  void aCutOutlivesItsWorkersAbsenceAndEndsWithItsSource() {
+    hear(stored(RANK, 1, 0, 1));
+    intake.cut(publisher -> publisher == 9);
+    intake.workers(Set.of());
+    intake.workers(Set.of(RANK.worker()));
+    intake.sourceFound(source(RANK, 12, true));
+    alarm.ringAll();
+    assertThat(asked).containsExactly(KvQuery.ofAll(RANK)); // 12 is not cut
+    intake.sourceLost(12);
+    intake.sourceLost(9);
+    asked.clear();
+    intake.sourceFound(source(RANK, 9, true));
+    alarm.ringAll();
+    assertThat(asked).containsExactly(KvQuery.ofAll(RANK));
+  }
+
+  @Test
+  void aSourceThatIsFollowedAnewWhileItIsCutIsNotAsked() {
+    intake.sourceFound(source(RANK, 12, true));
+    alarm.ringAll();
+    asked.clear();
+    intake.cut(_ -> true);
+    intake.workers(Set.of());
+    intake.workers(Set.of(RANK.worker()));
+    alarm.ringAll();
+    assertThat(asked).isEmpty();
+  }
 }

@@ -9,7 +9,6 @@ import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.Residency;
 import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.router.ingest.RankCursor.Happening;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -249,5 +248,158 @@ class RankCursorTest {
     liveOnly.begin();
     live(liveOnly, Long.MAX_VALUE, Long.MIN_VALUE, Long.MIN_VALUE + 1);
     assertThat(log).hasSize(3).doesNotContain("reset");
+  }
+
+  @Test
+  void aSourceThatIsHeardAgainIsAskedForWhatWasMissed() {
+    begun(3);
+    recoverable.heard();
+    recoverable.answered(new KvReply.Events(events(4, 5, 6), 6));
+    live(recoverable, 7);
+    assertThat(log).containsExactly("ask 4", "4", "5", "6", "7");
+    assertThat(counted).doesNotContain(Happening.GAP);
+  }
+
+  @Test
+  void eventsAreTakenWhileASourceIsAskedWhatWasMissed() {
+    begun(3);
+    recoverable.heard();
+    recoverable.heard();
+    live(recoverable, 4);
+    recoverable.answered(new KvReply.Events(events(4, 5), 5));
+    live(recoverable, 5, 6);
+    assertThat(log).containsExactly("ask 4", "4", "5", "6");
+  }
+
+  @Test
+  void aGapIsAskedForAnewWhileASourceIsAskedWhatWasMissed() {
+    begun(3);
+    recoverable.heard();
+    live(recoverable, 4, 7);
+    recoverable.answered(new KvReply.Events(events(5, 6, 7), 7));
+    live(recoverable, 8);
+    assertThat(log).containsExactly("ask 4", "4", "ask 5", "5", "6", "7", "8");
+  }
+
+  @Test
+  void aSourceThatHadNothingToTellIsInStep() {
+    begun(3);
+    recoverable.heard();
+    live(recoverable, 4);
+    recoverable.answered(new KvReply.TooNew(4, 3, 3));
+    live(recoverable, 5);
+    assertThat(log).containsExactly("ask 4", "4", "5");
+    assertThat(counted).containsExactly(Happening.IN_STEP);
+  }
+
+  @Test
+  void aDumpIsTakenOnlyWhenItTellsMoreThanWasHeard() {
+    begun(3);
+    recoverable.heard();
+    live(recoverable, 4, 5);
+    recoverable.answered(new KvReply.TreeDump(events(0), 4));
+    recoverable.heard();
+    live(recoverable, 6);
+    recoverable.answered(new KvReply.TreeDump(events(0), 9));
+    live(recoverable, 9, 10);
+    assertThat(log).containsExactly("ask 4", "4", "5", "ask 6", "6", "reset", "0", "10");
+  }
+
+  @Test
+  void aSourceThatDoesNotSayWhatWasMissedIsFollowedOn() {
+    begun(3);
+    recoverable.heard();
+    recoverable.exhausted();
+    live(recoverable, 4, 6);
+    assertThat(log).containsExactly("ask 4", "4", "ask 5");
+    assertThat(counted).doesNotContain(Happening.EXHAUSTED);
+  }
+
+  @Test
+  void aSourceWhoseIdsBeganAnewIsAskedForEverything() {
+    begun(9);
+    recoverable.heard();
+    recoverable.answered(new KvReply.TooNew(10, 2, 2));
+    recoverable.answered(new KvReply.TreeDump(events(0), 2));
+    live(recoverable, 3);
+    assertThat(log).containsExactly("ask 10", "ask null", "reset", "0", "3");
+  }
+
+  @Test
+  void whatIsHeardDuringAnAnswerMayHaveBegunAfterItWasWritten() {
+    recoverable.begin();
+    recoverable.heard();
+    recoverable.answered(new KvReply.TreeDump(events(0), 7));
+    recoverable.answered(new KvReply.TooNew(8, 7, 7));
+    assertThat(log).containsExactly("ask null", "reset", "0", "ask 8");
+  }
+
+  @Test
+  void aSourceThatIsNotHeardHoldsNothingUntilItIs() {
+    begun(3);
+    live(recoverable, 4);
+    recoverable.cut();
+    recoverable.cut();
+    recoverable.heard();
+    recoverable.answered(new KvReply.TreeDump(events(0), 9));
+    live(recoverable, 10);
+    assertThat(log).containsExactly("4", "reset", "ask null", "reset", "0", "10");
+  }
+
+  @Test
+  void aCutEndsAQuestion() {
+    begun(3);
+    live(recoverable, 6);
+    recoverable.cut();
+    recoverable.answered(new KvReply.Events(events(4, 5, 6), 6)); // too late
+    recoverable.retry();
+    assertThat(log).containsExactly("ask 4", "stop asking", "reset");
+  }
+
+  @Test
+  void anEventShowsThatASourceIsHeard() {
+    begun(3);
+    recoverable.cut();
+    live(recoverable, 6);
+    recoverable.answered(new KvReply.TreeDump(events(0), 5));
+    assertThat(log).containsExactly("reset", "ask null", "reset", "0", "6");
+  }
+
+  @Test
+  void aLiveOnlySourceBeginsItsAccountAnewAfterACut() {
+    liveOnly.begin();
+    live(liveOnly, 1, 2);
+    liveOnly.cut();
+    liveOnly.heard();
+    live(liveOnly, 9, 10);
+    liveOnly.heard();
+    assertThat(log).containsExactly("1", "2", "reset", "9", "10");
+    assertThat(counted).isEmpty();
+  }
+
+  @Test
+  void aSourceThatDidNotAnswerIsAskedWhenItIsHeardAgain() {
+    recoverable.begin();
+    recoverable.exhausted();
+    log.clear();
+    recoverable.heard();
+    recoverable.answered(new KvReply.TreeDump(events(0), 5));
+    assertThat(log).containsExactly("ask null", "reset", "0");
+  }
+
+  @Test
+  void nonsenseIsNotForgivenByACut() {
+    recoverable.begin();
+    recoverable.answered(
+        new KvReply.TreeDump(
+            List.of(
+                new RankEvent(
+                    new WorkerRank(new InstanceId(2), 0), new KvEvent.Removed(1, List.of()))),
+            1));
+    log.clear();
+    recoverable.cut();
+    recoverable.heard();
+    live(recoverable, 2);
+    assertThat(log).isEmpty();
   }
 }

@@ -17,6 +17,15 @@ final class PeerLink {
   private static final System.Logger LOG = System.getLogger(PeerLink.class.getName());
   private static final Duration RECONNECT_DELAY = Duration.ofSeconds(3);
 
+  /** Is told how the link fares, on the loop's thread. */
+  interface Watcher {
+    /** The connection is up, for the first time or again. */
+    void up();
+
+    /** The connection has not been up for a while; told once until it is. */
+    void cut();
+  }
+
   private final String what;
   private final String endpoint;
   private final String prefix;
@@ -24,9 +33,11 @@ final class PeerLink {
   private final ZmqSockets sockets;
   private final Executor threads;
   private final Function<ZMQ.Socket, EventConnection> connections;
+  private final Watcher watcher;
   private @Nullable EventConnection connection;
   private int attempt; // of connecting; tells the words of one socket from those of another
   private boolean linked;
+  private boolean cut;
   private boolean complained;
   private boolean closed;
 
@@ -43,7 +54,8 @@ final class PeerLink {
       SocketLoop loop,
       ZmqSockets sockets,
       Executor threads,
-      Function<ZMQ.Socket, EventConnection> connections) {
+      Function<ZMQ.Socket, EventConnection> connections,
+      Watcher watcher) {
     this.what = what;
     this.endpoint = endpoint;
     this.prefix = prefix;
@@ -51,6 +63,7 @@ final class PeerLink {
     this.sockets = sockets;
     this.threads = threads;
     this.connections = connections;
+    this.watcher = watcher;
   }
 
   String endpoint() {
@@ -62,6 +75,7 @@ final class PeerLink {
     if (closed) {
       return;
     }
+    loop.executeAfter(RECONNECT_DELAY, this::tellWhenCut);
     PeerAddress address;
     try {
       address = PeerAddress.parse(endpoint);
@@ -102,12 +116,22 @@ final class PeerLink {
     }
   }
 
+  private void tellWhenCut() {
+    if (!linked && !cut && !closed) {
+      cut = true;
+      watcher.cut();
+    }
+  }
+
   private void linked(int current, boolean up) {
-    if (attempt != current) {
+    if (attempt != current || closed) {
       return; // a word of the socket before
     }
     linked = up;
-    if (!up) {
+    if (up) {
+      cut = false;
+      watcher.up();
+    } else {
       loop.executeAfter(
           RECONNECT_DELAY,
           () -> {
@@ -115,6 +139,7 @@ final class PeerLink {
             if (attempt == current && !linked && broken != null && !closed) {
               connection = null;
               broken.finish();
+              tellWhenCut();
               open();
             }
           });

@@ -107,7 +107,18 @@ final class ZmqSubscription implements EventPlane.Subscription {
             threads,
             socket ->
                 new PublisherConnection(
-                    subject, id, endpoint, loop, socket, delivery, malformed, missed, expected));
+                    subject, id, endpoint, loop, socket, delivery, malformed, missed, expected),
+            new PeerLink.Watcher() {
+              @Override
+              public void up() {
+                delivery.linked(publisher -> publisher == id);
+              }
+
+              @Override
+              public void cut() {
+                delivery.cut(publisher -> publisher == id);
+              }
+            });
     publishers.put(id, link);
     delivery.publisherFound(id);
     link.open();

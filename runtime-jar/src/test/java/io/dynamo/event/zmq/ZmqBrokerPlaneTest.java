@@ -58,6 +58,9 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
 
     @Override
     public void close() {
+      if (context.isClosed()) {
+        return;
+      }
       stop.send(ZMQ.PROXY_TERMINATE);
       try {
         thread.join(5000);
@@ -112,6 +115,24 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
     var again = plane.publisher(SUBJECT);
     ear.connectTo(again);
     assertThat(ear.nextOfPublishers()).isEqualTo("found " + again.id());
+  }
+
+  @Test
+  void publishersAreCutWithTheLastBroker() throws InterruptedException {
+    var way = new Way();
+    var ear = new Ear();
+    joined().subscribe(SUBJECT, way);
+    assertThat(way.nextButEvents(1)).isEqualTo("linked");
+    joined().subscribe(SUBJECT, ear);
+    var publisher = joined().publisher(SUBJECT);
+    ear.connectTo(publisher);
+
+    proxies.getFirst().close();
+    publisher.publish(new byte[] {1});
+    assertThat(ear.next().payload()).containsExactly(1);
+    proxies.getLast().close();
+
+    assertThat(way.nextButEvents(1)).isEqualTo("cut");
   }
 
   @Test

@@ -62,11 +62,16 @@ class ZmqEventPlaneTest extends EventPlaneContract {
   }
 
   @AfterEach
-  void closeOpened() throws Exception {
+  void closeAll() throws Exception {
+    closeOpened();
+    discovery.close();
+  }
+
+  private void closeOpened() throws Exception {
     for (var each : opened) {
       each.close();
     }
-    discovery.close();
+    opened.clear();
   }
 
   private <T extends AutoCloseable> T opened(T part) {
@@ -241,6 +246,42 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     assertThat(ear.next(6))
         .extracting(EventEnvelope::sequence)
         .containsExactly(0L, 1L, 0L, 1L, 0L, 1L);
+  }
+
+  @Test
+  void whoListensIsToldWhenThereIsNoWayToAPublisherAndWhenThereIs() throws Exception {
+    var way = new Way();
+    joined().subscribe(SUBJECT, way);
+    var head = CapturedEvent.bytes("zmtp-kv-events.pub2sub.head.bin");
+    long publisher = publisherOf(head);
+    int port;
+    try (var first = playing(head, 1)) {
+      port = first.getLocalPort();
+      announce(publisher, port);
+      assertThat(way.next(publisher)).isEqualTo("linked");
+      assertThat(way.next(publisher)).isEqualTo("event");
+      assertThat(way.next(publisher)).isEqualTo("event");
+    }
+    closeOpened();
+
+    assertThat(way.next(publisher)).isEqualTo("cut");
+
+    opened(new ServerSocket(port, 10, InetAddress.getLoopbackAddress()));
+    assertThat(way.next(publisher)).isEqualTo("linked");
+  }
+
+  @Test
+  void aPublisherThatCannotBeReachedIsCut() throws Exception {
+    int port;
+    try (var taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = taken.getLocalPort();
+    }
+    var way = new Way();
+    joined().subscribe(SUBJECT, way);
+
+    announce(7, port);
+
+    assertThat(way.next(7)).isEqualTo("cut");
   }
 
   @Test

@@ -1,0 +1,16 @@
+package io.dynamo.router.ingest;
+
+/** What a {@link RankCursor} counts. */
+enum Happening {
+  DUPLICATE,
+  GAP,
+  KEPT,
+  NOT_KEPT,
+  FENCED_OFF,
+  GOT_EVENTS,
+  GOT_DUMP,
+  IN_STEP,
+  SUPERSEDED,
+  EXHAUSTED,
+  CORRUPT
+}
