@@ -332,6 +332,14 @@ final class SettingKeys {
           "256",
           atLeast(1),
           "generations that a rank runs at once");
+  static final SettingKey<Duration> STALL_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.stall-timeout",
+          DURATION,
+          "30s",
+          WAIT_OR_NEVER,
+          "how long a rank may show no sign of life while somebody waits for its token; then its"
+              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for ever");
   static final SettingKey<Integer> LLAMA_BLOCKS_PER_RANK =
       KEYS.key(
           "dynamo.worker.llama.blocks-per-rank",

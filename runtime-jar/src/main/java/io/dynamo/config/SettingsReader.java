@@ -355,6 +355,7 @@ public final class SettingsReader {
         get(SettingKeys.TOKEN_INTERVAL),
         get(SettingKeys.PREFILL_PER_TOKEN),
         get(SettingKeys.MAX_RUNNING),
+        get(SettingKeys.STALL_TIMEOUT),
         get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
         get(SettingKeys.LLAMA_PASS_TOKENS));
   }

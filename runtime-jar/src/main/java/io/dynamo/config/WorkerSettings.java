@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param tokenInterval the inter-token latency of the mock engine and the echo
  * @param prefillPerToken the mock engine's time per prompt token that is not cached
  * @param maxRunning generations that a rank runs at once
+ * @param stallTimeout how long a rank may show no sign of life while somebody waits; zero for ever
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
  * @param llamaPassTokens tokens that one of its forward passes computes at most
  */
@@ -37,5 +38,6 @@ public record WorkerSettings(
     Duration tokenInterval,
     Duration prefillPerToken,
     int maxRunning,
+    Duration stallTimeout,
     int llamaBlocksPerRank,
     int llamaPassTokens) {}

@@ -34,15 +34,18 @@ import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.EngineGuard;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,6 +61,18 @@ class WorkerServiceTest {
   private final List<String> log = new ArrayList<>();
   private final Metrics metrics = new Metrics();
   private final FakeEngine engine = new FakeEngine();
+  private final SleepableEngine.Source source =
+      new SleepableEngine.Source() {
+        @Override
+        public EngineParts make() {
+          return new EngineParts(engine, NO_LOAD, _ -> {});
+        }
+
+        @Override
+        public void forgetWeights() {
+          log.add("weights dropped");
+        }
+      };
   private final FakeServer server = new FakeServer();
   private final HandAlarms alarms = new HandAlarms();
   private final HandAlarms loadAlarms = new HandAlarms();
@@ -256,7 +271,8 @@ class WorkerServiceTest {
         ENDPOINT,
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
-        engine,
+        new SleepableEngine(source),
+        new EngineGuard(1000, Duration.ofSeconds(30), alarms, alarms::nanos),
         new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));

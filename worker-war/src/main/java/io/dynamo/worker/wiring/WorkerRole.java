@@ -2,6 +2,7 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.EngineKind;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.inference.EngineOutput;
@@ -19,12 +20,16 @@ import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.PassReport;
+import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.EngineGuard;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -63,8 +68,24 @@ final class WorkerRole implements RoleLifecycle {
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
     Metrics metrics = runtime.metrics();
-    var made =
-        new EngineFactory(settings, runtime.memory()).make(model, positions, shownName, metrics);
+    var factory = new EngineFactory(settings, runtime.memory());
+    var engine =
+        new SleepableEngine(
+            new SleepableEngine.Source() {
+              @Override
+              public EngineParts make() {
+                return factory.make(model, positions, shownName, metrics);
+              }
+
+              @Override
+              public void forgetWeights() {
+                factory.forgetWeights();
+              }
+            });
+    var alarms = Alarms.on(runtime.timer());
+    var guard =
+        new EngineGuard(
+            vocabulary(settings, model), settings.stallTimeout(), alarms, System::nanoTime);
     var tcp = runtime.settings().tcp();
     var id = runtime.discovery().instanceId();
     var labels =
@@ -86,7 +107,7 @@ final class WorkerRole implements RoleLifecycle {
     var sources =
         new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
     var loads =
-        new LoadPublisher(runtime.events(), endpoint, id, made.load(), Alarms.on(runtime.timer()));
+        new LoadPublisher(runtime.events(), endpoint, id, engine, alarms);
     var marks =
         new PrefillMarks(
             runtime.events(),
@@ -101,8 +122,8 @@ final class WorkerRole implements RoleLifecycle {
             endpoint,
             id,
             settings.ranks(),
-            made.passes(),
-            Alarms.on(runtime.timer()),
+            watched(engine, guard),
+            alarms,
             runtime.blocking(),
             metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED, labels));
     var service =
@@ -111,12 +132,29 @@ final class WorkerRole implements RoleLifecycle {
             tcp.format(),
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
-            made.engine(),
+            engine,
+            guard,
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
             told -> card(model, settings, told));
     service.start();
-    return new WorkerRole(service, made.load(), runtime.memory().kind());
+    return new WorkerRole(service, engine, runtime.memory().kind());
+  }
+
+  /** The echo says again what it is told; other engines choose from the model's vocabulary. */
+  private static int vocabulary(WorkerSettings settings, ModelDirectory model) {
+    var size = settings.engine() == EngineKind.ECHO ? null : model.vocabularySize();
+    return size == null ? Integer.MAX_VALUE : size;
+  }
+
+  /** Passes as they are told, each a sign of life. */
+  private static PassReport watched(PassReport passes, EngineGuard guard) {
+    return listener ->
+        passes.tellPasses(
+            (rank, pass) -> {
+              guard.passed(rank);
+              listener.passed(rank, pass);
+            });
   }
 
   private static ModelCard card(

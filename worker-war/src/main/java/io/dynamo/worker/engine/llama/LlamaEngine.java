@@ -9,6 +9,7 @@ import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -35,7 +36,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The same prompt, options and seed give the same tokens, whatever else runs, whatever was
  * cached, and on whichever engine with the same weights a text goes on.
  */
-public final class LlamaEngine implements Engine, LoadReport, PassReport {
+public final class LlamaEngine implements Engine, LoadReport, PassReport, CacheControl {
   private final LlamaEngineConfig config;
   private final LlamaModel model;
   private final HostMemory memory;
@@ -254,7 +255,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
         rank(rank).scheduler, pool -> new BlockTable(pool, hasher).load(blocks), deadline);
   }
 
-  /** Empties the caches of all ranks soon; generations under way are not touched. */
+  @Override
   public void clearCache() {
     ranks.forEach(rank -> rank.scheduler.ask(RankTask.of(BlockPool::clear)));
   }

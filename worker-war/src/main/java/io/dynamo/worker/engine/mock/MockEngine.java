@@ -5,6 +5,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * their tokens. Safe for concurrent use. A generation begins when it is asked for, whether its
  * stream is subscribed to or not; its deadline bounds how long it can hold a slot.
  */
-public final class MockEngine implements Engine, LoadReport, PassReport {
+public final class MockEngine implements Engine, LoadReport, PassReport, CacheControl {
   private final MockEngineConfig config;
   private final OracleTokens oracle;
   private final BlockHashing hashing;
@@ -210,7 +211,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport {
     return at == null ? 0 : at.schedulers.stream().mapToInt(RankScheduler::live).sum();
   }
 
-  /** Empties the caches of all ranks soon; generations under way are not touched. */
+  @Override
   public void clearCache() {
     var at = ranks;
     if (at != null) {

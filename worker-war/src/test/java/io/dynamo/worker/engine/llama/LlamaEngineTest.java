@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.DeadlineExceededException;
-import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
@@ -266,7 +266,7 @@ class LlamaEngineTest {
   }
 
   @Test
-  void numbersThatAreNotFiniteEndTheirSequenceAloneInAnError() {
+  void numbersThatAreNotFiniteEndTheirSequenceAloneSoThatItMigrates() {
     var model = LlamaModel.load(TinyModel.DIRECTORY, Kernels.best());
     int hidden = model.weights().shape().hidden();
     model.weights().embedding()[77 * hidden + 5] = Float.NaN;
@@ -276,9 +276,12 @@ class LlamaEngineTest {
     var poisoned =
         Collected.all(engine.generate(Requests.of(new int[] {1, 2, 77, 3}, 8), Requests.context()));
     time.settle();
-    assertThat(poisoned.last().finishReason()).isEqualTo(FinishReason.ERROR);
-    assertThat(poisoned.last().errorMessage()).contains("not finite");
-    assertThat(poisoned.tokens()).isEmpty();
+    assertThat(poisoned.failure())
+        .isInstanceOfSatisfying(
+            WorkerLostException.class,
+            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_STREAM_INCOMPLETE))
+        .hasMessageContaining("not finite");
+    assertThat(poisoned.items()).isEmpty();
     assertThat(healthy.tokens()).isEqualTo(golden.output());
     assertThat(run(engine, Requests.prompt(600, 30), 1).tokens()).hasSize(1);
     assertThat(engine.running()).isZero();
@@ -400,8 +403,8 @@ class LlamaEngineTest {
     full.set(true);
     var failed = run(engine, new int[] {5}, 3);
     assertThat(failed.failure())
-        .isInstanceOf(EngineFailedException.class)
-        .hasMessageContaining("memory");
+        .isInstanceOf(WorkerLostException.class)
+        .hasMessageContaining("OutOfMemoryError");
     full.set(false);
     assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
     assertThat(engine.running()).isZero();
