@@ -184,6 +184,7 @@ public record ModelDirectory(
         "Tokens",
         "aggregated",
         List.of(),
-        runtimeConfig);
+        runtimeConfig,
+        null);
   }
 }

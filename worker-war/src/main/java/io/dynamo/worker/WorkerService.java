@@ -37,6 +37,7 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,6 +84,13 @@ public final class WorkerService implements AutoCloseable {
     }
   }
 
+  /**
+   * What stands between requesters and the engine.
+   *
+   * @param entry makes of each request what the engine gets, or refuses it
+   */
+  public record Entrance(EngineGuard guard, UnaryOperator<GenerateRequest> entry) {}
+
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
   private final EndpointId endpoint;
@@ -90,6 +98,7 @@ public final class WorkerService implements AutoCloseable {
   private final Planes planes;
   private final SleepableEngine engine;
   private final EngineGuard guard;
+  private final UnaryOperator<GenerateRequest> entry;
   private final Outlets outlets;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
@@ -102,7 +111,7 @@ public final class WorkerService implements AutoCloseable {
   private volatile @Nullable Sleeping sleeping;
 
   /**
-   * Takes ownership of {@code engine}, {@code guard} and what is in {@code outlets}.
+   * Takes ownership of {@code engine}, the guard and what is in {@code outlets}.
    *
    * @param format what clients are told to send
    * @param card makes the model card of the started engine
@@ -112,7 +121,7 @@ public final class WorkerService implements AutoCloseable {
       PayloadFormat format,
       Planes planes,
       SleepableEngine engine,
-      EngineGuard guard,
+      Entrance entrance,
       Outlets outlets,
       MessageCodec<GenerateRequest, EngineOutput> codec,
       Function<EngineDescription, ModelCard> card) {
@@ -120,7 +129,8 @@ public final class WorkerService implements AutoCloseable {
     this.format = format;
     this.planes = planes;
     this.engine = engine;
-    this.guard = guard;
+    this.guard = entrance.guard;
+    this.entry = entrance.entry;
     this.outlets = outlets;
     this.codec = codec;
     this.card = card;
@@ -149,7 +159,7 @@ public final class WorkerService implements AutoCloseable {
       canary = watched;
       var onTrouble = new Trouble(watched);
       guard.start(told.ranks(), onTrouble);
-      var door = new FrontDoor(watched.handler(), guard);
+      var door = new FrontDoor(watched.handler(), guard, entry);
       var at = planes.server.serve(endpoint, id, outlets.marks.watch(door), codec);
       served = at;
       var hosted = planes.status.files().add(endpoint, model, null);

@@ -24,6 +24,7 @@ import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.GenerateCodec;
 import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.status.SystemStatus;
+import io.dynamo.worker.control.ModelControls;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.Requests;
@@ -33,6 +34,7 @@ import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.lora.Adapters;
 import io.dynamo.worker.serve.EngineGuard;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -60,6 +62,8 @@ public final class TestWorker implements AutoCloseable {
   public final WorkerService service;
   public final SleepableEngine engine;
   public final Planes planes = new Planes();
+  public final Adapters adapters;
+  public final ModelControls controls;
   private final Map<EndpointId, EndpointHandler<?, ?>> handlers = new HashMap<>();
   private final LocalEventPlane events = 
       new LocalEventPlane(
@@ -166,13 +170,14 @@ public final class TestWorker implements AutoCloseable {
             Runnable::run,
             metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED),
             1000);
+    adapters = new Adapters(ENDPOINT, planes, status.files(), engine, 2);
     service =
         new WorkerService(
             ENDPOINT,
             PayloadFormat.MSGPACK,
             new WorkerService.Planes(planes, planes, metrics, status),
             engine,
-            guard,
+            new WorkerService.Entrance(guard, adapters::admit),
             new WorkerService.Outlets(
                 told,
                 new KvSources(
@@ -200,7 +205,9 @@ public final class TestWorker implements AutoCloseable {
                     Runnable::run,
                     metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED))),
             new GenerateCodec(),
-            limits -> TestCards.card("m", limits.contextLength(), limits.blockTokens()));
+            limits ->
+                adapters.on(TestCards.card("m", limits.contextLength(), limits.blockTokens())));
+    controls = new ModelControls("m", service, engine, adapters);
   }
 
   public TestWorker started() {
@@ -253,6 +260,7 @@ public final class TestWorker implements AutoCloseable {
 
   @Override
   public void close() {
+    adapters.close();
     service.close();
     events.close();
   }

@@ -52,6 +52,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -272,7 +273,9 @@ class WorkerServiceTest {
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         new SleepableEngine(source),
-        new EngineGuard(1000, Duration.ofSeconds(30), alarms, alarms::nanos),
+        new WorkerService.Entrance(
+            new EngineGuard(1000, Duration.ofSeconds(30), alarms, alarms::nanos),
+            UnaryOperator.identity()),
         new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));

@@ -218,7 +218,7 @@ public final class SleepableEngine
       return host;
     }
     throw new IllegalArgumentException(
-        "the engine takes no LoRA adapters; the engines mock and llama do");
+        "this engine takes no LoRA adapters; the engine mock does");
   }
 
   @Override

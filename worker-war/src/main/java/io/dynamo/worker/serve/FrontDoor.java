@@ -7,6 +7,7 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.RequestContext;
 import java.util.concurrent.Flow;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,11 +17,19 @@ import org.jspecify.annotations.Nullable;
 public final class FrontDoor implements EndpointHandler<GenerateRequest, EngineOutput> {
   private final EndpointHandler<GenerateRequest, EngineOutput> inside;
   private final EngineGuard guard;
+  private final UnaryOperator<GenerateRequest> entry;
   private volatile @Nullable String shutBecause;
 
-  public FrontDoor(EndpointHandler<GenerateRequest, EngineOutput> inside, EngineGuard guard) {
+  /**
+   * @param entry makes of a request what goes in, or refuses it
+   */
+  public FrontDoor(
+      EndpointHandler<GenerateRequest, EngineOutput> inside,
+      EngineGuard guard,
+      UnaryOperator<GenerateRequest> entry) {
     this.inside = inside;
     this.guard = guard;
+    this.entry = entry;
   }
 
   /** Lets nobody in from now on. */
@@ -42,6 +51,6 @@ public final class FrontDoor implements EndpointHandler<GenerateRequest, EngineO
       throw new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, why);
     }
     guard.requireSign(request);
-    return inside.handle(request, context);
+    return inside.handle(entry.apply(request), context);
   }
 }

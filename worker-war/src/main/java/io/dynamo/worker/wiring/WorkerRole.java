@@ -17,8 +17,9 @@ import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.runtime.DynamoRuntime;
-import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.worker.WorkerService;
+import io.dynamo.worker.control.ControlEndpoints;
+import io.dynamo.worker.control.ModelControls;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.LoadReport;
@@ -29,6 +30,7 @@ import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.lora.Adapters;
 import io.dynamo.worker.serve.EngineGuard;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -36,26 +38,36 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The worker of this server: its engine, model and service made from the settings. */
-final class WorkerRole implements RoleLifecycle {
+/** The worker of one model: its engine, card and service made from the settings. */
+final class WorkerRole {
   /** What a block takes in a dump at most: told in an event of its own. */
   private static final int BLOCK_BYTES = 320;
 
   private final WorkerService service;
   private final LoadReport load;
-  private final String memoryKind;
+  private final ModelControls controls;
+  private final ControlEndpoints commands;
+  private final Adapters adapters;
   private final ReentrantLock stopping = new ReentrantLock();
 
-  private WorkerRole(WorkerService service, LoadReport load, String memoryKind) {
+  private WorkerRole(
+      WorkerService service,
+      LoadReport load,
+      ModelControls controls,
+      ControlEndpoints commands,
+      Adapters adapters) {
     this.service = service;
     this.load = load;
-    this.memoryKind = memoryKind;
+    this.controls = controls;
+    this.commands = commands;
+    this.adapters = adapters;
   }
 
   /** Makes the worker and starts it; on failure nothing of it is left. */
   static WorkerRole start(
-      DynamoRuntime runtime, MessageCodec<GenerateRequest, EngineOutput> codec) {
-    var settings = runtime.settings().worker();
+      DynamoRuntime runtime,
+      WorkerSettings settings,
+      MessageCodec<GenerateRequest, EngineOutput> codec) {
     var model = ModelDirectory.open(settings.modelPath());
     var positions = model.contextLength();
     if (positions == null) {
@@ -126,6 +138,13 @@ final class WorkerRole implements RoleLifecycle {
             alarms,
             runtime.blocking(),
             metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED, labels));
+    var adapters =
+        new Adapters(
+            endpoint,
+            runtime.discovery(),
+            runtime.status().files(),
+            engine,
+            runtime.settings().status().loraRoutes() ? settings.maxLoras() : 0);
     var service =
         new WorkerService(
             endpoint,
@@ -133,12 +152,26 @@ final class WorkerRole implements RoleLifecycle {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            guard,
+            new WorkerService.Entrance(guard, adapters::admit),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> card(model, settings, told));
+            told -> adapters.on(card(model, settings, told, adapters)));
+    var role =
+        new WorkerRole(
+            service,
+            engine,
+            new ModelControls(shownName, service, engine, adapters),
+            new ControlEndpoints(
+                endpoint, tcp.format(), runtime.server(), runtime.discovery(), runtime.blocking()),
+            adapters);
     service.start();
-    return new WorkerRole(service, engine, runtime.memory().kind());
+    try {
+      role.commands.open(role.controls);
+    } catch (RuntimeException failure) {
+      role.close();
+      throw failure;
+    }
+    return role;
   }
 
   /** The echo says again what it is told; other engines choose from the model's vocabulary. */
@@ -158,7 +191,10 @@ final class WorkerRole implements RoleLifecycle {
   }
 
   private static ModelCard card(
-      ModelDirectory model, WorkerSettings settings, EngineDescription engine) {
+      ModelDirectory model,
+      WorkerSettings settings,
+      EngineDescription engine,
+      Adapters adapters) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
@@ -167,6 +203,9 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("data_parallel_size", engine.ranks());
     limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
+    if (adapters.isEnabled()) {
+      limits.put("max_gpu_lora_count", settings.maxLoras());
+    }
     if (settings.toolCallParser() != null) {
       limits.put("tool_call_parser", settings.toolCallParser());
     }
@@ -188,28 +227,36 @@ final class WorkerRole implements RoleLifecycle {
     return load;
   }
 
-  String memoryKind() {
-    return memoryKind;
+  boolean isAsleep() {
+    return service.isAsleep();
   }
 
-  @Override
-  public String name() {
-    return "worker";
+  ModelControls controls() {
+    return controls;
   }
 
-  @Override
-  public void stop(Deadline deadline) throws InterruptedException {
+  /** Takes no more commands, lets what runs end until the deadline, and frees everything. */
+  void stop(Deadline deadline) throws InterruptedException {
     // an operator's drain may be under way: its streams keep what is left of their time
     boolean alone = stopping.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
     try {
       if (alone) {
+        commands.close();
+        adapters.close();
         service.drain(deadline);
       }
     } finally {
       if (alone) {
         stopping.unlock();
       }
-      service.close();
+      close();
     }
+  }
+
+  /** Ends everything now. Idempotent. */
+  void close() {
+    commands.close();
+    adapters.close();
+    service.close();
   }
 }
