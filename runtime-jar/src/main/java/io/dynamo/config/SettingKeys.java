@@ -342,6 +342,14 @@ final class SettingKeys {
           "256",
           atLeast(1),
           "generations that a rank runs at once");
+  static final SettingKey<String> HEALTH_PAYLOAD =
+      KEYS.key(
+          "dynamo.worker.health-payload",
+          TEXT,
+          "",
+          none(),
+          "what probes ask: a request in JSON as `generate` takes it, or `@` and a file with it;"
+              + " absent asks for one token");
   static final SettingKey<Integer> MAX_LORAS =
       KEYS.key(
           "dynamo.worker.max-loras",

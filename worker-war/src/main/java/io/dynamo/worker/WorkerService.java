@@ -8,10 +8,6 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.inference.OutputOptions;
-import io.dynamo.inference.RoutingHints;
-import io.dynamo.inference.SamplingOptions;
-import io.dynamo.inference.StopConditions;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
@@ -33,9 +29,8 @@ import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.FrontDoor;
 import io.dynamo.worker.serve.GenerateEndpoint;
+import io.dynamo.worker.serve.HealthPayload;
 import java.lang.System.Logger.Level;
-import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -88,8 +83,10 @@ public final class WorkerService implements AutoCloseable {
    * What stands between requesters and the engine.
    *
    * @param entry makes of each request what the engine gets, or refuses it
+   * @param probe what is asked where nobody else asks
    */
-  public record Entrance(EngineGuard guard, UnaryOperator<GenerateRequest> entry) {}
+  public record Entrance(
+      EngineGuard guard, UnaryOperator<GenerateRequest> entry, HealthPayload probe) {}
 
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
@@ -99,6 +96,7 @@ public final class WorkerService implements AutoCloseable {
   private final SleepableEngine engine;
   private final EngineGuard guard;
   private final UnaryOperator<GenerateRequest> entry;
+  private final HealthPayload probe;
   private final Outlets outlets;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
@@ -131,6 +129,7 @@ public final class WorkerService implements AutoCloseable {
     this.engine = engine;
     this.guard = entrance.guard;
     this.entry = entrance.entry;
+    this.probe = entrance.probe;
     this.outlets = outlets;
     this.codec = codec;
     this.card = card;
@@ -153,7 +152,7 @@ public final class WorkerService implements AutoCloseable {
               .add(
                   endpoint.name(),
                   new GenerateEndpoint(engine, told, guard),
-                  () -> oneToken(model.displayName(), guard.rankInDoubt()),
+                  () -> probe.ask(model.displayName(), guard.rankInDoubt()),
                   item -> item.finishReason() == FinishReason.ERROR || guard.isAnySilent(),
                   this::followHealth);
       canary = watched;
@@ -209,25 +208,6 @@ public final class WorkerService implements AutoCloseable {
     public void failed(String why) {
       canary.fail(why);
     }
-  }
-
-  /**
-   * What a probe of the engine asks: the least that it can generate.
-   *
-   * @param rank the one to be asked; null for any
-   */
-  private static GenerateRequest oneToken(String model, @Nullable Integer rank) {
-    return new GenerateRequest(
-        model,
-        new int[] {1},
-        new StopConditions(1, List.of(), List.of(), null, true),
-        SamplingOptions.DEFAULTS,
-        OutputOptions.DEFAULTS,
-        new int[0],
-        null,
-        List.of(),
-        new RoutingHints(rank),
-        Map.of());
   }
 
   private void followHealth() {

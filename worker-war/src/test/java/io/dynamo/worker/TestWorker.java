@@ -36,6 +36,7 @@ import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.lora.Adapters;
 import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.HealthPayload;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
@@ -177,7 +178,7 @@ public final class TestWorker implements AutoCloseable {
             PayloadFormat.MSGPACK,
             new WorkerService.Planes(planes, planes, metrics, status),
             engine,
-            new WorkerService.Entrance(guard, adapters::admit),
+            new WorkerService.Entrance(guard, adapters::admit, HealthPayload.standard()),
             new WorkerService.Outlets(
                 told,
                 new KvSources(

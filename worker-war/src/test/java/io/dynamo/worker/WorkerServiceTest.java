@@ -46,6 +46,7 @@ import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.HealthPayload;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -275,7 +276,8 @@ class WorkerServiceTest {
         new SleepableEngine(source),
         new WorkerService.Entrance(
             new EngineGuard(1000, Duration.ofSeconds(30), alarms, alarms::nanos),
-            UnaryOperator.identity()),
+            UnaryOperator.identity(),
+            HealthPayload.standard()),
         new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));

@@ -218,7 +218,7 @@ public final class SleepableEngine
       return host;
     }
     throw new IllegalArgumentException(
-        "this engine takes no LoRA adapters; the engine mock does");
+        "this engine takes no LoRA adapters; llama and mock do");
   }
 
   @Override

@@ -135,7 +135,7 @@ public final class Adapters implements AutoCloseable {
   }
 
   /**
-   * Unloads an adapter; generations under way finish with it.
+   * Unloads an adapter; generations under way finish with it, or end so that they migrate.
    *
    * @throws IllegalArgumentException when it is not loaded
    */

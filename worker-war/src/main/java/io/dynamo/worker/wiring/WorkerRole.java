@@ -5,6 +5,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.EngineKind;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
@@ -32,6 +33,8 @@ import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.lora.Adapters;
 import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.HealthPayload;
+import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -152,7 +155,7 @@ final class WorkerRole {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            new WorkerService.Entrance(guard, adapters::admit),
+            new WorkerService.Entrance(guard, adapters::admit, payload(settings, codec)),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
             told -> adapters.on(card(model, settings, told, adapters)));
@@ -178,6 +181,23 @@ final class WorkerRole {
   private static int vocabulary(WorkerSettings settings, ModelDirectory model) {
     var size = settings.engine() == EngineKind.ECHO ? null : model.vocabularySize();
     return size == null ? Integer.MAX_VALUE : size;
+  }
+
+  private static HealthPayload payload(
+      WorkerSettings settings, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    var text = settings.healthPayload();
+    if (text == null) {
+      return HealthPayload.standard();
+    }
+    try {
+      return HealthPayload.of(text, codec);
+    } catch (InvalidRequestException | UncheckedIOException e) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.health-payload is of no use: "
+              + e.getMessage()
+              + "; write a request as generate takes it, or @ and a file with it",
+          e);
+    }
   }
 
   /** Passes as they are told, each a sign of life. */

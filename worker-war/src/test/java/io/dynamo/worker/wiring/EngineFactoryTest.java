@@ -43,6 +43,7 @@ class EngineFactoryTest {
             Duration.ofMillis(1),
             Duration.ZERO,
             8,
+            null,
             16,
             Duration.ofSeconds(30),
             48,

@@ -206,6 +206,12 @@ final class LlamaRank implements Pacer.Paced {
       generation.stream.finish(EngineOutput.finish(FinishReason.CANCELLED, generation.usage()));
       return true;
     }
+    if (generation.by.isGone()) {
+      settle(generation);
+      generation.stream.fail(
+          new WorkerBusyException("the adapter was unloaded; another worker may have it"));
+      return true;
+    }
     if (now - generation.deadlineNanos >= 0) {
       settle(generation);
       generation.stream.fail(
@@ -249,7 +255,7 @@ final class LlamaRank implements Pacer.Paced {
     var outcome = new Outcome();
     RuntimeException broken = null;
     try {
-      pass.run(plan.segments(), outcome);
+      WeightGroups.run(pass, plan, outcome);
     } catch (RuntimeException failure) {
       broken = brokenPass(failure);
     } catch (OutOfMemoryError full) { // costs these generations, not the rank

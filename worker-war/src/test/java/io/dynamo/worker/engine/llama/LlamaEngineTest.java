@@ -27,6 +27,7 @@ import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +37,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,6 +62,8 @@ class LlamaEngineTest {
     engines.add(engine);
     return engine;
   }
+
+  @TempDir Path folder;
 
   private LlamaEngine engine() {
     return engine(Kernels.best(), 32, 32, 256, 256);
@@ -211,8 +215,9 @@ class LlamaEngineTest {
   }
 
   @Test
-  void blocksAreSharedWithinOneAdapterAndSaltAndNamedAsARouterDoes() {
+  void blocksAreSharedWithinOneAdapterAndSaltAndNamedAsARouterDoes() throws Exception {
     var engine = engine();
+    engine.loadAdapter("a", TinyAdapter.write(folder, 0, 0, 1f));
     var prompt = Requests.prompt(300, 40);
     var names = new ArrayList<SequenceHash>();
     for (var salt : new String[] {"", "one", "two"}) {
