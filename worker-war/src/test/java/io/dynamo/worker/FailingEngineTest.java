@@ -180,4 +180,18 @@ class FailingEngineTest {
     worker.alarms.advance(WAIT);
     assertThat(idle.isEnded()).isTrue();
   }
+
+  @Test
+  void readersWhoMayHoldTheRoomThatIsWaitedForGetTheirTime() {
+    engine.mode = Mode.HANGS;
+    var idle =
+        Collected.from(
+            worker.publisher(Requests.of(new int[] {1}, 5).routedTo(new RoutingHints(0))), 0);
+    var waiting = ask(0);
+    worker.alarms.advance(TestWorker.STALL.plus(WAIT));
+    assertThat(waiting.isEnded()).isFalse();
+    worker.alarms.advance(TestWorker.STALL.plus(WAIT));
+    assertThat(waiting.failure()).isInstanceOf(WorkerLostException.class);
+    assertThat(idle.failure()).isInstanceOf(WorkerLostException.class);
+  }
 }

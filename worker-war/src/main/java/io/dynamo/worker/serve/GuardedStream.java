@@ -44,7 +44,12 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
 
   /** How long the requester has waited for an item; 0 when it does not. */
   long waitedNanos(long now) {
-    return over || wanted.get() <= delivered ? 0 : now - waitingSince;
+    return over || isIdle() ? 0 : now - waitingSince;
+  }
+
+  /** Whether the requester asks for nothing more at the moment. */
+  boolean isIdle() {
+    return wanted.get() <= delivered;
   }
 
   @Override
@@ -147,7 +152,7 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
 
   @Override
   public void request(long count) {
-    if (wanted.get() <= delivered) {
+    if (isIdle()) {
       waitingSince = rank.now();
     }
     if (count > 0) {

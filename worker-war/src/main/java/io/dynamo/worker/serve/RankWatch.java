@@ -51,18 +51,23 @@ final class RankWatch {
     return silent;
   }
 
-  /** Whether somebody has waited for longer than {@code limit} since the last sign. */
+  /**
+   * Whether somebody has waited for longer than {@code limit} since the last sign; twice as long
+   * while others take nothing of what they get, as these may hold the room that is waited for.
+   */
   boolean isOverdue(Duration limit) {
     long now = now();
     if (silent || now - lastSignNanos <= limit.toNanos()) {
       return false;
     }
+    long longest = 0;
+    boolean anyIdle = false;
     for (var stream : waiting) {
-      if (stream.waitedNanos(now) > limit.toNanos()) {
-        return true;
-      }
+      anyIdle |= stream.isIdle();
+      longest = Math.max(longest, stream.waitedNanos(now));
     }
-    return false;
+    long most = anyIdle ? 2 * limit.toNanos() : limit.toNanos();
+    return longest > most && now - lastSignNanos > most;
   }
 
   /** Takes the rank for silent and ends all its streams. */
