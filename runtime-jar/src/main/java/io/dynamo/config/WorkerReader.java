@@ -94,7 +94,7 @@ final class WorkerReader {
   private static List<SettingKey<?>> keys() {
     var keys = new ArrayList<SettingKey<?>>();
     for (var key : SettingKeys.all()) {
-      if (key.name().startsWith(WORKER) && key != SettingKeys.MODELS) {
+      if (key.name().startsWith(WORKER) && !key.equals(SettingKeys.MODELS)) {
         keys.add(key);
       }
     }
@@ -120,8 +120,7 @@ final class WorkerReader {
         if (its != null) {
           return its;
         }
-        return key == (SettingKey<?>) SettingKeys.MODEL_NAME
-                || key == (SettingKey<?>) SettingKeys.WORKER_COMPONENT
+        return key.equals(SettingKeys.MODEL_NAME) || key.equals(SettingKeys.WORKER_COMPONENT)
             ? (T) model
             : from.optional(key);
       }

@@ -64,8 +64,7 @@ final class Sleeping {
       }
       throw failure;
     }
-    LOG.log(
-        Level.INFO, "{0} sleeps at level {1}", registration.instance().endpoint(), level);
+    LOG.log(Level.INFO, "{0} sleeps at level {1}", registration.instance().endpoint(), level);
     return true;
   }
 

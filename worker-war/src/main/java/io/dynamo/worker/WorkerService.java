@@ -168,8 +168,7 @@ public final class WorkerService implements AutoCloseable {
       var registered = new InstanceRegistration(planes.discovery, record);
       registration = registered;
       registered.register();
-      sleeping =
-          new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
+      sleeping = new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
       outlets.sources.open(planes.server, planes.discovery);
       outlets.loads.start();
       outlets.passes.start();

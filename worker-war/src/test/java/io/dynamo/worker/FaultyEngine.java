@@ -84,12 +84,10 @@ final class FaultyEngine implements Engine, LoadReport, PassReport {
         var rated = new Logprobs(null, new double[] {Double.NaN}, List.of());
         end(
             stream,
-            new EngineOutput(
-                new int[] {1}, null, null, null, 0, null, rated, null, PassedOn.NONE));
+            new EngineOutput(new int[] {1}, null, null, null, 0, null, rated, null, PassedOn.NONE));
       }
       case SAYS_THAT_IT_FAILED -> {
-        stream.offer(
-            new EngineOutput(new int[0], null, FinishReason.ERROR, "it failed", 0, null));
+        stream.offer(new EngineOutput(new int[0], null, FinishReason.ERROR, "it failed", 0, null));
         stream.complete();
       }
       case WELL -> end(stream, EngineOutput.ofTokens(1));

@@ -66,9 +66,8 @@ public final class TestWorker implements AutoCloseable {
   public final Adapters adapters;
   public final ModelControls controls;
   private final Map<EndpointId, EndpointHandler<?, ?>> handlers = new HashMap<>();
-  private final LocalEventPlane events = 
-      new LocalEventPlane(
-          1000, 1 << 20, new Metrics(), new Random(1), InstantSource.system());
+  private final LocalEventPlane events =
+      new LocalEventPlane(1000, 1 << 20, new Metrics(), new Random(1), InstantSource.system());
   private int weightsDropped;
 
   /** What the test stands on. */
@@ -251,8 +250,7 @@ public final class TestWorker implements AutoCloseable {
 
   /** What is served under {@code name} beside the model. */
   public EndpointHandler<?, ?> served(String name) {
-    var handler =
-        handlers.get(new EndpointId(ENDPOINT.namespace(), ENDPOINT.component(), name));
+    var handler = handlers.get(new EndpointId(ENDPOINT.namespace(), ENDPOINT.component(), name));
     if (handler == null) {
       throw new AssertionError(name + " is not served");
     }

@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Keeps an endpoint's health: real items that are no errors prove it well; after a silence its
  * handler is called in-process, and the first item decides. Without canaries in the settings it is
- * well once started, and probed only while somebody who {@linkplain #suspect suspects} or {@linkplain
- * #fail fails} it gives a reason. Safe for concurrent use.
+ * well once started, and probed only while somebody who {@linkplain #suspect suspects} or
+ * {@linkplain #fail fails} it gives a reason. Safe for concurrent use.
  */
 public final class Canary<Q, R> implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Canary.class.getName());
@@ -120,10 +120,7 @@ public final class Canary<Q, R> implements AutoCloseable {
       LOG.log(Level.DEBUG, "endpoint {0} is probed: {1}", health.name(), why);
       suspected = true;
       long since = means.nanoTime().getAsLong() - lastBegunNanos;
-      rearm(
-          begunOnce
-              ? Duration.ofNanos(Math.max(0, BREATH.toNanos() - since))
-              : Duration.ZERO);
+      rearm(begunOnce ? Duration.ofNanos(Math.max(0, BREATH.toNanos() - since)) : Duration.ZERO);
     }
   }
 
@@ -141,7 +138,9 @@ public final class Canary<Q, R> implements AutoCloseable {
     judge(why);
   }
 
-  /** Out of service for a while: not ready, and not probed, until it is {@linkplain #start started}. */
+  /**
+   * Out of service for a while: not ready, and not probed, until it is {@linkplain #start started}.
+   */
   public void rest() {
     Probe<R> running;
     synchronized (lock) {

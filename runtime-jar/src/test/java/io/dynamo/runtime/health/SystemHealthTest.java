@@ -58,7 +58,11 @@ class SystemHealthTest {
 
   private Canary<String, String> canary(SystemHealth health) {
     return health.add(
-        "generate", this::handle, () -> "probe", item -> item.equals("error"), () -> verdicts.add("!"));
+        "generate",
+        this::handle,
+        () -> "probe",
+        item -> item.equals("error"),
+        () -> verdicts.add("!"));
   }
 
   // the rule
@@ -328,8 +332,7 @@ class SystemHealthTest {
   @Test
   void theNextProbeAsksWhatThePayloadSaysThen() {
     var payload = new AtomicReference<>("first");
-    var canary =
-        health().add("generate", this::handle, payload::get, item -> false, () -> {});
+    var canary = health().add("generate", this::handle, payload::get, item -> false, () -> {});
     canary.start();
     payload.set("second");
     canary.suspect("no reason");

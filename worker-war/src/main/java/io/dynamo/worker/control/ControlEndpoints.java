@@ -67,8 +67,7 @@ public final class ControlEndpoints implements AutoCloseable {
     var endpoint = new EndpointId(generate.namespace(), generate.component(), name);
     var id = discovery.instanceId();
     EndpointHandler<JsonObject, JsonObject> handler = (body, _) -> answer(command, body);
-    var served =
-        server.serve(endpoint, id, handler, new JsonCodec(), EndpointServer.Room.OWN);
+    var served = server.serve(endpoint, id, handler, new JsonCodec(), EndpointServer.Room.OWN);
     open.push(served::close);
     var handle = discovery.register(new Instance(endpoint, id, served.address(), "cpu", format));
     open.push(handle::close);

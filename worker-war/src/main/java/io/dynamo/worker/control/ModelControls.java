@@ -27,8 +27,7 @@ public final class ModelControls {
   /**
    * @param model the name that clients use
    */
-  public ModelControls(
-      String model, WorkerService service, CacheControl cache, Adapters adapters) {
+  public ModelControls(String model, WorkerService service, CacheControl cache, Adapters adapters) {
     this.model = model;
     this.service = service;
     this.cache = cache;
@@ -74,8 +73,7 @@ public final class ModelControls {
   }
 
   Map<String, @Nullable Object> isSleeping() {
-    return answered(
-        () -> JsonObject.ordered("status", "ok", "is_sleeping", service.isAsleep()));
+    return answered(() -> JsonObject.ordered("status", "ok", "is_sleeping", service.isAsleep()));
   }
 
   Map<String, @Nullable Object> clearKvBlocks() {

@@ -14,8 +14,8 @@ public interface AdapterHost {
   void loadAdapter(String name, Path directory);
 
   /**
-   * Gives an adapter up; generations under way finish with it, or end so that they migrate. No block
-   * that was computed with it is reused for another of its name. Unknown names are ignored.
+   * Gives an adapter up; generations under way finish with it, or end so that they migrate. No
+   * block that was computed with it is reused for another of its name. Unknown names are ignored.
    */
   void unloadAdapter(String name);
 }

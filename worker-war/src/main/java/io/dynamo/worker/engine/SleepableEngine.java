@@ -11,7 +11,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Flow;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -164,8 +163,7 @@ public final class SleepableEngine
     return description == null
         ? List.of()
         : Collections.nCopies(
-            description.ranks(),
-            new RankLoad(0, 0, 0, 0, description.totalBlocks(), 0, 0, 0, 0));
+            description.ranks(), new RankLoad(0, 0, 0, 0, description.totalBlocks(), 0, 0, 0, 0));
   }
 
   @Override
@@ -217,8 +215,7 @@ public final class SleepableEngine
     if (of.engine() instanceof AdapterHost host) {
       return host;
     }
-    throw new IllegalArgumentException(
-        "this engine takes no LoRA adapters; llama and mock do");
+    throw new IllegalArgumentException("this engine takes no LoRA adapters; llama and mock do");
   }
 
   @Override

@@ -35,8 +35,7 @@ public class WorkerReadiness implements HealthCheck {
     answer
         .status(status.ready())
         .withData("state", status.state().name())
-        .withData(
-            "ranks", status.models().stream().mapToLong(it -> it.load().ranks().size()).sum())
+        .withData("ranks", status.models().stream().mapToLong(it -> it.load().ranks().size()).sum())
         .withData("memory", status.memoryKind());
     for (var model : status.models()) {
       if (!model.ready()) {

@@ -50,11 +50,7 @@ public final class Adapters implements AutoCloseable {
    * @param max adapters at once; 0 when there are to be none
    */
   public Adapters(
-      EndpointId endpoint,
-      Discovery discovery,
-      HostedFiles files,
-      AdapterHost engine,
-      int max) {
+      EndpointId endpoint, Discovery discovery, HostedFiles files, AdapterHost engine, int max) {
     this.endpoint = endpoint;
     this.discovery = discovery;
     this.files = files;
@@ -183,8 +179,7 @@ public final class Adapters implements AutoCloseable {
     if (loaded.containsKey(asked)) {
       var fields = new LinkedHashMap<>(hints.fields());
       fields.put(LORA_NAME, asked);
-      return request.routedTo(
-          new RoutingHints(request.routing().rank(), PassedOn.of(fields)));
+      return request.routedTo(new RoutingHints(request.routing().rank(), PassedOn.of(fields)));
     }
     var model = base;
     if (isEnabled() && model != null && !asked.equals(model.displayName())) {

@@ -121,8 +121,7 @@ final class WorkerRole {
             tcp.maxFrameBytes() / BLOCK_BYTES);
     var sources =
         new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
-    var loads =
-        new LoadPublisher(runtime.events(), endpoint, id, engine, alarms);
+    var loads = new LoadPublisher(runtime.events(), endpoint, id, engine, alarms);
     var marks =
         new PrefillMarks(
             runtime.events(),
@@ -211,10 +210,7 @@ final class WorkerRole {
   }
 
   private static ModelCard card(
-      ModelDirectory model,
-      WorkerSettings settings,
-      EngineDescription engine,
-      Adapters adapters) {
+      ModelDirectory model, WorkerSettings settings, EngineDescription engine, Adapters adapters) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());

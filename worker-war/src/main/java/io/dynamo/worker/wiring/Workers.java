@@ -76,7 +76,8 @@ final class Workers implements RoleLifecycle {
       models.getFirst().stop(deadline);
     } finally {
       for (var thread : threads) {
-        if (!thread.join(Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plus(LAST_WORDS))) {
+        if (!thread.join(
+            Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plus(LAST_WORDS))) {
           LOG.log(Level.WARNING, "{0} has not ended in time", thread.getName());
         }
       }

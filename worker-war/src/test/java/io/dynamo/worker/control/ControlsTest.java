@@ -54,8 +54,7 @@ class ControlsTest {
     worker.close();
   }
 
-  private Map<String, @Nullable Object> route(String path, Object... members)
-      throws Exception {
+  private Map<String, @Nullable Object> route(String path, Object... members) throws Exception {
     return run(worker.status.engine(), path, members);
   }
 
@@ -189,8 +188,7 @@ class ControlsTest {
 
   @Test
   void withSeveralModelsACommandSaysWhich() throws Exception {
-    try (var other =
-        new TestWorker(() -> EngineParts.of(MockEngines.quick()), false).started()) {
+    try (var other = new TestWorker(() -> EngineParts.of(MockEngines.quick()), false).started()) {
       var second = new ModelControls("n", other.service, other.engine, other.adapters);
       var both = new EngineRoutes();
       try (var _ = new EngineCommands(both, List.of(worker.controls, second))) {
@@ -201,15 +199,7 @@ class ControlsTest {
         assertThat(run(both, "control/sleep", "model", "n")).containsEntry("status", "ok");
         assertThat(other.isFound()).isFalse();
         assertThat(worker.isFound()).isTrue();
-        run(
-            both,
-            "load_lora",
-            "model",
-            "m",
-            "lora_name",
-            "ad",
-            "source",
-            Map.of("uri", uri()));
+        run(both, "load_lora", "model", "m", "lora_name", "ad", "source", Map.of("uri", uri()));
         assertThat(run(both, "list_loras")).containsEntry("count", 1);
         assertThat(run(both, "unload_lora", "lora_name", "ad"))
             .as("only one has it")

@@ -13,9 +13,9 @@ import io.dynamo.model.LoraAdapter;
 import io.dynamo.worker.TestWorker;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.mock.MockEngines;
-import io.dynamo.worker.engine.ThreadPacer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -135,10 +135,14 @@ class AdaptersTest {
   void sourcesThatAreNoAdapterAreRefusedByWhatIsWrong() throws IOException {
     for (var refused :
         Map.of(
-                "s3://bucket/ad", "file://",
-                "no uri at all\u0000", "no URI",
-                folder.resolve("missing").toUri().toString(), "Local LoRA not found",
-                "file://host/ad", "no path here")
+                "s3://bucket/ad",
+                "file://",
+                "no uri at all\u0000",
+                "no URI",
+                folder.resolve("missing").toUri().toString(),
+                "Local LoRA not found",
+                "file://host/ad",
+                "no path here")
             .entrySet()) {
       assertThatThrownBy(() -> adapters().load("ad", refused.getKey()))
           .as(refused.getKey())
@@ -175,7 +179,6 @@ class AdaptersTest {
     adapters().load("ad", uri);
     adapters().close();
     assertThat(worker.cards()).hasSize(1);
-    assertThatThrownBy(() -> adapters().load("ad", uri))
-        .isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> adapters().load("ad", uri)).isInstanceOf(IllegalStateException.class);
   }
 }

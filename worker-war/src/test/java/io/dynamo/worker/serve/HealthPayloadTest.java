@@ -37,8 +37,7 @@ class HealthPayloadTest {
       assertThat(request.stop().maxTokens()).isEqualTo(2);
     }
     var named = "{\"model\":\"other\",\"token_ids\":[7]}";
-    assertThat(HealthPayload.of(named, new GenerateCodec()).ask("m", 1).model())
-        .isEqualTo("other");
+    assertThat(HealthPayload.of(named, new GenerateCodec()).ask("m", 1).model()).isEqualTo("other");
   }
 
   @Test

@@ -42,7 +42,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The same prompt, options and seed give the same tokens, whatever else runs, whatever was
  * cached, and on whichever engine with the same weights a text goes on.
  */
-public final class LlamaEngine 
+public final class LlamaEngine
     implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
   private final LlamaEngineConfig config;
   private final LlamaModel model;

@@ -319,8 +319,7 @@ final class LlamaRank implements Pacer.Paced {
     settle(generation);
     generation.stream.fail(
         new WorkerLostException(
-            ErrorCode.BACKEND_STREAM_INCOMPLETE,
-            "the model computed numbers that are not finite"));
+            ErrorCode.BACKEND_STREAM_INCOMPLETE, "the model computed numbers that are not finite"));
   }
 
   private long untilDeadline(long now) {

@@ -1,9 +1,8 @@
 package io.dynamo.worker.engine.llama;
 
 import io.dynamo.worker.engine.llama.ForwardPass.Segment;
-import io.dynamo.worker.engine.llama.weights.LlamaWeights;
 import java.util.ArrayList;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -18,26 +17,26 @@ final class WeightGroups {
 
   /** Tells {@code sink} of the segments by their places in the plan. */
   static void run(ForwardPass pass, PassPlan plan, ForwardPass.Sink sink) {
-    var first = plan.parts().getFirst().generation().by.weights;
+    var first = plan.parts().getFirst().generation().by;
     boolean alike = true;
     for (int i = 1; i < plan.parts().size(); i++) {
-      alike &= plan.parts().get(i).generation().by.weights == first;
+      alike &= plan.parts().get(i).generation().by == first;
     }
     if (alike) {
-      pass.run(first, plan.segments(), sink);
+      pass.run(first.weights, plan.segments(), sink);
       return;
     }
-    Map<LlamaWeights, Group> groups = new IdentityHashMap<>();
+    Map<Adapted, Group> groups = new HashMap<>(); // by identity
     for (int i = 0; i < plan.parts().size(); i++) {
       var group =
           groups.computeIfAbsent(
-              plan.parts().get(i).generation().by.weights,
+              plan.parts().get(i).generation().by,
               _ -> new Group(new ArrayList<>(), new ArrayList<>()));
       group.segments.add(plan.segments().get(i));
       group.places.add(i);
     }
     groups.forEach(
-        (weights, group) -> pass.run(weights, group.segments, new Placed(sink, group.places)));
+        (by, group) -> pass.run(by.weights, group.segments, new Placed(sink, group.places)));
   }
 
   /** Passes on under the places in the plan. */

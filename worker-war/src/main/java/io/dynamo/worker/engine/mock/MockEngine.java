@@ -28,8 +28,7 @@ import org.jspecify.annotations.Nullable;
  * their tokens. Safe for concurrent use. A generation begins when it is asked for, whether its
  * stream is subscribed to or not; its deadline bounds how long it can hold a slot.
  */
-public final class MockEngine 
-    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
+public final class MockEngine implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
   private final MockEngineConfig config;
   private final OracleTokens oracle;
   private final BlockHashing hashing;

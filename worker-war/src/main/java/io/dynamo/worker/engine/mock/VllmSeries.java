@@ -45,11 +45,7 @@ public final class VllmSeries {
     return (double) load.heldBlocks() / load.totalBlocks();
   }
 
-  private void gauge(
-      MetricName name,
-      int rank,
-      ToDoubleFunction<RankLoad> value,
-      Label... labels) {
+  private void gauge(MetricName name, int rank, ToDoubleFunction<RankLoad> value, Label... labels) {
     metrics.gauge(
         name,
         () -> {

@@ -464,8 +464,7 @@ class MockEngineTest {
 
   private Collected within(Map<String, Object> hints) {
     var request =
-        Requests.of(Requests.prompt(1, 9), 1)
-            .routedTo(new RoutingHints(null, PassedOn.of(hints)));
+        Requests.of(Requests.prompt(1, 9), 1).routedTo(new RoutingHints(null, PassedOn.of(hints)));
     var got = Collected.all(engine.generate(request, Requests.context()));
     time.advance(Duration.ofSeconds(10));
     return got;
