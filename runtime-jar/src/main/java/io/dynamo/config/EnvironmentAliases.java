@@ -63,6 +63,8 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TCP_TLS_CLIENT_CA_CERT_PATH", TcpKeys.TLS_CLIENT_AUTHORITIES),
           plain("DYN_TOOL_CALL_PARSER", SettingKeys.TOOL_CALL_PARSER),
           plain("DYN_REASONING_PARSER", SettingKeys.REASONING_PARSER),
+          plain("DYN_HEALTH_CHECK_PAYLOAD", SettingKeys.HEALTH_PAYLOAD),
+          numbered("DYN_ENGINE_HEALTH_CHECK_TIMEOUT", SettingKeys.STALL_TIMEOUT, "s"),
           plain("DYN_REQUEST_PLANE_CODEC", TcpKeys.REQUEST_CODEC),
           plain("DYN_EVENT_PLANE", SettingKeys.EVENT_PLANE),
           plain("DYN_ZMQ_EVENT_SUBSCRIBER_CHANNEL_CAPACITY", SettingKeys.EVENT_QUEUE_CAPACITY),

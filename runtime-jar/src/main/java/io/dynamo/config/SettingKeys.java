@@ -12,6 +12,7 @@ import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
 import static io.dynamo.config.SettingType.IP_LITERAL;
 import static io.dynamo.config.SettingType.NAME;
+import static io.dynamo.config.SettingType.NAMES;
 import static io.dynamo.config.SettingType.PATH;
 import static io.dynamo.config.SettingType.PATHS;
 import static io.dynamo.config.SettingType.SIZE;
@@ -237,6 +238,15 @@ final class SettingKeys {
           sizeBetween(0, "0", 1 << 30, "1GiB"),
           "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
 
+  static final SettingKey<List<String>> MODELS =
+      KEYS.key(
+          "dynamo.worker.models",
+          NAMES,
+          "",
+          none(),
+          "several models in one server: `a,b` have `dynamo.worker.models.a.engine` and so on, any"
+              + " setting of `dynamo.worker`; one not given is that of `dynamo.worker` itself, but"
+              + " `model-name` and `component` are then the name");
   static final SettingKey<String> WORKER_COMPONENT =
       KEYS.key(
           "dynamo.worker.component",
@@ -332,6 +342,29 @@ final class SettingKeys {
           "256",
           atLeast(1),
           "generations that a rank runs at once");
+  static final SettingKey<String> HEALTH_PAYLOAD =
+      KEYS.key(
+          "dynamo.worker.health-payload",
+          TEXT,
+          "",
+          none(),
+          "what probes ask: a request in JSON as `generate` takes it, or `@` and a file with it;"
+              + " absent asks for one token");
+  static final SettingKey<Integer> MAX_LORAS =
+      KEYS.key(
+          "dynamo.worker.max-loras",
+          INTEGER,
+          "16",
+          between(1, 1024),
+          "LoRA adapters loaded at once; none without `dynamo.system.lora-routes`");
+  static final SettingKey<Duration> STALL_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.stall-timeout",
+          DURATION,
+          "30s",
+          WAIT_OR_NEVER,
+          "how long a rank may show no sign of life while somebody waits for its token; then its"
+              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for ever");
   static final SettingKey<Integer> LLAMA_BLOCKS_PER_RANK =
       KEYS.key(
           "dynamo.worker.llama.blocks-per-rank",

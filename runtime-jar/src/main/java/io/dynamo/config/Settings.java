@@ -1,6 +1,12 @@
 package io.dynamo.config;
 
-/** All settings of a server, read and checked once at its start; one record per area. */
+import java.util.List;
+
+/**
+ * All settings of a server, read and checked once at its start; one record per area.
+ *
+ * @param workers the models that it serves, at least one
+ */
 public record Settings(
     ServerSettings server,
     DiscoverySettings discovery,
@@ -8,5 +14,14 @@ public record Settings(
     EventSettings event,
     RouterSettings router,
     FrontendSettings frontend,
-    WorkerSettings worker,
-    StatusSettings status) {}
+    List<WorkerSettings> workers,
+    StatusSettings status) {
+  public Settings {
+    workers = List.copyOf(workers);
+  }
+
+  /** The model of a server that serves one; of several, the first. */
+  public WorkerSettings worker() {
+    return workers.getFirst();
+  }
+}

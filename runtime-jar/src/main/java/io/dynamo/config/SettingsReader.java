@@ -19,6 +19,7 @@ public final class SettingsReader {
   private final Lookup lookup;
   private final Map<SettingKey<?>, Object> values = new HashMap<>(); // by the key that parsed them
   private final List<String> problems = new ArrayList<>();
+  private final WorkerReader workers = new WorkerReader(this);
 
   private SettingsReader(Lookup lookup) {
     this.lookup = lookup;
@@ -69,6 +70,7 @@ public final class SettingsReader {
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
     reader.problems.addAll(new RouterReader(reader).problems());
+    reader.problems.addAll(reader.workers.problems(names));
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
     }
@@ -78,7 +80,7 @@ public final class SettingsReader {
     return reader.settings();
   }
 
-  private <T> void take(SettingKey<T> key) {
+  <T> void take(SettingKey<T> key) {
     var found = find(key.name());
     String text;
     if (found != null) {
@@ -251,7 +253,7 @@ public final class SettingsReader {
         event(),
         new RouterReader(this).read(),
         frontend(),
-        worker(),
+        workers.read(),
         status());
   }
 
@@ -337,26 +339,6 @@ public final class SettingsReader {
         get(SettingKeys.DISCONNECT_POLL),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         get(SettingKeys.PREFIX_CACHE_BYTES));
-  }
-
-  private WorkerSettings worker() {
-    return new WorkerSettings(
-        get(SettingKeys.WORKER_COMPONENT),
-        get(SettingKeys.WORKER_ENDPOINT),
-        get(SettingKeys.ENGINE),
-        get(SettingKeys.MODEL_PATH),
-        optional(SettingKeys.MODEL_NAME),
-        optional(SettingKeys.TOOL_CALL_PARSER),
-        optional(SettingKeys.REASONING_PARSER),
-        get(SettingKeys.RANKS),
-        get(SettingKeys.BLOCK_TOKENS),
-        get(SettingKeys.BLOCKS_PER_RANK),
-        get(SettingKeys.BLOCK_BYTES),
-        get(SettingKeys.TOKEN_INTERVAL),
-        get(SettingKeys.PREFILL_PER_TOKEN),
-        get(SettingKeys.MAX_RUNNING),
-        get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
-        get(SettingKeys.LLAMA_PASS_TOKENS));
   }
 
   private StatusSettings status() {

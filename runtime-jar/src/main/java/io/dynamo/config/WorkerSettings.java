@@ -5,7 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The worker and its engine. Keys: {@code dynamo.worker.*}.
+ * One model and its engine. Keys: {@code dynamo.worker.*}, or {@code dynamo.worker.models.NAME.*}.
  *
  * @param engine what makes the tokens
  * @param modelPath a Hugging Face model directory
@@ -19,6 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param tokenInterval the inter-token latency of the mock engine and the echo
  * @param prefillPerToken the mock engine's time per prompt token that is not cached
  * @param maxRunning generations that a rank runs at once
+ * @param healthPayload what probes ask, JSON or {@code @} and a file; null asks for one token
+ * @param maxLoras adapters loaded at once
+ * @param stallTimeout how long a rank may show no sign of life while somebody waits; zero for ever
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
  * @param llamaPassTokens tokens that one of its forward passes computes at most
  */
@@ -37,5 +40,8 @@ public record WorkerSettings(
     Duration tokenInterval,
     Duration prefillPerToken,
     int maxRunning,
+    @Nullable String healthPayload,
+    int maxLoras,
+    Duration stallTimeout,
     int llamaBlocksPerRank,
     int llamaPassTokens) {}

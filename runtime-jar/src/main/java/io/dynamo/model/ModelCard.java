@@ -31,6 +31,7 @@ import org.jspecify.annotations.Nullable;
  * @param workerType {@code aggregated}, {@code prefill}, …; null in cards of older workers
  * @param needs alternatives, each a list of worker types that must be live beside this one
  * @param runtimeConfig the engine's limits and switches, values as JSON has them, null included
+ * @param lora the adapter that the card is of; null for a model itself
  */
 public record ModelCard(
     String displayName,
@@ -50,7 +51,8 @@ public record ModelCard(
     String modelInput,
     @Nullable String workerType,
     List<List<String>> needs,
-    Map<String, @Nullable Object> runtimeConfig) {
+    Map<String, @Nullable Object> runtimeConfig,
+    @Nullable LoraAdapter lora) {
   public ModelCard {
     extraFiles = List.copyOf(extraFiles);
     modelTypes = Set.copyOf(modelTypes);
@@ -58,7 +60,7 @@ public record ModelCard(
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
   }
 
-  /** Everything but the extra files. */
+  /** Everything but extra files and adapter. */
   public ModelCard(
       String displayName,
       String slug,
@@ -95,7 +97,32 @@ public record ModelCard(
         modelInput,
         workerType,
         needs,
-        runtimeConfig);
+        runtimeConfig,
+        null);
+  }
+
+  /** The card of an adapter on this model: its files and limits under the adapter's name. */
+  public ModelCard of(LoraAdapter adapter) {
+    return new ModelCard(
+        adapter.name(),
+        Slug.of(adapter.name()),
+        sourcePath,
+        config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        extraFiles,
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig,
+        adapter);
   }
 
   /** The same card with each of its files replaced. */
@@ -127,7 +154,8 @@ public record ModelCard(
         modelInput,
         workerType,
         needs,
-        runtimeConfig);
+        runtimeConfig,
+        lora);
   }
 
   private static @Nullable ModelFile changed(

@@ -50,6 +50,7 @@ public final class ModelCardJson {
     json.put("model_input", card.modelInput());
     putIfPresent(json, "worker_type", card.workerType());
     json.put("needs", card.needs());
+    putLora(json, card.lora());
     json.put("runtime_config", card.runtimeConfig());
     json.put("media_decoder", null);
     json.put("media_fetcher", null);
@@ -84,7 +85,33 @@ public final class ModelCardJson {
         json.text("model_input"),
         json.optionalText("worker_type"),
         needs(json.list("needs")),
-        runtimeConfig == null ? Map.of() : runtimeConfig.members());
+        runtimeConfig == null ? Map.of() : runtimeConfig.members(),
+        lora(json));
+  }
+
+  private static void putLora(Map<String, @Nullable Object> json, @Nullable LoraAdapter lora) {
+    if (lora == null) {
+      return;
+    }
+    var told = new LinkedHashMap<String, @Nullable Object>();
+    told.put("name", lora.name());
+    putIfPresent(told, "max_gpu_lora_count", lora.maxCount());
+    json.put("lora", told);
+    if (lora.id() != null) {
+      json.put("user_data", JsonObject.ordered("lora_adapter", true, "lora_id", lora.id()));
+    }
+  }
+
+  private static @Nullable LoraAdapter lora(JsonObject json) {
+    var lora = json.optionalObject("lora");
+    if (lora == null) {
+      return null;
+    }
+    var id = json.members().get("user_data") instanceof Map<?, ?> data ? data.get("lora_id") : null;
+    return new LoraAdapter(
+        lora.text("name"),
+        lora.optionalCount("max_gpu_lora_count"),
+        id instanceof Number number ? (Integer) number.intValue() : null);
   }
 
   private static List<ModelFile> extraFiles(JsonObject json) {

@@ -98,8 +98,17 @@ public record ModelDirectory(
   }
 
   private static @Nullable Integer contextLength(Path config) {
+    return count(config, "max_position_embeddings");
+  }
+
+  /** {@code vocab_size}: ids of tokens are below it; null when {@code config.json} has none. */
+  public @Nullable Integer vocabularySize() {
+    return count(Path.of(config.path()), "vocab_size");
+  }
+
+  private static @Nullable Integer count(Path config, String member) {
     try {
-      return Json.readObject(Files.readAllBytes(config)).optionalCount("max_position_embeddings");
+      return Json.readObject(Files.readAllBytes(config)).optionalCount(member);
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read the model file " + config, e);
     } catch (IllegalArgumentException e) {
@@ -175,6 +184,7 @@ public record ModelDirectory(
         "Tokens",
         "aggregated",
         List.of(),
-        runtimeConfig);
+        runtimeConfig,
+        null);
   }
 }

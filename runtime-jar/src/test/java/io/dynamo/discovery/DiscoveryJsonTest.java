@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.json.Json;
+import io.dynamo.model.LoraAdapter;
 import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.io.InputStream;
@@ -31,6 +32,7 @@ class DiscoveryJsonTest {
         "discovery-file/v1/event_channels/namespace%2Fdynamo%2Fcomponent%2Fbackend%2Fendpoint%2Fgenerate%2Ftopic%2Fkv%2Devents%2F928e384d2ff2",
         "discovery-file/v1/event_channels/namespace%2Fdynamo%2Fcomponent%2Fbackend%2Fendpoint%2Fgenerate%2Ftopic%2Fkv%5Fmetrics%2F6027fa5c56b7a",
         "discovery-file/v1/event_sources/namespace%2Fdynamo%2Fcomponent%2Fbackend%2Fendpoint%2Fgenerate%2Ftopic%2Fkv%2Devents%2F928e384d2ff2",
+        "model-card/adapter.json",
         "model-card/aggregated-no-system-port.json",
         "model-card/aggregated-self-hosted.json",
         "model-card/decode-dp2.json",
@@ -71,6 +73,15 @@ class DiscoveryJsonTest {
     assertThat(model.card().modelTypes()).containsExactlyInAnyOrder("Chat", "Completions");
     assertThat(model.card().runtimeConfig()).containsEntry("tool_call_parser", null);
     assertThat(Objects.requireNonNull(model.card().config()).size()).isEqualTo(377);
+  }
+
+  @Test
+  void aCapturedCardOfAnAdapterNamesItAndHasItsOwnKey() throws IOException {
+    var model = (ModelRecord) DiscoveryJson.decode(golden("model-card/adapter.json"));
+
+    assertThat(model.card().lora()).isEqualTo(new LoraAdapter("Ad/apter A", 4, 7));
+    assertThat(model.suffix()).isEqualTo("ad_apter_a");
+    assertThat(model.key()).isEqualTo("dynamo/backend/generate/82faa43dccd44bcc/ad_apter_a");
   }
 
   @Test

@@ -8,10 +8,6 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.inference.OutputOptions;
-import io.dynamo.inference.RoutingHints;
-import io.dynamo.inference.SamplingOptions;
-import io.dynamo.inference.StopConditions;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
@@ -22,20 +18,21 @@ import io.dynamo.runtime.InstanceRegistration;
 import io.dynamo.runtime.health.Canary;
 import io.dynamo.runtime.status.Registered;
 import io.dynamo.runtime.status.SystemStatus;
-import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
-import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.FrontDoor;
 import io.dynamo.worker.serve.GenerateEndpoint;
+import io.dynamo.worker.serve.HealthPayload;
 import java.lang.System.Logger.Level;
-import java.util.List;
-import java.util.Map;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -82,12 +79,24 @@ public final class WorkerService implements AutoCloseable {
     }
   }
 
+  /**
+   * What stands between requesters and the engine.
+   *
+   * @param entry makes of each request what the engine gets, or refuses it
+   * @param probe what is asked where nobody else asks
+   */
+  public record Entrance(
+      EngineGuard guard, UnaryOperator<GenerateRequest> entry, HealthPayload probe) {}
+
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
   private final EndpointId endpoint;
   private final PayloadFormat format;
   private final Planes planes;
-  private final Engine engine;
+  private final SleepableEngine engine;
+  private final EngineGuard guard;
+  private final UnaryOperator<GenerateRequest> entry;
+  private final HealthPayload probe;
   private final Outlets outlets;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
@@ -97,9 +106,10 @@ public final class WorkerService implements AutoCloseable {
   private @Nullable InstanceRegistration registration;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
   private @Nullable Registered files;
+  private volatile @Nullable Sleeping sleeping;
 
   /**
-   * Takes ownership of {@code engine} and of what is in {@code outlets}.
+   * Takes ownership of {@code engine}, the guard and what is in {@code outlets}.
    *
    * @param format what clients are told to send
    * @param card makes the model card of the started engine
@@ -108,7 +118,8 @@ public final class WorkerService implements AutoCloseable {
       EndpointId endpoint,
       PayloadFormat format,
       Planes planes,
-      Engine engine,
+      SleepableEngine engine,
+      Entrance entrance,
       Outlets outlets,
       MessageCodec<GenerateRequest, EngineOutput> codec,
       Function<EngineDescription, ModelCard> card) {
@@ -116,6 +127,9 @@ public final class WorkerService implements AutoCloseable {
     this.format = format;
     this.planes = planes;
     this.engine = engine;
+    this.guard = entrance.guard;
+    this.entry = entrance.entry;
+    this.probe = entrance.probe;
     this.outlets = outlets;
     this.codec = codec;
     this.card = card;
@@ -129,10 +143,7 @@ public final class WorkerService implements AutoCloseable {
     try {
       var told = engine.start(outlets.events);
       var model = card.apply(told);
-      var labels = labels(model);
-      if (engine instanceof LoadReport report) {
-        LoadGauges.attach(planes.metrics, report, told.ranks(), labels);
-      }
+      LoadGauges.attach(planes.metrics, engine, told.ranks(), labels(model));
       var id = planes.discovery.instanceId();
       var watched =
           planes
@@ -140,12 +151,15 @@ public final class WorkerService implements AutoCloseable {
               .health()
               .add(
                   endpoint.name(),
-                  new GenerateEndpoint(engine, told),
-                  oneToken(model.displayName()),
-                  item -> item.finishReason() == FinishReason.ERROR,
+                  new GenerateEndpoint(engine, told, guard),
+                  () -> probe.ask(model.displayName(), guard.rankInDoubt()),
+                  item -> item.finishReason() == FinishReason.ERROR || guard.isAnySilent(),
                   this::followHealth);
       canary = watched;
-      var at = planes.server.serve(endpoint, id, outlets.marks.watch(watched.handler()), codec);
+      var onTrouble = new Trouble(watched);
+      guard.start(told.ranks(), onTrouble);
+      var door = new FrontDoor(watched.handler(), guard, entry);
+      var at = planes.server.serve(endpoint, id, outlets.marks.watch(door), codec);
       served = at;
       var hosted = planes.status.files().add(endpoint, model, null);
       files = hosted.files();
@@ -154,6 +168,7 @@ public final class WorkerService implements AutoCloseable {
       var registered = new InstanceRegistration(planes.discovery, record);
       registration = registered;
       registered.register();
+      sleeping = new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
       outlets.sources.open(planes.server, planes.discovery);
       outlets.loads.start();
       outlets.passes.start();
@@ -181,19 +196,17 @@ public final class WorkerService implements AutoCloseable {
     };
   }
 
-  /** What a probe of the engine asks: the least that it can generate. */
-  private static GenerateRequest oneToken(String model) {
-    return new GenerateRequest(
-        model,
-        new int[] {1},
-        new StopConditions(1, List.of(), List.of(), null, true),
-        SamplingOptions.DEFAULTS,
-        OutputOptions.DEFAULTS,
-        new int[0],
-        null,
-        List.of(),
-        RoutingHints.NONE,
-        Map.of());
+  /** What the engine does wrong is a matter for its canary. */
+  private record Trouble(Canary<?, ?> canary) implements EngineGuard.Listener {
+    @Override
+    public void suspected(String why) {
+      canary.suspect(why);
+    }
+
+    @Override
+    public void failed(String why) {
+      canary.fail(why);
+    }
   }
 
   private void followHealth() {
@@ -257,6 +270,39 @@ public final class WorkerService implements AutoCloseable {
       throw new IllegalStateException("the worker does not serve; it is " + state);
     }
     return registered;
+  }
+
+  /**
+   * Takes the worker out of service and frees its KV blocks; from level 2 on its weights, too.
+   * Waits for the engine.
+   *
+   * @return false when it slept already
+   * @throws IllegalStateException when the worker does not serve
+   */
+  public boolean sleep(int level) {
+    return sleeper().sleep(level);
+  }
+
+  /**
+   * Puts the worker back into service. Waits for the engine.
+   *
+   * @return false when it was awake already
+   * @throws IllegalStateException when the worker does not serve, or its engine cannot start
+   */
+  public boolean wake() {
+    return sleeper().wake();
+  }
+
+  private Sleeping sleeper() {
+    var known = sleeping;
+    if (state != State.SERVING || known == null) {
+      throw new IllegalStateException("the worker does not serve; it is " + state);
+    }
+    return known;
+  }
+
+  public boolean isAsleep() {
+    return engine.isAsleep();
   }
 
   /** Whether it serves and its endpoint is in good health. */
@@ -330,6 +376,7 @@ public final class WorkerService implements AutoCloseable {
     try {
       leave();
     } finally {
+      guard.close();
       try {
         engine.close(); // its streams end as "engine shut down" before their sockets go
       } finally {

@@ -34,21 +34,26 @@ import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.HealthPayload;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -58,6 +63,18 @@ class WorkerServiceTest {
   private final List<String> log = new ArrayList<>();
   private final Metrics metrics = new Metrics();
   private final FakeEngine engine = new FakeEngine();
+  private final SleepableEngine.Source source =
+      new SleepableEngine.Source() {
+        @Override
+        public EngineParts make() {
+          return new EngineParts(engine, NO_LOAD, _ -> {});
+        }
+
+        @Override
+        public void forgetWeights() {
+          log.add("weights dropped");
+        }
+      };
   private final FakeServer server = new FakeServer();
   private final HandAlarms alarms = new HandAlarms();
   private final HandAlarms loadAlarms = new HandAlarms();
@@ -256,7 +273,11 @@ class WorkerServiceTest {
         ENDPOINT,
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
-        engine,
+        new SleepableEngine(source),
+        new WorkerService.Entrance(
+            new EngineGuard(1000, Duration.ofSeconds(30), alarms, alarms::nanos),
+            UnaryOperator.identity(),
+            HealthPayload.standard()),
         new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()));

@@ -3,6 +3,7 @@ package io.dynamo.frontend.catalog;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A model that can be asked now.
@@ -13,5 +14,11 @@ public record ServedModel(
     ModelCard card, EndpointId endpoint, ModelText text, long createdAtSeconds) {
   public String name() {
     return card.displayName();
+  }
+
+  /** What workers call the adapter that this is; null for a model itself. */
+  public @Nullable String adapter() {
+    var lora = card.lora();
+    return lora == null ? null : lora.name();
   }
 }

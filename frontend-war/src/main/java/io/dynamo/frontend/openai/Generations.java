@@ -57,7 +57,7 @@ final class Generations {
         eos,
         ModelCardSum.of(model.card()),
         nvext.annotations(),
-        new RoutingHints(rank(fields), PassedOn.of(nvext.routing().hints())),
+        new RoutingHints(rank(fields), PassedOn.of(hints(fields, model))),
         extra,
         Handoff.NONE,
         PassedOn.of(passed));
@@ -67,6 +67,15 @@ final class Generations {
     if (!value.isEmpty()) {
       to.put(name, value);
     }
+  }
+
+  private static Map<String, Object> hints(GenerationFields fields, ServedModel model) {
+    var hints = fields.nvext().routing().hints();
+    var adapter = model.adapter();
+    if (adapter != null) {
+      hints.put("lora_name", adapter);
+    }
+    return hints;
   }
 
   /** A rank is one of a worker's: without a worker it says nothing. */

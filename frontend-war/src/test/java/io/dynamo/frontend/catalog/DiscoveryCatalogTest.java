@@ -11,6 +11,7 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.LoraAdapter;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import java.io.IOException;
@@ -94,6 +95,22 @@ class DiscoveryCatalogTest {
     live.add(new InstanceId(2));
     assertThat(catalog.find("tiny")).isPresent();
     assertThat(loaded).hasSize(1);
+  }
+
+  @Test
+  void anAdapterIsAModelBesideItsBaseAndSharesItsText() {
+    live.add(new InstanceId(1));
+    var base = card(1, "tiny", "a");
+    discovery.add(base);
+    var card = base.card().of(LoraAdapter.of("ad", 4));
+    var adapter = new ModelRecord(base.endpoint(), base.id(), card, card.slug());
+    discovery.add(adapter);
+    assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("ad", "tiny");
+    assertThat(catalog.find("ad").orElseThrow().adapter()).isEqualTo("ad");
+    assertThat(catalog.find("tiny").orElseThrow().adapter()).isNull();
+    assertThat(loaded).hasSize(1);
+    discovery.lose(adapter);
+    assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("tiny");
   }
 
   @Test

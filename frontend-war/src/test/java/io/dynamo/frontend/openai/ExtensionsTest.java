@@ -8,6 +8,7 @@ import io.dynamo.frontend.openai.ScriptedWorkers.Leg;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.PassedOn;
+import io.dynamo.model.LoraAdapter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
@@ -266,5 +267,17 @@ class ExtensionsTest {
       assertThat(answer.status).isEqualTo(400);
       assertThat(answer.text()).contains("nvext");
     }
+  }
+
+  @Test
+  void anAdapterIsToldToWorkersUnderItsOwnName() throws Exception {
+    frontend.lora = LoraAdapter.of("script", 4);
+    workers.plays("", new Leg(says("ab"), true));
+    frontend.post(ask(",\"nvext\":{\"cache_salt\":\"s\"}"));
+    var asked = workers.asked.getFirst();
+    assertThat(asked.model()).isEqualTo("script");
+    assertThat(asked.routing().passedOn().fields())
+        .containsEntry("lora_name", "script")
+        .containsEntry("cache_salt", "s");
   }
 }

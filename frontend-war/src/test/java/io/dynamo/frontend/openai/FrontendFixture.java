@@ -20,6 +20,7 @@ import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.model.LoraAdapter;
 import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import java.io.ByteArrayInputStream;
@@ -183,6 +184,10 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
   @Nullable Dispatcher through; // instead of the scripts
   int migrationLimit;
+
+  /** The adapter that the model is; null for a model itself. */
+  @Nullable LoraAdapter lora;
+
   boolean tinyTokens; // ids mean what they meant in the captures
   Api api = TextService.CHAT;
   int promptTokens = 5;
@@ -318,7 +323,10 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             List.of(),
             runtimeConfig);
     return new ServedModel(
-        card, new EndpointId("dynamo", "script", "generate"), new CodePoints(this), 17);
+        lora == null ? card : card.of(lora),
+        new EndpointId("dynamo", "script", "generate"),
+        new CodePoints(this),
+        17);
   }
 
   @Override

@@ -9,22 +9,29 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps an endpoint's health: real items that are no errors prove it well; after a silence its
  * handler is called in-process, and the first item decides. Without canaries in the settings it is
- * well once started. Safe for concurrent use.
+ * well once started, and probed only while somebody who {@linkplain #suspect suspects} or
+ * {@linkplain #fail fails} it gives a reason. Safe for concurrent use.
  */
 public final class Canary<Q, R> implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Canary.class.getName());
 
+  /** From the begin of a probe to that of the next, however often the endpoint is suspected. */
+  static final Duration BREATH = Duration.ofSeconds(1);
+
   /**
    * What is probed.
    *
+   * @param payload what the next probe asks
    * @param isError whether an item says that the request failed
    */
-  record Target<Q, R>(EndpointHandler<Q, R> handler, Q payload, Predicate<R> isError) {}
+  record Target<Q, R>(
+      EndpointHandler<Q, R> handler, Supplier<? extends Q> payload, Predicate<R> isError) {}
 
   /** What a canary waits and runs on. */
   record Means(Alarms alarms, Executor blocking, LongSupplier nanoTime) {}
@@ -42,6 +49,10 @@ public final class Canary<Q, R> implements AutoCloseable {
   private final Object lock = new Object();
   private Alarms.@Nullable Alarm alarm; // guarded by lock
   private @Nullable Probe<R> probe; // guarded by lock
+  private boolean begunOnce; // guarded by lock; a probe has
+  private long lastBegunNanos; // guarded by lock
+  private boolean suspected; // guarded by lock; the next alarm probes, silence or not
+  private boolean resting; // guarded by lock
   private boolean closed; // guarded by lock
 
   Canary(
@@ -60,15 +71,19 @@ public final class Canary<Q, R> implements AutoCloseable {
     this.timeout = settings.canaryTimeout();
   }
 
-  /** What the endpoint is to be served with: the handler, its items watched when there is need. */
+  /** What the endpoint is to be served with: the handler, its items watched. */
   public EndpointHandler<Q, R> handler() {
-    return probes
-        ? new WatchedHandler<>(target.handler(), target.isError(), this::prove)
-        : target.handler();
+    return new WatchedHandler<>(target.handler(), target.isError(), this::prove);
   }
 
-  /** The endpoint can be reached from now on. */
+  /** The endpoint can be reached from now on, for the first time or after a rest. */
   public void start() {
+    synchronized (lock) {
+      if (closed) {
+        return;
+      }
+      resting = false;
+    }
     if (!probes) {
       health.set(true);
       return;
@@ -92,6 +107,68 @@ public final class Canary<Q, R> implements AutoCloseable {
     return failing;
   }
 
+  /**
+   * Something speaks against the endpoint: it is probed soon, and the probe decides. Also where
+   * silence is not probed.
+   */
+  public void suspect(String why) {
+    synchronized (lock) {
+      var running = probe;
+      if (closed || resting || suspected || (running != null && !running.isOver())) {
+        return;
+      }
+      LOG.log(Level.DEBUG, "endpoint {0} is probed: {1}", health.name(), why);
+      suspected = true;
+      long since = means.nanoTime().getAsLong() - lastBegunNanos;
+      rearm(begunOnce ? Duration.ofNanos(Math.max(0, BREATH.toNanos() - since)) : Duration.ZERO);
+    }
+  }
+
+  /** The endpoint is not well, beyond doubt; probes go on until one succeeds. */
+  public void fail(String why) {
+    synchronized (lock) {
+      if (closed || resting) {
+        return;
+      }
+      var running = probe;
+      if (running == null || running.isOver()) {
+        rearm(wait);
+      }
+    }
+    judge(why);
+  }
+
+  /**
+   * Out of service for a while: not ready, and not probed, until it is {@linkplain #start started}.
+   */
+  public void rest() {
+    Probe<R> running;
+    synchronized (lock) {
+      resting = true;
+      suspected = false;
+      failing = false;
+      cancelAlarm();
+      running = probe;
+      health.set(false);
+    }
+    if (running != null) {
+      running.end("the endpoint rests");
+    }
+  }
+
+  private void rearm(Duration delay) { // holds lock
+    cancelAlarm();
+    alarm = means.alarms().after(delay, this::rung);
+  }
+
+  private void cancelAlarm() { // holds lock
+    var timer = alarm;
+    if (timer != null) {
+      timer.cancel();
+      alarm = null;
+    }
+  }
+
   /** Somebody has got an item that is no error. */
   private void prove() {
     lastProofNanos = means.nanoTime().getAsLong();
@@ -102,22 +179,22 @@ public final class Canary<Q, R> implements AutoCloseable {
 
   private void arm(Duration delay) {
     synchronized (lock) {
-      if (!closed) {
-        alarm = means.alarms().after(delay, this::rung);
+      if (!closed && !resting) {
+        rearm(delay);
       }
     }
   }
 
   private void rung() {
-    long silent = means.nanoTime().getAsLong() - lastProofNanos;
-    long left = wait.toNanos() - silent;
-    if (left > 0) {
-      arm(Duration.ofNanos(left));
-      return;
-    }
     Probe<R> begun;
     synchronized (lock) {
-      if (closed) {
+      if (closed || resting) {
+        return;
+      }
+      long silent = means.nanoTime().getAsLong() - lastProofNanos;
+      long left = wait.toNanos() - silent;
+      if (left > 0 && !suspected && !failing) {
+        rearm(Duration.ofNanos(left));
         return;
       }
       var earlier = probe;
@@ -125,13 +202,16 @@ public final class Canary<Q, R> implements AutoCloseable {
         alarm = means.alarms().after(wait, this::rung);
         return; // its handler has not even returned: the endpoint stays failed
       }
+      suspected = false;
+      begunOnce = true;
       long begunNanos = means.nanoTime().getAsLong();
+      lastBegunNanos = begunNanos;
       begun = new Probe<>(timeout, target.isError(), failure -> ended(failure, begunNanos));
       probe = begun;
       alarm = means.alarms().after(timeout, () -> begun.end("no item came within " + timeout));
     }
     try {
-      means.blocking().execute(() -> begun.run(target.handler(), target.payload()));
+      means.blocking().execute(() -> begun.run(target.handler(), target.payload().get()));
     } catch (RejectedExecutionException e) {
       close(); // the runtime is closing
     }
@@ -142,13 +222,12 @@ public final class Canary<Q, R> implements AutoCloseable {
    */
   private void ended(@Nullable String failure, long begunNanos) {
     synchronized (lock) {
-      var timer = alarm;
-      if (timer != null) {
-        timer.cancel();
-      }
-      alarm = closed ? null : means.alarms().after(wait, this::rung);
-      if (closed) {
+      cancelAlarm();
+      if (closed || resting) {
         return;
+      }
+      if (probes || failure != null) {
+        alarm = means.alarms().after(wait, this::rung);
       }
     }
     if (failure == null) {
@@ -162,7 +241,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   private void judge(@Nullable String failure) {
     boolean changed;
     synchronized (lock) {
-      if (closed) {
+      if (closed || resting) {
         return;
       }
       changed = failing != (failure != null);
@@ -173,7 +252,7 @@ public final class Canary<Q, R> implements AutoCloseable {
       if (failure == null) {
         LOG.log(Level.INFO, "endpoint {0} is well again", health.name());
       } else {
-        LOG.log(Level.WARNING, "endpoint {0} failed its probe: {1}", health.name(), failure);
+        LOG.log(Level.WARNING, "endpoint {0} is not well: {1}", health.name(), failure);
       }
     }
     try {
@@ -188,11 +267,7 @@ public final class Canary<Q, R> implements AutoCloseable {
     Probe<R> running;
     synchronized (lock) {
       closed = true;
-      var timer = alarm;
-      if (timer != null) {
-        timer.cancel();
-        alarm = null;
-      }
+      cancelAlarm();
       running = probe;
       health.set(false);
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 
 /**
  * The health of one process, by Dynamo's rule: the listed endpoints decide; else those that can be
@@ -64,7 +65,7 @@ public final class SystemHealth {
    * Adds an endpoint that can be probed; not ready before its canary is {@linkplain Canary#start
    * started}.
    *
-   * @param payload what a probe asks; small, and harmless to ask often
+   * @param payload tells what the next probe asks; small, and harmless to ask often
    * @param isError whether an item says that the request failed
    * @param onVerdict called on the blocking executor after each verdict, also one that changes
    *     nothing: who could not act on the one before gets another chance
@@ -72,7 +73,7 @@ public final class SystemHealth {
   public <Q, R> Canary<Q, R> add(
       String endpoint,
       EndpointHandler<Q, R> handler,
-      Q payload,
+      Supplier<? extends Q> payload,
       Predicate<R> isError,
       Runnable onVerdict) {
     var health = new EndpointHealth(endpoint, true, endpoints::remove);

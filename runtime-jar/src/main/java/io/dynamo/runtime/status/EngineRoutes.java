@@ -34,7 +34,8 @@ public final class EngineRoutes {
     return () -> handlers.remove(path, handler);
   }
 
-  @Nullable Handler find(String path) {
+  /** The command at {@code path}; null for none. */
+  public @Nullable Handler find(String path) {
     return handlers.get(path);
   }
 }

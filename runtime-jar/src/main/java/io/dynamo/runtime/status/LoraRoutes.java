@@ -40,6 +40,10 @@ final class LoraRoutes {
       var body = Json.readObject(call.body());
       asked.put("lora_name", body.text("lora_name"));
       asked.put("source", Map.of("uri", body.object("source").text("uri")));
+      var model = body.optionalText("model"); // whose, where a process serves several
+      if (model != null) {
+        asked.put("model", model);
+      }
     } catch (IllegalArgumentException e) {
       return HttpAnswer.text(422, "The request body " + e.getMessage());
     }

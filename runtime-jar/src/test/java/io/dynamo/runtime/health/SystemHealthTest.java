@@ -17,6 +17,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class SystemHealthTest {
@@ -57,7 +58,11 @@ class SystemHealthTest {
 
   private Canary<String, String> canary(SystemHealth health) {
     return health.add(
-        "generate", this::handle, "probe", item -> item.equals("error"), () -> verdicts.add("!"));
+        "generate",
+        this::handle,
+        () -> "probe",
+        item -> item.equals("error"),
+        () -> verdicts.add("!"));
   }
 
   // the rule
@@ -247,5 +252,91 @@ class SystemHealthTest {
     alarms.advance(WAIT.multipliedBy(3));
     assertThat(asked).hasSize(1);
     assertThat(verdicts).isEmpty();
+  }
+
+  // suspicion
+
+  @Test
+  void aSuspectedEndpointIsProbedAtOnceEvenWhereSilenceIsNot() {
+    var health = health();
+    var canary = canary(health);
+    canary.start();
+    canary.suspect("an item made no sense");
+    alarms.advance(Duration.ZERO);
+    assertThat(asked).containsExactly("probe");
+    assertThat(health.report().ready()).as("until the probe decides").isTrue();
+    answers.getFirst().offer("error");
+    assertFailing(health, 1);
+
+    alarms.advance(WAIT);
+    assertThat(asked).hasSize(2);
+    answers.get(1).offer("token");
+    assertThat(health.report().ready()).isTrue();
+    assertThat(alarms.waiting()).as("nobody doubts it any more").isZero();
+  }
+
+  @Test
+  void manySuspicionsAreOneProbeInABreath() {
+    var canary = canary(health());
+    canary.start();
+    canary.suspect("one");
+    canary.suspect("two");
+    alarms.advance(Duration.ZERO);
+    canary.suspect("while the probe runs");
+    answers.getFirst().offer("token");
+    canary.suspect("three");
+    alarms.advance(Canary.BREATH.minusNanos(1));
+    assertThat(asked).hasSize(1);
+    alarms.advance(Duration.ofNanos(1));
+    assertThat(asked).hasSize(2);
+  }
+
+  @Test
+  void aFailedEndpointIsOutAtOnceAndBackWithTheProbeThatSucceeds() {
+    var health = health();
+    var canary = canary(health);
+    canary.start();
+    canary.fail("it is silent");
+    assertFailing(health, 1);
+    assertThat(canary.isFit()).isFalse();
+    alarms.advance(WAIT);
+    alarms.advance(TIMEOUT);
+    assertThat(canary.isFit()).isFalse();
+    alarms.advance(WAIT);
+    answers.get(1).offer("token");
+    assertThat(canary.isFit()).isTrue();
+    assertThat(health.report().ready()).isTrue();
+  }
+
+  @Test
+  void aRestingEndpointIsNotReadyAndNotProbedUntilItStartsAgain() {
+    var health = probing();
+    var canary = canary(health);
+    canary.start();
+    alarms.advance(WAIT);
+    answers.getFirst().offer("token");
+    canary.rest();
+    assertThat(health.report().ready()).isFalse();
+    canary.fail("asleep");
+    canary.suspect("asleep");
+    alarms.advance(WAIT.multipliedBy(3));
+    assertThat(asked).hasSize(1);
+    assertThat(canary.isFailing()).isFalse();
+    canary.start();
+    canary.suspect("just woken");
+    alarms.advance(Canary.BREATH);
+    answers.get(1).offer("token");
+    assertThat(health.report().ready()).isTrue();
+  }
+
+  @Test
+  void theNextProbeAsksWhatThePayloadSaysThen() {
+    var payload = new AtomicReference<>("first");
+    var canary = health().add("generate", this::handle, payload::get, item -> false, () -> {});
+    canary.start();
+    payload.set("second");
+    canary.suspect("no reason");
+    alarms.advance(Duration.ZERO);
+    assertThat(asked).containsExactly("second");
   }
 }

@@ -168,7 +168,7 @@ class StatusServerTest {
             (_, _) -> {
               throw new AssertionError("not probed");
             },
-            "probe",
+            () -> "probe",
             _ -> false,
             () -> {})
         .start();

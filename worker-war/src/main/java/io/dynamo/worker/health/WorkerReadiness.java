@@ -10,7 +10,8 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Ready while the worker is started, in good health and not draining. Up where no worker is played.
+ * Ready while the worker of each model is started, awake, in good health and not draining. Up where
+ * no worker is played.
  */
 @Readiness
 @Dependent
@@ -34,8 +35,13 @@ public class WorkerReadiness implements HealthCheck {
     answer
         .status(status.ready())
         .withData("state", status.state().name())
-        .withData("ranks", status.load().ranks().size())
+        .withData("ranks", status.models().stream().mapToLong(it -> it.load().ranks().size()).sum())
         .withData("memory", status.memoryKind());
+    for (var model : status.models()) {
+      if (!model.ready()) {
+        answer.withData(model.model(), model.asleep() ? "asleep" : "not well");
+      }
+    }
     if (worker.isBesideRouter()) {
       var here = router.get();
       answer.withData("router", here.id()).withData("placed", here.placed());

@@ -9,24 +9,33 @@ import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import java.util.concurrent.Flow;
 
-/** Answers requests with the engine's streams. Safe for concurrent use; never blocks. */
+/** Answers requests with the engine's streams, guarded. Safe for concurrent use; never blocks. */
 public final class GenerateEndpoint implements EndpointHandler<GenerateRequest, EngineOutput> {
   private final Engine engine;
   private final EngineDescription limits;
+  private final EngineGuard guard;
 
   /**
    * @param engine started
    * @param limits what it told at its start
+   * @param guard started for it
    */
-  public GenerateEndpoint(Engine engine, EngineDescription limits) {
+  public GenerateEndpoint(Engine engine, EngineDescription limits, EngineGuard guard) {
     this.engine = engine;
     this.limits = limits;
+    this.guard = guard;
   }
 
   @Override
   public Flow.Publisher<EngineOutput> handle(GenerateRequest request, RequestContext context) {
     check(request);
-    return engine.generate(request, context);
+    Flow.Publisher<EngineOutput> answer;
+    try {
+      answer = engine.generate(request, context);
+    } catch (RuntimeException failure) {
+      throw guard.refused(request, failure);
+    }
+    return guard.guard(answer, request, context);
   }
 
   private void check(GenerateRequest request) {

@@ -4,14 +4,13 @@ import io.dynamo.config.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.transfer.HostMemory;
-import io.dynamo.worker.engine.Engine;
-import io.dynamo.worker.engine.LoadReport;
-import io.dynamo.worker.engine.PassReport;
+import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import io.dynamo.worker.engine.llama.LlamaEngineConfig;
 import io.dynamo.worker.engine.llama.LlamaModel;
+import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
@@ -24,8 +23,9 @@ import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.SecureRandom;
+import org.jspecify.annotations.Nullable;
 
-/** Makes the engine that the settings name, not started. */
+/** Makes the engines that the settings of one model name, not started. One thread at a time. */
 final class EngineFactory {
   private static final System.Logger LOG = System.getLogger(EngineFactory.class.getName());
   private static final int WAITING_PER_RUNNING = 4;
@@ -33,20 +33,10 @@ final class EngineFactory {
   private static final long DEFAULT_SEED = 42;
   private static final int STREAM_BUFFER = 32;
 
-  /**
-   * An engine with what it tells.
-   *
-   * @param load the same object
-   * @param passes the same object; of an engine without passes, one that tells of none
-   */
-  record Made(Engine engine, LoadReport load, PassReport passes) {
-    private static <E extends Engine & LoadReport & PassReport> Made of(E engine) {
-      return new Made(engine, engine, engine);
-    }
-  }
-
   private final WorkerSettings settings;
   private final HostMemory memory;
+  private @Nullable LlamaModel weights; // kept while a llama engine sleeps
+  private @Nullable VllmSeries series; // one for all engines of the model
 
   EngineFactory(WorkerSettings settings, HostMemory memory) {
     this.settings = settings;
@@ -58,15 +48,29 @@ final class EngineFactory {
    * @param shownName the name that clients use
    * @throws IllegalArgumentException when the engine cannot run the model
    */
-  Made make(ModelDirectory model, int positions, String shownName, Metrics metrics) {
+  EngineParts make(ModelDirectory model, int positions, String shownName, Metrics metrics) {
     return switch (settings.engine()) {
-      case MOCK -> Made.of(mock(model, positions, new VllmSeries(metrics, shownName)));
-      case LLAMA -> Made.of(llama(model));
+      case MOCK -> EngineParts.of(mock(model, positions, series(metrics, shownName)));
+      case LLAMA -> EngineParts.of(llama(model));
       case ECHO -> {
         var echo = echo(positions);
-        yield new Made(echo, echo, listener -> {});
+        yield new EngineParts(echo, echo, listener -> {});
       }
     };
+  }
+
+  /** Lets go of what is kept between engines. */
+  void forgetWeights() {
+    weights = null;
+  }
+
+  private VllmSeries series(Metrics metrics, String shownName) {
+    var known = series;
+    if (known == null) {
+      known = new VllmSeries(metrics, shownName);
+      series = known;
+    }
+    return known;
   }
 
   private int maxWaiting() {
@@ -111,15 +115,10 @@ final class EngineFactory {
             ? "the llama engine computes with the Vector API"
             : "the llama engine computes with plain loops, the same tokens but slower: start the"
                 + " JVM with --add-modules=jdk.incubator.vector");
-    LlamaModel model;
-    try {
-      model = LlamaModel.load(directory.path(), kernel);
-    } catch (IllegalArgumentException | UncheckedIOException e) {
-      throw new IllegalArgumentException(
-          "the llama engine cannot run the model: "
-              + e.getMessage()
-              + "; set dynamo.worker.model-path, or dynamo.worker.engine to mock",
-          e);
+    var model = weights;
+    if (model == null) {
+      model = load(directory, kernel);
+      weights = model;
     }
     return new LlamaEngine(
         new LlamaEngineConfig(
@@ -134,6 +133,18 @@ final class EngineFactory {
         memory,
         new ThreadPacer(),
         new SecureRandom()::nextLong);
+  }
+
+  private static LlamaModel load(ModelDirectory directory, Kernel kernel) {
+    try {
+      return LlamaModel.load(directory.path(), kernel);
+    } catch (IllegalArgumentException | UncheckedIOException e) {
+      throw new IllegalArgumentException(
+          "the llama engine cannot run the model: "
+              + e.getMessage()
+              + "; set dynamo.worker.model-path, or dynamo.worker.engine to mock",
+          e);
+    }
   }
 
   private EchoEngine echo(int positions) {

@@ -69,19 +69,38 @@ public class WorkerAdmin {
         request.getRemoteAddr(), request.getServerName(), name -> request.getHeader(name));
   }
 
+  /** Of one model as it always was; of several, each under {@code models}. */
   static Map<String, @Nullable Object> json(WorkerHolder.Status status) {
-    List<Map<String, @Nullable Object>> ranks = new ArrayList<>();
-    for (var load : status.load().ranks()) {
-      ranks.add(json(ranks.size(), load));
-    }
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("state", status.state().name().toLowerCase(Locale.ROOT));
     json.put("memory", status.memoryKind());
-    json.put("cancelled", status.load().cancelled());
-    long last = status.load().lastCancelNanos();
+    if (status.models().size() == 1) {
+      put(json, status.models().getFirst());
+    } else {
+      json.put("models", status.models().stream().map(WorkerAdmin::json).toList());
+    }
+    return json;
+  }
+
+  private static Map<String, @Nullable Object> json(WorkerHolder.ModelStatus model) {
+    Map<String, @Nullable Object> json = new LinkedHashMap<>();
+    json.put("state", model.state().name().toLowerCase(Locale.ROOT));
+    put(json, model);
+    return json;
+  }
+
+  private static void put(Map<String, @Nullable Object> json, WorkerHolder.ModelStatus model) {
+    List<Map<String, @Nullable Object>> ranks = new ArrayList<>();
+    for (var load : model.load().ranks()) {
+      ranks.add(json(ranks.size(), load));
+    }
+    json.put("model", model.model());
+    json.put("ready", model.ready());
+    json.put("asleep", model.asleep());
+    json.put("cancelled", model.load().cancelled());
+    long last = model.load().lastCancelNanos();
     json.put("last_cancel_age_nanos", last == 0 ? null : System.nanoTime() - last);
     json.put("ranks", ranks);
-    return json;
   }
 
   private static Map<String, @Nullable Object> json(int rank, RankLoad load) {

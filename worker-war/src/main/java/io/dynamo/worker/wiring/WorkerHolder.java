@@ -12,6 +12,7 @@ import io.dynamo.worker.engine.LoadReport;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import java.lang.System.Logger.Level;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Holds the worker of this server, if it plays one. Safe for concurrent use. */
@@ -20,17 +21,44 @@ public class WorkerHolder {
   private static final System.Logger LOG = System.getLogger(WorkerHolder.class.getName());
 
   /**
-   * What the worker is at this moment.
+   * What the workers are at this moment.
    *
-   * @param ready whether it serves and its endpoint is in good health
+   * @param models one per model, in the order of the settings
    * @param memoryKind {@code native} or {@code java}
    */
-  public record Status(
-      WorkerService.State state, boolean ready, LoadReport load, String memoryKind) {}
+  public record Status(List<ModelStatus> models, String memoryKind) {
+    public Status {
+      models = List.copyOf(models);
+    }
+
+    /** Whether all of them serve and their endpoints are in good health. */
+    public boolean ready() {
+      return models.stream().allMatch(ModelStatus::ready);
+    }
+
+    /** That of the first which does not serve, or else {@code SERVING}. */
+    public WorkerService.State state() {
+      for (var model : models) {
+        if (model.state() != WorkerService.State.SERVING) {
+          return model.state();
+        }
+      }
+      return WorkerService.State.SERVING;
+    }
+  }
+
+  /**
+   * What one of them is.
+   *
+   * @param model the name that clients use
+   * @param ready whether it serves and its endpoint is in good health
+   */
+  public record ModelStatus(
+      String model, WorkerService.State state, boolean ready, boolean asleep, LoadReport load) {}
 
   private final @Nullable RuntimeLifecycle lifecycle; // null in the client proxy only
   private final @Nullable MessageCodec<GenerateRequest, EngineOutput> codec;
-  private volatile @Nullable WorkerRole role;
+  private volatile @Nullable Workers role;
 
   /** For the container's client proxy. */
   protected WorkerHolder() {
@@ -54,7 +82,7 @@ public class WorkerHolder {
       return;
     }
     var generate = codec;
-    var started = OwnThread.call("worker-start", () -> WorkerRole.start(runtime, generate));
+    var started = OwnThread.call("worker-start", () -> Workers.start(runtime, generate));
     role = started;
     lifecycle.attach(started);
   }
@@ -71,7 +99,14 @@ public class WorkerHolder {
   /** Null when this server plays no worker. */
   public @Nullable Status status() {
     var at = role;
-    return at == null ? null : new Status(at.state(), at.isReady(), at.load(), at.memoryKind());
+    return at == null
+        ? null
+        : new Status(at.models().stream().map(WorkerHolder::status).toList(), at.memoryKind());
+  }
+
+  private static ModelStatus status(WorkerRole of) {
+    return new ModelStatus(
+        of.controls().model(), of.state(), of.isReady(), of.isAsleep(), of.load());
   }
 
   /** Whether this server also routes. */
@@ -95,7 +130,7 @@ public class WorkerHolder {
     return true;
   }
 
-  private static void drain(WorkerRole role, Deadline deadline) {
+  private static void drain(Workers role, Deadline deadline) {
     try {
       role.stop(deadline);
       LOG.log(Level.INFO, "worker drained");

@@ -2,8 +2,10 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.EngineKind;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.kv.codec.KvEventCodec;
@@ -16,41 +18,59 @@ import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.runtime.DynamoRuntime;
-import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.worker.WorkerService;
+import io.dynamo.worker.control.ControlEndpoints;
+import io.dynamo.worker.control.ModelControls;
 import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.PassReport;
+import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.HealthPayload;
+import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** The worker of this server: its engine, model and service made from the settings. */
-final class WorkerRole implements RoleLifecycle {
+/** The worker of one model: its engine, card and service made from the settings. */
+final class WorkerRole {
   /** What a block takes in a dump at most: told in an event of its own. */
   private static final int BLOCK_BYTES = 320;
 
   private final WorkerService service;
   private final LoadReport load;
-  private final String memoryKind;
+  private final ModelControls controls;
+  private final ControlEndpoints commands;
+  private final Adapters adapters;
   private final ReentrantLock stopping = new ReentrantLock();
 
-  private WorkerRole(WorkerService service, LoadReport load, String memoryKind) {
+  private WorkerRole(
+      WorkerService service,
+      LoadReport load,
+      ModelControls controls,
+      ControlEndpoints commands,
+      Adapters adapters) {
     this.service = service;
     this.load = load;
-    this.memoryKind = memoryKind;
+    this.controls = controls;
+    this.commands = commands;
+    this.adapters = adapters;
   }
 
   /** Makes the worker and starts it; on failure nothing of it is left. */
   static WorkerRole start(
-      DynamoRuntime runtime, MessageCodec<GenerateRequest, EngineOutput> codec) {
-    var settings = runtime.settings().worker();
+      DynamoRuntime runtime,
+      WorkerSettings settings,
+      MessageCodec<GenerateRequest, EngineOutput> codec) {
     var model = ModelDirectory.open(settings.modelPath());
     var positions = model.contextLength();
     if (positions == null) {
@@ -63,8 +83,24 @@ final class WorkerRole implements RoleLifecycle {
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
     Metrics metrics = runtime.metrics();
-    var made =
-        new EngineFactory(settings, runtime.memory()).make(model, positions, shownName, metrics);
+    var factory = new EngineFactory(settings, runtime.memory());
+    var engine =
+        new SleepableEngine(
+            new SleepableEngine.Source() {
+              @Override
+              public EngineParts make() {
+                return factory.make(model, positions, shownName, metrics);
+              }
+
+              @Override
+              public void forgetWeights() {
+                factory.forgetWeights();
+              }
+            });
+    var alarms = Alarms.on(runtime.timer());
+    var guard =
+        new EngineGuard(
+            vocabulary(settings, model), settings.stallTimeout(), alarms, System::nanoTime);
     var tcp = runtime.settings().tcp();
     var id = runtime.discovery().instanceId();
     var labels =
@@ -85,8 +121,7 @@ final class WorkerRole implements RoleLifecycle {
             tcp.maxFrameBytes() / BLOCK_BYTES);
     var sources =
         new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking());
-    var loads =
-        new LoadPublisher(runtime.events(), endpoint, id, made.load(), Alarms.on(runtime.timer()));
+    var loads = new LoadPublisher(runtime.events(), endpoint, id, engine, alarms);
     var marks =
         new PrefillMarks(
             runtime.events(),
@@ -101,26 +136,81 @@ final class WorkerRole implements RoleLifecycle {
             endpoint,
             id,
             settings.ranks(),
-            made.passes(),
-            Alarms.on(runtime.timer()),
+            watched(engine, guard),
+            alarms,
             runtime.blocking(),
             metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED, labels));
+    var adapters =
+        new Adapters(
+            endpoint,
+            runtime.discovery(),
+            runtime.status().files(),
+            engine,
+            runtime.settings().status().loraRoutes() ? settings.maxLoras() : 0);
     var service =
         new WorkerService(
             endpoint,
             tcp.format(),
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
-            made.engine(),
+            engine,
+            new WorkerService.Entrance(guard, adapters::admit, payload(settings, codec)),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> card(model, settings, told));
+            told -> adapters.on(card(model, settings, told, adapters)));
+    var role =
+        new WorkerRole(
+            service,
+            engine,
+            new ModelControls(shownName, service, engine, adapters),
+            new ControlEndpoints(
+                endpoint, tcp.format(), runtime.server(), runtime.discovery(), runtime.blocking()),
+            adapters);
     service.start();
-    return new WorkerRole(service, made.load(), runtime.memory().kind());
+    try {
+      role.commands.open(role.controls);
+    } catch (RuntimeException failure) {
+      role.close();
+      throw failure;
+    }
+    return role;
+  }
+
+  /** The echo says again what it is told; other engines choose from the model's vocabulary. */
+  private static int vocabulary(WorkerSettings settings, ModelDirectory model) {
+    var size = settings.engine() == EngineKind.ECHO ? null : model.vocabularySize();
+    return size == null ? Integer.MAX_VALUE : size;
+  }
+
+  private static HealthPayload payload(
+      WorkerSettings settings, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    var text = settings.healthPayload();
+    if (text == null) {
+      return HealthPayload.standard();
+    }
+    try {
+      return HealthPayload.of(text, codec);
+    } catch (InvalidRequestException | UncheckedIOException e) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.health-payload is of no use: "
+              + e.getMessage()
+              + "; write a request as generate takes it, or @ and a file with it",
+          e);
+    }
+  }
+
+  /** Passes as they are told, each a sign of life. */
+  private static PassReport watched(PassReport passes, EngineGuard guard) {
+    return listener ->
+        passes.tellPasses(
+            (rank, pass) -> {
+              guard.passed(rank);
+              listener.passed(rank, pass);
+            });
   }
 
   private static ModelCard card(
-      ModelDirectory model, WorkerSettings settings, EngineDescription engine) {
+      ModelDirectory model, WorkerSettings settings, EngineDescription engine, Adapters adapters) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
@@ -129,6 +219,9 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("data_parallel_size", engine.ranks());
     limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
+    if (adapters.isEnabled()) {
+      limits.put("max_gpu_lora_count", settings.maxLoras());
+    }
     if (settings.toolCallParser() != null) {
       limits.put("tool_call_parser", settings.toolCallParser());
     }
@@ -150,28 +243,36 @@ final class WorkerRole implements RoleLifecycle {
     return load;
   }
 
-  String memoryKind() {
-    return memoryKind;
+  boolean isAsleep() {
+    return service.isAsleep();
   }
 
-  @Override
-  public String name() {
-    return "worker";
+  ModelControls controls() {
+    return controls;
   }
 
-  @Override
-  public void stop(Deadline deadline) throws InterruptedException {
+  /** Takes no more commands, lets what runs end until the deadline, and frees everything. */
+  void stop(Deadline deadline) throws InterruptedException {
     // an operator's drain may be under way: its streams keep what is left of their time
     boolean alone = stopping.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
     try {
       if (alone) {
+        commands.close();
+        adapters.close();
         service.drain(deadline);
       }
     } finally {
       if (alone) {
         stopping.unlock();
       }
-      service.close();
+      close();
     }
+  }
+
+  /** Ends everything now. Idempotent. */
+  void close() {
+    commands.close();
+    adapters.close();
+    service.close();
   }
 }

@@ -9,6 +9,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.echo.EchoEngine;
@@ -42,12 +43,15 @@ class EngineFactoryTest {
             Duration.ofMillis(1),
             Duration.ZERO,
             8,
+            null,
+            16,
+            Duration.ofSeconds(30),
             48,
             128);
     return new EngineFactory(settings, new HeapMemory());
   }
 
-  private static EngineFactory.Made make(EngineKind kind, Path model) {
+  private static EngineParts make(EngineKind kind, Path model) {
     return factory(kind, model).make(ModelDirectory.open(model), 4096, "tiny", new Metrics());
   }
 

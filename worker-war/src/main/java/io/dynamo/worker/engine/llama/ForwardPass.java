@@ -38,7 +38,7 @@ final class ForwardPass {
     void poisoned(int segment);
   }
 
-  private final LlamaWeights weights;
+  private final LlamaWeights model;
   private final LlamaShape shape;
   private final Kernel kernel;
   private final Rotation rotation;
@@ -54,11 +54,13 @@ final class ForwardPass {
   private final float[] up;
   private final float[] logits; // [LOGIT_ROWS][vocabulary]
   private final float scale;
+  private LlamaWeights weights; // of the pass under way
   private float[] scores = new float[0]; // one per token of the longest sequence so far
   private float[] pieces = new float[0]; // one layer of all blocks of the longest sequence so far
 
   ForwardPass(
       LlamaWeights weights, Rotation rotation, KvStore store, int blockTokens, int maxRows) {
+    this.model = weights;
     this.weights = weights;
     this.shape = weights.shape();
     this.kernel = weights.kernel();
@@ -79,6 +81,16 @@ final class ForwardPass {
 
   /** Computes all segments, writes their keys and values, and tells of logits. */
   void run(List<Segment> segments, Sink sink) {
+    run(model, segments, sink);
+  }
+
+  /**
+   * As the other {@code run}, with other numbers.
+   *
+   * @param by of the same shape and kernel as the model's
+   */
+  void run(LlamaWeights by, List<Segment> segments, Sink sink) {
+    weights = by;
     int rows = embed(segments);
     for (int layer = 0; layer < shape.layers(); layer++) {
       layer(layer, segments, rows);

@@ -22,6 +22,7 @@ final class Generation {
   final TokenStream stream;
   final BlockTable table;
   final Ends ends;
+  final Adapted by;
   final int promptTokens;
   final int budget;
   final long deadlineNanos;
@@ -37,12 +38,14 @@ final class Generation {
   private Cancellation.@Nullable Registration registration;
 
   /**
+   * @param by the weights to compute with
    * @param wake makes the rank's thread look soon
    */
   Generation(
       int[] prompt,
       int budget,
       Ends ends,
+      Adapted by,
       RequestContext context,
       Sampler sampler,
       BlockTable table,
@@ -51,6 +54,7 @@ final class Generation {
     this.promptTokens = prompt.length;
     this.budget = budget;
     this.ends = ends;
+    this.by = by;
     this.deadlineNanos = context.deadline().nanoTime();
     this.sampler = sampler;
     this.table = table;

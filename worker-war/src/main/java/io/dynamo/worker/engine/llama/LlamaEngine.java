@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.llama;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -9,6 +10,8 @@ import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.AdapterHost;
+import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -21,8 +24,12 @@ import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.llama.sample.ChoiceGuide;
 import io.dynamo.worker.engine.llama.sample.Sampler;
 import io.dynamo.worker.engine.llama.sample.SamplingPlan;
+import io.dynamo.worker.engine.llama.weights.LoraWeights;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +42,8 @@ import org.jspecify.annotations.Nullable;
  * <p>The same prompt, options and seed give the same tokens, whatever else runs, whatever was
  * cached, and on whichever engine with the same weights a text goes on.
  */
-public final class LlamaEngine implements Engine, LoadReport, PassReport {
+public final class LlamaEngine
+    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
   private final LlamaEngineConfig config;
   private final LlamaModel model;
   private final HostMemory memory;
@@ -43,6 +51,8 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
   private final LongSupplier seeds;
   private final Admission admission;
   private final BlockHasher hasher; // of prompts without adapter and salt
+  private final Adapted unadapted;
+  private final Map<String, Adapted> adapters = new ConcurrentHashMap<>(); // by name
   private final CancelLog cancels = new CancelLog();
   private volatile List<Rank> ranks = List.of(); // set by start
   private volatile boolean closed; // written under this
@@ -67,6 +77,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
     this.pacer = pacer;
     this.seeds = seeds;
     this.admission = new Admission(config, model.weights().shape());
+    this.unadapted = new Adapted(model.weights());
     this.hasher = BlockHasher.of(config.blockTokens());
   }
 
@@ -129,6 +140,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
             request.tokenIds(),
             budget,
             ends(request),
+            adapted(request),
             context,
             sampler(request, rank.scratch),
             new BlockTable(scheduler.pool(), hasher(request)),
@@ -142,6 +154,35 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
       throw refused;
     }
     return generation.stream;
+  }
+
+  private Adapted adapted(GenerateRequest request) {
+    var name = text(request.routing().passedOn().get("lora_name"));
+    var by = name == null ? unadapted : adapters.get(name);
+    if (by == null) {
+      throw new WorkerBusyException(
+          "adapter '%s' is not loaded here; try another worker, or load it".formatted(name));
+    }
+    return by;
+  }
+
+  /** Adds the adapter to the weights: it takes memory for each matrix that it changes. */
+  @Override
+  public void loadAdapter(String name, Path directory) {
+    adapters.put(name, new Adapted(LoraWeights.merged(model.weights(), directory)));
+  }
+
+  /**
+   * Ends what runs with the adapter, so that it migrates, and empties the caches: the next adapter
+   * of that name may be another one.
+   */
+  @Override
+  public void unloadAdapter(String name) {
+    var gone = adapters.remove(name);
+    if (gone != null) {
+      gone.retire();
+      clearCache();
+    }
   }
 
   /** Names blocks as routers do: equal only within one adapter and salt. */
@@ -254,7 +295,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
         rank(rank).scheduler, pool -> new BlockTable(pool, hasher).load(blocks), deadline);
   }
 
-  /** Empties the caches of all ranks soon; generations under way are not touched. */
+  @Override
   public void clearCache() {
     ranks.forEach(rank -> rank.scheduler.ask(RankTask.of(BlockPool::clear)));
   }

@@ -5,9 +5,9 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerBusyException;
+import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
-import io.dynamo.inference.PassedOn;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
@@ -206,6 +206,12 @@ final class LlamaRank implements Pacer.Paced {
       generation.stream.finish(EngineOutput.finish(FinishReason.CANCELLED, generation.usage()));
       return true;
     }
+    if (generation.by.isGone()) {
+      settle(generation);
+      generation.stream.fail(
+          new WorkerBusyException("the adapter was unloaded; another worker may have it"));
+      return true;
+    }
     if (now - generation.deadlineNanos >= 0) {
       settle(generation);
       generation.stream.fail(
@@ -249,13 +255,11 @@ final class LlamaRank implements Pacer.Paced {
     var outcome = new Outcome();
     RuntimeException broken = null;
     try {
-      pass.run(plan.segments(), outcome);
+      WeightGroups.run(pass, plan, outcome);
     } catch (RuntimeException failure) {
-      broken = failure;
+      broken = brokenPass(failure);
     } catch (OutOfMemoryError full) { // costs these generations, not the rank
-      broken =
-          new EngineFailedException(
-              ErrorCode.BACKEND_UNKNOWN, "the engine ran out of memory: " + full, full);
+      broken = brokenPass(full);
     }
     for (int i = 0; i < plan.parts().size(); i++) {
       var part = plan.parts().get(i);
@@ -268,6 +272,12 @@ final class LlamaRank implements Pacer.Paced {
         advance(part, outcome.tokens[i]);
       }
     }
+  }
+
+  /** No request is at fault for a pass that fails: all of it may go on elsewhere. */
+  private static WorkerLostException brokenPass(Throwable cause) {
+    return new WorkerLostException(
+        ErrorCode.BACKEND_STREAM_INCOMPLETE, "the engine failed in a pass: " + cause, cause);
   }
 
   private void advance(PassPlan.Part part, int token) {
@@ -307,17 +317,9 @@ final class LlamaRank implements Pacer.Paced {
         generation.length());
     running.remove(generation);
     settle(generation);
-    generation.stream.finish(
-        new EngineOutput(
-            new int[0],
-            null,
-            FinishReason.ERROR,
-            "the model computed numbers that are not finite",
-            0,
-            generation.usage(),
-            null,
-            null,
-            PassedOn.NONE));
+    generation.stream.fail(
+        new WorkerLostException(
+            ErrorCode.BACKEND_STREAM_INCOMPLETE, "the model computed numbers that are not finite"));
   }
 
   private long untilDeadline(long now) {

@@ -11,4 +11,12 @@ public interface BlockHashing {
 
   /** Names a block together with all before it; {@code parent} is null for the first. */
   SequenceHash sequence(@Nullable SequenceHash parent, BlockHash block);
+
+  /**
+   * The names within one adapter and salt, which are equal to no others.
+   *
+   * @param adapter null for the model itself
+   * @param salt null for none
+   */
+  BlockHashing within(@Nullable String adapter, @Nullable String salt);
 }

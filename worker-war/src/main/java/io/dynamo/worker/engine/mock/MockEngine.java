@@ -3,8 +3,11 @@ package io.dynamo.worker.engine.mock;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.model.LoraAdapter;
 import io.dynamo.request.RequestContext;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.worker.engine.AdapterHost;
+import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
@@ -14,6 +17,7 @@ import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
@@ -24,7 +28,7 @@ import org.jspecify.annotations.Nullable;
  * their tokens. Safe for concurrent use. A generation begins when it is asked for, whether its
  * stream is subscribed to or not; its deadline bounds how long it can hold a slot.
  */
-public final class MockEngine implements Engine, LoadReport, PassReport {
+public final class MockEngine implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
   private final MockEngineConfig config;
   private final OracleTokens oracle;
   private final BlockHashing hashing;
@@ -119,17 +123,23 @@ public final class MockEngine implements Engine, LoadReport, PassReport {
     int budget = budget(request);
     int rank = rank(request, at.schedulers);
     var scheduler = at.schedulers.get(rank);
+    var adapter = text(request, "lora_name");
     var seed = request.sampling().seed();
     int total = request.tokenIds().length + budget;
     var blocks =
         new SequenceBlocks(
-            rank, at.caches.get(rank), hashing, at.events, config.blockTokens(), total);
+            rank,
+            at.caches.get(rank),
+            hashing.within(adapter, text(request, "cache_salt")),
+            at.events,
+            config.blockTokens(),
+            total);
     var generation =
         new Generation(
             request,
             context,
             budget,
-            seed == null ? config.defaultSeed() : seed,
+            seedWith(adapter, seed == null ? config.defaultSeed() : seed),
             config.streamBuffer(),
             at.series.get(rank),
             oracle,
@@ -144,6 +154,24 @@ public final class MockEngine implements Engine, LoadReport, PassReport {
     }
     return generation.stream;
   }
+
+  private static @Nullable String text(GenerateRequest request, String hint) {
+    return request.routing().passedOn().get(hint) instanceof String text && !text.isEmpty()
+        ? text
+        : null;
+  }
+
+  /** The seed of the tokens: an adapter makes others than the model, the same ones everywhere. */
+  public static long seedWith(@Nullable String adapter, long seed) {
+    return adapter == null ? seed : OracleTokens.after(seed, LoraAdapter.idOf(adapter));
+  }
+
+  /** Any adapter is taken: its name is all that it changes the tokens by. */
+  @Override
+  public void loadAdapter(String name, Path directory) {}
+
+  @Override
+  public void unloadAdapter(String name) {}
 
   private int budget(GenerateRequest request) {
     int prompt = request.tokenIds().length;
@@ -210,7 +238,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport {
     return at == null ? 0 : at.schedulers.stream().mapToInt(RankScheduler::live).sum();
   }
 
-  /** Empties the caches of all ranks soon; generations under way are not touched. */
+  @Override
   public void clearCache() {
     var at = ranks;
     if (at != null) {

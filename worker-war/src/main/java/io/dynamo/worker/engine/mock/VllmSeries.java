@@ -5,7 +5,9 @@ import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.SimulationMetrics;
 import io.dynamo.worker.engine.RankLoad;
+import java.util.List;
 import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes a simulation under vLLM's names, a rank as an engine, so that dashboards made for real
@@ -14,6 +16,7 @@ import java.util.function.ToDoubleFunction;
 public final class VllmSeries {
   private final Metrics metrics;
   private final String model;
+  private volatile @Nullable MockEngine latest; // an engine may be followed by another
 
   /**
    * @param model the name that clients use
@@ -25,12 +28,13 @@ public final class VllmSeries {
 
   /** Publishes {@code rank} of {@code engine}; the times are for its generations to record. */
   RankSeries publish(MockEngine engine, int rank) {
+    latest = engine;
     var labels =
         new Label[] {new Label("engine", Integer.toString(rank)), new Label("model_name", model)};
-    gauge(SimulationMetrics.RUNNING, engine, rank, RankLoad::running, labels);
-    gauge(SimulationMetrics.WAITING, engine, rank, RankLoad::waiting, labels);
-    gauge(SimulationMetrics.CACHE_USAGE, engine, rank, VllmSeries::usage, labels);
-    gauge(SimulationMetrics.GPU_CACHE_USAGE, engine, rank, VllmSeries::usage, labels);
+    gauge(SimulationMetrics.RUNNING, rank, RankLoad::running, labels);
+    gauge(SimulationMetrics.WAITING, rank, RankLoad::waiting, labels);
+    gauge(SimulationMetrics.CACHE_USAGE, rank, VllmSeries::usage, labels);
+    gauge(SimulationMetrics.GPU_CACHE_USAGE, rank, VllmSeries::usage, labels);
     return new RankSeries(
         metrics.timer(SimulationMetrics.TIME_TO_FIRST_TOKEN, labels),
         metrics.timer(SimulationMetrics.INTER_TOKEN_LATENCY, labels),
@@ -41,16 +45,12 @@ public final class VllmSeries {
     return (double) load.heldBlocks() / load.totalBlocks();
   }
 
-  private void gauge(
-      MetricName name,
-      MockEngine engine,
-      int rank,
-      ToDoubleFunction<RankLoad> value,
-      Label... labels) {
+  private void gauge(MetricName name, int rank, ToDoubleFunction<RankLoad> value, Label... labels) {
     metrics.gauge(
         name,
         () -> {
-          var ranks = engine.ranks();
+          var engine = latest;
+          var ranks = engine == null ? List.<RankLoad>of() : engine.ranks();
           return rank < ranks.size() ? value.applyAsDouble(ranks.get(rank)) : Double.NaN;
         },
         labels);

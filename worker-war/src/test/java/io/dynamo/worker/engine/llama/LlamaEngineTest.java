@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.DeadlineExceededException;
-import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
@@ -27,6 +27,7 @@ import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
 import java.lang.reflect.Proxy;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,6 +37,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -60,6 +62,8 @@ class LlamaEngineTest {
     engines.add(engine);
     return engine;
   }
+
+  @TempDir Path folder;
 
   private LlamaEngine engine() {
     return engine(Kernels.best(), 32, 32, 256, 256);
@@ -211,8 +215,9 @@ class LlamaEngineTest {
   }
 
   @Test
-  void blocksAreSharedWithinOneAdapterAndSaltAndNamedAsARouterDoes() {
+  void blocksAreSharedWithinOneAdapterAndSaltAndNamedAsARouterDoes() throws Exception {
     var engine = engine();
+    engine.loadAdapter("a", TinyAdapter.write(folder, 0, 0, 1f));
     var prompt = Requests.prompt(300, 40);
     var names = new ArrayList<SequenceHash>();
     for (var salt : new String[] {"", "one", "two"}) {
@@ -266,7 +271,7 @@ class LlamaEngineTest {
   }
 
   @Test
-  void numbersThatAreNotFiniteEndTheirSequenceAloneInAnError() {
+  void numbersThatAreNotFiniteEndTheirSequenceAloneSoThatItMigrates() {
     var model = LlamaModel.load(TinyModel.DIRECTORY, Kernels.best());
     int hidden = model.weights().shape().hidden();
     model.weights().embedding()[77 * hidden + 5] = Float.NaN;
@@ -276,9 +281,12 @@ class LlamaEngineTest {
     var poisoned =
         Collected.all(engine.generate(Requests.of(new int[] {1, 2, 77, 3}, 8), Requests.context()));
     time.settle();
-    assertThat(poisoned.last().finishReason()).isEqualTo(FinishReason.ERROR);
-    assertThat(poisoned.last().errorMessage()).contains("not finite");
-    assertThat(poisoned.tokens()).isEmpty();
+    assertThat(poisoned.failure())
+        .isInstanceOfSatisfying(
+            WorkerLostException.class,
+            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_STREAM_INCOMPLETE))
+        .hasMessageContaining("not finite");
+    assertThat(poisoned.items()).isEmpty();
     assertThat(healthy.tokens()).isEqualTo(golden.output());
     assertThat(run(engine, Requests.prompt(600, 30), 1).tokens()).hasSize(1);
     assertThat(engine.running()).isZero();
@@ -400,8 +408,8 @@ class LlamaEngineTest {
     full.set(true);
     var failed = run(engine, new int[] {5}, 3);
     assertThat(failed.failure())
-        .isInstanceOf(EngineFailedException.class)
-        .hasMessageContaining("memory");
+        .isInstanceOf(WorkerLostException.class)
+        .hasMessageContaining("OutOfMemoryError");
     full.set(false);
     assertThat(run(engine, new int[] {5}, 3).tokens()).hasSize(3);
     assertThat(engine.running()).isZero();

@@ -11,8 +11,11 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
 import io.dynamo.kv.StoredBlock;
+import io.dynamo.token.BlockHasher;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.HeapMemory;
@@ -25,6 +28,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
@@ -441,5 +445,28 @@ class MockEngineTest {
 
   private static GenerateRequest request(int promptTokens, int budget) {
     return Requests.of(Requests.prompt(1, promptTokens), budget);
+  }
+
+  @Test
+  void blocksAreSharedOnlyWithinOneAdapterAndSalt() {
+    run(Requests.prompt(1, 9), 1);
+    for (var hints :
+        List.<Map<String, Object>>of(
+            Map.of("lora_name", "ad"),
+            Map.of("cache_salt", "s"),
+            Map.of("lora_name", "ad", "cache_salt", "s"))) {
+      assertThat(within(hints).last().usage()).as("%s, new", hints).isEqualTo(new Usage(9, 1, 0));
+      assertThat(within(hints).last().usage()).as("%s", hints).isEqualTo(new Usage(9, 1, 8));
+    }
+    var names = BlockHasher.of(4, "ad", "s").hash(Requests.prompt(1, 9));
+    assertThat(heard.present).contains(new SequenceHash(names.sequence(1)));
+  }
+
+  private Collected within(Map<String, Object> hints) {
+    var request =
+        Requests.of(Requests.prompt(1, 9), 1).routedTo(new RoutingHints(null, PassedOn.of(hints)));
+    var got = Collected.all(engine.generate(request, Requests.context()));
+    time.advance(Duration.ofSeconds(10));
+    return got;
   }
 }

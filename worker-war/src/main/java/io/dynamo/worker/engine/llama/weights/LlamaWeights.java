@@ -12,10 +12,12 @@ import java.util.List;
  * A model's numbers in single precision, packed for one kernel. Immutable by agreement: the arrays
  * are shared by all ranks and never written.
  *
+ * @param directory where they were loaded from
  * @param embedding {@code [vocabulary][hidden]}
  * @param output hidden to vocabulary
  */
 public record LlamaWeights(
+    Path directory,
     LlamaShape shape,
     Kernel kernel,
     float[] embedding,
@@ -48,15 +50,15 @@ public record LlamaWeights(
     var shape = LlamaShape.read(directory.resolve("config.json"));
     var file = directory.resolve("model.safetensors");
     try (var tensors = Safetensors.open(file)) {
-      return load(shape, tensors, kernel);
+      return load(directory, shape, tensors, kernel);
     } catch (IOException e) {
       throw new UncheckedIOException(
           "cannot read " + file + "; the llama engine needs the model's weights", e);
     }
   }
 
-  private static LlamaWeights load(LlamaShape shape, Safetensors tensors, Kernel kernel)
-      throws IOException {
+  private static LlamaWeights load(
+      Path directory, LlamaShape shape, Safetensors tensors, Kernel kernel) throws IOException {
     int hidden = shape.hidden();
     var embedding = tensors.read("model.embed_tokens.weight", shape.vocabulary(), hidden);
     var layers = new ArrayList<Layer>();
@@ -67,7 +69,13 @@ public record LlamaWeights(
     var output =
         shape.tied() ? embedding : tensors.read("lm_head.weight", shape.vocabulary(), hidden);
     return new LlamaWeights(
-        shape, kernel, embedding, layers, norm, kernel.pack(output, shape.vocabulary(), hidden));
+        directory,
+        shape,
+        kernel,
+        embedding,
+        layers,
+        norm,
+        kernel.pack(output, shape.vocabulary(), hidden));
   }
 
   private static Layer layer(LlamaShape shape, Safetensors tensors, Kernel kernel, String prefix)

@@ -1,0 +1,30 @@
+package io.dynamo.model;
+
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.apache.commons.codec.digest.Blake3;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a card says of the LoRA adapter that it is of.
+ *
+ * @param name what requests call it, in {@code routing.lora_name}
+ * @param maxCount adapters that the worker takes at once; null is not told
+ * @param id its number, for engines that want one; null is not told
+ */
+public record LoraAdapter(String name, @Nullable Integer maxCount, @Nullable Integer id) {
+  /** An adapter under the number that Dynamo gives its name. */
+  public static LoraAdapter of(String name, int maxCount) {
+    return new LoraAdapter(name, maxCount, idOf(name));
+  }
+
+  /** Dynamo's number of a name: from its BLAKE3, positive. */
+  public static int idOf(String name) {
+    var hash = Blake3.initHash();
+    hash.update(name.getBytes(StandardCharsets.UTF_8));
+    var digest = new byte[Long.BYTES];
+    hash.doFinalize(digest);
+    int id = (int) (ByteBuffer.wrap(digest).getLong() & Integer.MAX_VALUE);
+    return id == 0 ? 1 : id;
+  }
+}

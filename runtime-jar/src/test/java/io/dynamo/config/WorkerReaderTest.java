@@ -1,0 +1,102 @@
+package io.dynamo.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.Lookup.Found;
+import io.dynamo.testing.TestSettings;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** One model of the plain keys, or several of their own. */
+class WorkerReaderTest {
+  @Test
+  void withoutAListThePlainKeysAreTheOneModel() {
+    var settings = TestSettings.with(Map.of("dynamo.worker.engine", "echo"));
+    assertThat(settings.workers()).containsExactly(settings.worker());
+    assertThat(settings.worker().engine()).isEqualTo(EngineKind.ECHO);
+    assertThat(settings.worker().component()).isEqualTo("backend");
+    assertThat(settings.worker().modelName()).isNull();
+  }
+
+  @Test
+  void eachModelHasItsOwnSettingsAndThoseOfAllOtherwise() {
+    var workers =
+        TestSettings.with(
+                Map.of(
+                    "dynamo.worker.models", "chat, small",
+                    "dynamo.worker.engine", "mock",
+                    "dynamo.worker.ranks", "2",
+                    "dynamo.worker.model-name", "is that of one model",
+                    "dynamo.worker.models.small.engine", "llama",
+                    "dynamo.worker.models.small.llama.pass-tokens", "7",
+                    "dynamo.worker.models.small.model-path", "/models/small",
+                    "dynamo.worker.models.small.model-name", "Small/1",
+                    "dynamo.worker.models.small.component", "tiny"))
+            .workers();
+    assertThat(workers).hasSize(2);
+    var chat = workers.getFirst();
+    assertThat(chat.engine()).isEqualTo(EngineKind.MOCK);
+    assertThat(chat.modelName()).isEqualTo("chat");
+    assertThat(chat.component()).isEqualTo("chat");
+    assertThat(chat.endpoint()).isEqualTo("generate");
+    assertThat(chat.ranks()).isEqualTo(2);
+    var small = workers.getLast();
+    assertThat(small.engine()).isEqualTo(EngineKind.LLAMA);
+    assertThat(small.llamaPassTokens()).isEqualTo(7);
+    assertThat(small.modelPath()).isEqualTo(Path.of("/models/small"));
+    assertThat(small.modelName()).isEqualTo("Small/1");
+    assertThat(small.component()).isEqualTo("tiny");
+    assertThat(small.ranks()).isEqualTo(2);
+  }
+
+  @Test
+  void whatMakesTwoModelsOneIsRefused() {
+    assertThatThrownBy(
+            () ->
+                TestSettings.with(
+                    Map.of(
+                        "dynamo.worker.models", "a,b",
+                        "dynamo.worker.models.a.component", "b",
+                        "dynamo.worker.models.a.model-name", "b")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("the models a and b have the same component \"b\"")
+        .hasMessageContaining("the models a and b have the same model-name \"b\"");
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.worker.models", "a,a")))
+        .hasMessageContaining("the models a and a have the same component");
+  }
+
+  @Test
+  void aBadValueOfAModelIsRefusedByItsFullKey() {
+    assertThatThrownBy(
+            () ->
+                TestSettings.with(
+                    Map.of("dynamo.worker.models", "a", "dynamo.worker.models.a.ranks", "0")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.worker.models.a.ranks = \"0\" (from test)");
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.worker.models", "a b")))
+        .hasMessageContaining("dynamo.worker.models names \"a b\"");
+  }
+
+  @Test
+  void aSettingOfNoModelIsRefused() {
+    var values = new HashMap<String, String>();
+    values.put("server.config.dir", "/srv");
+    values.put("server.output.dir", "/srv");
+    values.put("java.io.tmpdir", "/tmp");
+    values.put("dynamo.worker.models", "a");
+    values.put("dynamo.worker.models.b.engine", "mock");
+    values.put("dynamo.worker.models.a.engin", "mock");
+    Lookup lookup =
+        name -> {
+          var text = values.get(name);
+          return text == null ? null : new Found(text, "test");
+        };
+    assertThatThrownBy(() -> SettingsReader.read(lookup, values.keySet()))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.worker.models.b.engine is a setting of no model")
+        .hasMessageContaining("dynamo.worker.models.a.engin is a setting of no model");
+  }
+}

@@ -1,0 +1,92 @@
+package io.dynamo.worker.control;
+
+import io.dynamo.json.JsonObject;
+import io.dynamo.runtime.status.EngineRoutes;
+import io.dynamo.runtime.status.Registered;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.BiFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The commands of all models of this process on its status server. Where there are several models,
+ * the body's {@code model} says whose it is. Safe for concurrent use.
+ */
+public final class EngineCommands implements AutoCloseable {
+  private final List<ModelControls> models;
+  private final Deque<Registered> routes = new ArrayDeque<>();
+
+  /** Offers the commands from now on. */
+  public EngineCommands(EngineRoutes to, List<ModelControls> models) {
+    this.models = List.copyOf(models);
+    add(to, "control/sleep", ModelControls::sleep);
+    add(to, "control/wake_up", (model, _) -> model.wakeUp());
+    add(to, "control/is_sleeping", (model, _) -> model.isSleeping());
+    add(to, "control/clear_kv_blocks", (model, _) -> model.clearKvBlocks());
+    if (models.stream().anyMatch(model -> model.adapters().isEnabled())) {
+      add(to, "load_lora", ModelControls::loadLora);
+      routes.push(to.add("unload_lora", this::unloadLora));
+      routes.push(to.add("list_loras", _ -> listLoras()));
+    }
+  }
+
+  private void add(
+      EngineRoutes to,
+      String path,
+      BiFunction<ModelControls, JsonObject, Map<String, @Nullable Object>> command) {
+    routes.push(
+        to.add(
+            path,
+            body -> {
+              var model = find(body.optionalText("model"));
+              return model == null ? unknown(body) : command.apply(model, body);
+            }));
+  }
+
+  private @Nullable ModelControls find(@Nullable String name) {
+    if (name == null) {
+      return models.size() == 1 ? models.getFirst() : null;
+    }
+    return models.stream().filter(model -> model.model().equals(name)).findFirst().orElse(null);
+  }
+
+  private Map<String, @Nullable Object> unknown(JsonObject body) {
+    var names = models.stream().map(ModelControls::model).toList();
+    var asked = body.members().get("model");
+    return ModelControls.error(
+        asked == null
+            ? "several models are served here; say \"model\", one of " + names
+            : "no model '%s' is served here; one of %s".formatted(asked, names));
+  }
+
+  /** Without a model, of the one that has the adapter. */
+  private Map<String, @Nullable Object> unloadLora(JsonObject body) {
+    var model = find(body.optionalText("model"));
+    var name = body.optionalText("lora_name");
+    if (model == null && name != null && body.members().get("model") == null) {
+      var holders = new ArrayList<>(models);
+      holders.removeIf(each -> !each.adapters().has(name));
+      model = holders.size() == 1 ? holders.getFirst() : null;
+    }
+    return model == null ? unknown(body) : model.unloadLora(body);
+  }
+
+  /** Those of all models. */
+  private Map<String, @Nullable Object> listLoras() {
+    var ids = new LinkedHashMap<String, Integer>();
+    models.forEach(model -> ids.putAll(model.adapters().ids()));
+    return JsonObject.ordered("status", "success", "loras", ids, "count", ids.size());
+  }
+
+  /** Takes the commands back. Idempotent. */
+  @Override
+  public void close() {
+    while (!routes.isEmpty()) {
+      routes.pop().close();
+    }
+  }
+}

@@ -1,0 +1,10 @@
+/**
+ * What operators may ask of a worker beside generating: sleep, caches, adapters. Start at {@link
+ * io.dynamo.worker.control.ModelControls}, which acts; {@link
+ * io.dynamo.worker.control.EngineCommands} offers it on the status server, {@link
+ * io.dynamo.worker.control.ControlEndpoints} on the request plane.
+ */
+@NullMarked
+package io.dynamo.worker.control;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,54 @@
+package io.dynamo.worker.engine.llama;
+
+import io.dynamo.worker.engine.llama.ForwardPass.Segment;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Computes a plan whose sequences may have different weights: those of the model, or of an adapter.
+ * Each set of weights is one pass, which changes no sequence's numbers. Used by the rank's thread.
+ */
+final class WeightGroups {
+  private record Group(List<Segment> segments, List<Integer> places) {}
+
+  private WeightGroups() {}
+
+  /** Tells {@code sink} of the segments by their places in the plan. */
+  static void run(ForwardPass pass, PassPlan plan, ForwardPass.Sink sink) {
+    var first = plan.parts().getFirst().generation().by;
+    boolean alike = true;
+    for (int i = 1; i < plan.parts().size(); i++) {
+      alike &= plan.parts().get(i).generation().by == first;
+    }
+    if (alike) {
+      pass.run(first.weights, plan.segments(), sink);
+      return;
+    }
+    Map<Adapted, Group> groups = new HashMap<>(); // by identity
+    for (int i = 0; i < plan.parts().size(); i++) {
+      var group =
+          groups.computeIfAbsent(
+              plan.parts().get(i).generation().by,
+              _ -> new Group(new ArrayList<>(), new ArrayList<>()));
+      group.segments.add(plan.segments().get(i));
+      group.places.add(i);
+    }
+    groups.forEach(
+        (by, group) -> pass.run(by.weights, group.segments, new Placed(sink, group.places)));
+  }
+
+  /** Passes on under the places in the plan. */
+  private record Placed(ForwardPass.Sink sink, List<Integer> places) implements ForwardPass.Sink {
+    @Override
+    public void logits(int segment, float[] logits, int at) {
+      sink.logits(places.get(segment), logits, at);
+    }
+
+    @Override
+    public void poisoned(int segment) {
+      sink.poisoned(places.get(segment));
+    }
+  }
+}

@@ -1,0 +1,200 @@
+package io.dynamo.worker.lora;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.model.LoraAdapter;
+import io.dynamo.model.ModelCard;
+import io.dynamo.model.Slug;
+import io.dynamo.runtime.status.HostedFiles;
+import io.dynamo.runtime.status.Registered;
+import io.dynamo.worker.engine.AdapterHost;
+import java.lang.System.Logger.Level;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The adapters of one model's worker. One that is loaded is in the engine before it is in
+ * discovery, and out of discovery before it leaves the engine. Safe for concurrent use; changes
+ * wait for files and discovery, one at a time.
+ */
+public final class Adapters implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(Adapters.class.getName());
+  private static final int MAX_NAME = 256;
+  private static final String LORA_NAME = "lora_name";
+
+  private record Loaded(int id, Discovery.Handle card, Registered files) {
+    void withdraw() {
+      card.close();
+      files.close();
+    }
+  }
+
+  private final EndpointId endpoint;
+  private final Discovery discovery;
+  private final HostedFiles files;
+  private final AdapterHost engine;
+  private final int max;
+  private final Map<String, Loaded> loaded = new ConcurrentHashMap<>(); // changed under this
+  private volatile @Nullable ModelCard base;
+  private boolean closed; // guarded by this
+
+  /**
+   * @param max adapters at once; 0 when there are to be none
+   */
+  public Adapters(
+      EndpointId endpoint, Discovery discovery, HostedFiles files, AdapterHost engine, int max) {
+    this.endpoint = endpoint;
+    this.discovery = discovery;
+    this.files = files;
+    this.engine = engine;
+    this.max = max;
+  }
+
+  /** Sets the card that those of adapters are made from; gives it back. */
+  public ModelCard on(ModelCard model) {
+    base = model;
+    return model;
+  }
+
+  /** Whether this worker takes adapters at all. */
+  public boolean isEnabled() {
+    return max > 0;
+  }
+
+  /**
+   * Loads an adapter, unless it is there.
+   *
+   * @param uri where its directory is: {@code file://…}
+   * @return whether it was not there yet
+   * @throws IllegalArgumentException when the name or the adapter is of no use here
+   * @throws IllegalStateException when there are as many as there may be, when discovery refuses,
+   *     or when the worker does not serve
+   */
+  public synchronized boolean load(String name, String uri) {
+    if (loaded.containsKey(name)) {
+      return false;
+    }
+    var model = requireUsable(name);
+    engine.loadAdapter(name, AdapterSource.directory(uri));
+    Registered hosted = null;
+    try {
+      var card = model.of(LoraAdapter.of(name, max));
+      var suffix = card.slug();
+      var made = files.add(endpoint, card, suffix);
+      hosted = made.files();
+      var record = new ModelRecord(endpoint, discovery.instanceId(), made.card(), suffix);
+      loaded.put(name, new Loaded(LoraAdapter.idOf(name), discovery.register(record), hosted));
+    } catch (RuntimeException failure) {
+      if (hosted != null) {
+        hosted.close();
+      }
+      engine.unloadAdapter(name);
+      throw failure;
+    }
+    LOG.log(Level.INFO, "{0} has the adapter {1}", endpoint, name);
+    return true;
+  }
+
+  private ModelCard requireUsable(String name) { // holds this
+    var model = base;
+    if (closed || model == null) {
+      throw new IllegalStateException("the worker does not serve");
+    }
+    if (name.isBlank() || name.length() > MAX_NAME || Slug.of(name).isEmpty()) {
+      throw new IllegalArgumentException(
+          "'lora_name' needs a letter or digit and at most %d characters".formatted(MAX_NAME));
+    }
+    if (name.equals(model.displayName())) {
+      throw new IllegalArgumentException("'" + name + "' is the name of the model itself");
+    }
+    for (var other : loaded.keySet()) {
+      if (Slug.of(other).equals(Slug.of(name))) {
+        throw new IllegalArgumentException(
+            "'%s' and the loaded '%s' are one name in discovery; choose another"
+                .formatted(name, other));
+      }
+    }
+    if (loaded.size() >= max) {
+      throw new IllegalStateException(
+          "LoRA capacity exceeded: at most %d adapter(s) may be loaded; unload one, or raise dynamo.worker.max-loras"
+              .formatted(max));
+    }
+    return model;
+  }
+
+  /**
+   * Unloads an adapter; generations under way finish with it, or end so that they migrate.
+   *
+   * @throws IllegalArgumentException when it is not loaded
+   */
+  public synchronized void unload(String name) {
+    var gone = loaded.remove(name);
+    if (gone == null) {
+      throw new IllegalArgumentException(
+          "LoRA adapter '%s' not found. Available LoRAs: %s".formatted(name, loaded.keySet()));
+    }
+    gone.withdraw();
+    engine.unloadAdapter(name);
+    LOG.log(Level.INFO, "{0} has the adapter {1} no more", endpoint, name);
+  }
+
+  /** Ids by name. */
+  public Map<String, Integer> ids() {
+    var ids = new LinkedHashMap<String, Integer>();
+    loaded.forEach((name, adapter) -> ids.put(name, adapter.id));
+    return ids;
+  }
+
+  public boolean has(String name) {
+    return loaded.containsKey(name);
+  }
+
+  /**
+   * The request with its adapter told to the engine: the one that its hints name, or its model when
+   * that is an adapter.
+   *
+   * @throws WorkerBusyException when the adapter is not loaded here, so that another worker is
+   *     tried
+   * @throws InvalidRequestException when adapters are taken, and its model is neither one of them
+   *     nor the one served
+   */
+  public GenerateRequest admit(GenerateRequest request) {
+    var hints = request.routing().passedOn();
+    if (hints.get(LORA_NAME) instanceof String name && !name.isEmpty()) {
+      if (!loaded.containsKey(name)) {
+        throw new WorkerBusyException(
+            "adapter '%s' is not loaded here; try another worker, or load it".formatted(name));
+      }
+      return request;
+    }
+    var asked = request.model();
+    if (loaded.containsKey(asked)) {
+      var fields = new LinkedHashMap<>(hints.fields());
+      fields.put(LORA_NAME, asked);
+      return request.routedTo(new RoutingHints(request.routing().rank(), PassedOn.of(fields)));
+    }
+    var model = base;
+    if (isEnabled() && model != null && !asked.equals(model.displayName())) {
+      throw new InvalidRequestException(
+          "'%s' is neither the model '%s' nor an adapter that is loaded: %s"
+              .formatted(asked, model.displayName(), loaded.keySet()));
+    }
+    return request;
+  }
+
+  /** Takes all cards out of discovery; loads nothing from now on. Idempotent. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    loaded.values().forEach(Loaded::withdraw);
+    loaded.clear();
+  }
+}

@@ -1,0 +1,244 @@
+package io.dynamo.worker.serve;
+
+import io.dynamo.concurrent.Alarms;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Flow;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Stands between an engine and those who ask it. Whatever the engine does wrong, its requesters get
+ * a typed error in bounded time, and the endpoint's health is told: of what may be one request's
+ * fault, so that a probe decides; of a rank that has gone silent, as a fact. Safe for concurrent
+ * use.
+ *
+ * <p>A rank is silent when somebody waits for an item of it and neither an item nor a pass came for
+ * the limit. Until it shows a sign again it is asked by probes only.
+ */
+public final class EngineGuard implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(EngineGuard.class.getName());
+  private static final int LOOKS_PER_LIMIT = 4;
+
+  /** Who is told of what the engine did wrong. Must not block. */
+  public interface Listener {
+    /** Something went wrong that may be over. */
+    void suspected(String why);
+
+    /** The engine does not work. */
+    void failed(String why);
+  }
+
+  private final StreamLaw law;
+  private final Duration limit;
+  private final Alarms alarms;
+  private final LongSupplier nanoTime;
+  private volatile List<RankWatch> ranks = List.of(); // the last one: left to the engine's choice
+  private volatile @Nullable Listener listener;
+  private Alarms.@Nullable Alarm next; // guarded by this
+  private boolean closed; // guarded by this
+  private volatile boolean watching; // written under this
+
+  /**
+   * @param vocabulary tokens have ids below this
+   * @param limit how long a rank may be silent while somebody waits; zero for ever
+   */
+  public EngineGuard(int vocabulary, Duration limit, Alarms alarms, LongSupplier nanoTime) {
+    this.law = new StreamLaw(vocabulary);
+    this.limit = limit;
+    this.alarms = alarms;
+    this.nanoTime = nanoTime;
+  }
+
+  /**
+   * Begins to watch an engine that has just started; what is known of an earlier one is forgotten.
+   *
+   * @param count its ranks
+   */
+  public synchronized void start(int count, Listener to) {
+    var watches = new ArrayList<RankWatch>();
+    for (int rank = 0; rank < count; rank++) {
+      watches.add(new RankWatch("rank " + rank, nanoTime));
+    }
+    watches.add(new RankWatch("the rank of its choice", nanoTime));
+    ranks = List.copyOf(watches);
+    listener = to;
+    watching = !closed;
+    if (!limit.isZero()) {
+      lookLater();
+    }
+  }
+
+  /** The engine is about to be stopped: what it does from now on says nothing. Idempotent. */
+  public synchronized void pause() {
+    watching = false;
+    if (next != null) {
+      next.cancel();
+      next = null;
+    }
+  }
+
+  private void lookLater() { // holds this
+    next = !watching ? null : alarms.after(limit.dividedBy(LOOKS_PER_LIMIT), this::look);
+  }
+
+  private void look() {
+    for (var rank : ranks) {
+      if (rank.isOverdue(limit)) {
+        giveUp(rank, "%s has shown no sign of life for %s".formatted(rank.name(), limit));
+      }
+    }
+    synchronized (this) {
+      lookLater();
+    }
+  }
+
+  private void giveUp(RankWatch rank, String why) {
+    LOG.log(Level.ERROR, "the engine does not work: {0}", why);
+    rank.giveUp(
+        new WorkerLostException(
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the engine does not work: " + why));
+    var to = listener;
+    if (to != null) {
+      to.failed(why);
+    }
+  }
+
+  /** The engine's answer to {@code request}, as long as it is lawful. */
+  Flow.Publisher<EngineOutput> guard(
+      Flow.Publisher<EngineOutput> answer, GenerateRequest request, RequestContext context) {
+    var rank = watch(request.routing().rank());
+    return to -> answer.subscribe(new GuardedStream(this, rank, context.cancellation(), to));
+  }
+
+  /** What a call of the engine that threw is to be answered with. */
+  DynamoException refused(GenerateRequest request, RuntimeException cause) {
+    return judge(watch(request.routing().rank()), cause);
+  }
+
+  private RankWatch watch(@Nullable Integer rank) {
+    var all = ranks;
+    if (rank != null) {
+      return all.get(Math.clamp(rank, 0, all.size() - 1)); // one that is not there is refused later
+    }
+    return all.size() == 2 ? all.getFirst() : all.getLast(); // one rank leaves no choice
+  }
+
+  /**
+   * Refuses a request for a rank that is silent.
+   *
+   * @throws WorkerLostException so that the requester tries another worker
+   */
+  void requireSign(GenerateRequest request) {
+    var rank = watch(request.routing().rank());
+    if (rank.isSilent()) {
+      throw new WorkerLostException(
+          ErrorCode.BACKEND_ENGINE_SHUTDOWN,
+          "the engine does not work: %s is silent".formatted(rank.name()));
+    }
+  }
+
+  /** A pass of {@code rank} has ended. */
+  public void passed(int rank) {
+    var all = ranks;
+    if (rank < all.size() - 1) {
+      sign(all.get(rank));
+      sign(all.getLast());
+    }
+  }
+
+  /** Takes note of a sign of life; returns when it came. */
+  long sign(RankWatch rank) {
+    if (rank.isSilent()) {
+      LOG.log(Level.INFO, "{0} of the engine works again", rank.name());
+    }
+    return rank.sign();
+  }
+
+  /** Whether any rank is silent: then nothing that another rank does proves the engine well. */
+  public boolean isAnySilent() {
+    for (var rank : ranks) {
+      if (rank.isSilent()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** A rank that a probe should ask; null for whichever the engine chooses. */
+  public @Nullable Integer rankInDoubt() {
+    var all = ranks;
+    for (int rank = 0; rank < all.size() - 1; rank++) {
+      if (all.get(rank).isSilent()) {
+        return rank;
+      }
+    }
+    return null;
+  }
+
+  StreamLaw law() {
+    return law;
+  }
+
+  /**
+   * Draws the conclusions of an error of the engine.
+   *
+   * @return what the requester is told: {@code cause} when it has a type, else one to migrate on
+   */
+  DynamoException judge(RankWatch rank, Throwable cause) {
+    if (!watching && cause instanceof DynamoException typed) {
+      return typed;
+    }
+    switch (cause) {
+      case WorkerLostException lost -> {
+        if (lost.code() == ErrorCode.BACKEND_ENGINE_SHUTDOWN) {
+          giveUp(rank, "%s has ended: %s".formatted(rank.name(), lost.getMessage()));
+        } else {
+          suspect(rank, String.valueOf(lost.getMessage()), null);
+        }
+        return lost;
+      }
+      case EngineFailedException failed -> {
+        suspect(rank, String.valueOf(failed.getMessage()), null);
+        return failed;
+      }
+      case DynamoException typed -> {
+        return typed;
+      }
+      default -> {
+        suspect(rank, "it failed: " + cause, cause);
+        return new WorkerLostException(
+            ErrorCode.BACKEND_STREAM_INCOMPLETE,
+            "the engine failed: " + cause.getClass().getSimpleName(),
+            cause);
+      }
+    }
+  }
+
+  void suspect(RankWatch rank, String why, @Nullable Throwable cause) {
+    if (!watching) {
+      return;
+    }
+    LOG.log(Level.WARNING, "the engine is suspect, " + rank.name() + ": " + why, cause);
+    var to = listener;
+    if (to != null) {
+      to.suspected(why);
+    }
+  }
+
+  /** Watches no more; what it guards goes on. Idempotent. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    pause();
+  }
+}

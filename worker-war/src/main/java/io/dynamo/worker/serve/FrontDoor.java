@@ -1,0 +1,56 @@
+package io.dynamo.worker.serve;
+
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.RequestContext;
+import java.util.concurrent.Flow;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What requesters must pass and probes need not: nobody is let in while the engine is out of
+ * service, or to a rank that is silent. Safe for concurrent use.
+ */
+public final class FrontDoor implements EndpointHandler<GenerateRequest, EngineOutput> {
+  private final EndpointHandler<GenerateRequest, EngineOutput> inside;
+  private final EngineGuard guard;
+  private final UnaryOperator<GenerateRequest> entry;
+  private volatile @Nullable String shutBecause;
+
+  /**
+   * @param entry makes of a request what goes in, or refuses it
+   */
+  public FrontDoor(
+      EndpointHandler<GenerateRequest, EngineOutput> inside,
+      EngineGuard guard,
+      UnaryOperator<GenerateRequest> entry) {
+    this.inside = inside;
+    this.guard = guard;
+    this.entry = entry;
+  }
+
+  /** Lets nobody in from now on. */
+  public void shut(String why) {
+    shutBecause = why;
+  }
+
+  public void open() {
+    shutBecause = null;
+  }
+
+  /**
+   * @throws WorkerLostException when it is shut, so that the requester tries another worker
+   */
+  @Override
+  public Flow.Publisher<EngineOutput> handle(GenerateRequest request, RequestContext context) {
+    var why = shutBecause;
+    if (why != null) {
+      throw new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, why);
+    }
+    guard.requireSign(request);
+    return inside.handle(entry.apply(request), context);
+  }
+}

@@ -1,0 +1,173 @@
+package io.dynamo.worker.serve;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One generation between its engine and its requester. Everything lawful passes unchanged; the
+ * first thing that is not ends the stream in an error that lets the requester migrate. Signals may
+ * come from the engine's thread and {@link #lose} from any: the requester hears one at a time.
+ */
+final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
+  private final EngineGuard guard;
+  private final RankWatch rank;
+  private final Cancellation cancellation;
+  private final Flow.Subscriber<? super EngineOutput> next;
+  private final AtomicLong wanted = new AtomicLong();
+  private volatile Flow.@Nullable Subscription engine;
+  private volatile long delivered; // written under this
+  private volatile long waitingSince; // while more is wanted than was delivered
+  private volatile boolean over; // written under this: the requester has heard its last, or left
+  private boolean finished; // guarded by this: the last item is out
+
+  /**
+   * @param cancellation of the request: a stream that is given up may end as it likes
+   */
+  GuardedStream(
+      EngineGuard guard,
+      RankWatch rank,
+      Cancellation cancellation,
+      Flow.Subscriber<? super EngineOutput> next) {
+    this.guard = guard;
+    this.rank = rank;
+    this.cancellation = cancellation;
+    this.next = next;
+    this.waitingSince = rank.now();
+  }
+
+  /** How long the requester has waited for an item; 0 when it does not. */
+  long waitedNanos(long now) {
+    return over || isIdle() ? 0 : now - waitingSince;
+  }
+
+  /** Whether the requester asks for nothing more at the moment. */
+  boolean isIdle() {
+    return wanted.get() <= delivered;
+  }
+
+  @Override
+  public void onSubscribe(Flow.Subscription subscription) {
+    engine = subscription;
+    rank.add(this);
+    next.onSubscribe(this);
+  }
+
+  @Override
+  public void onNext(EngineOutput item) {
+    String broken;
+    synchronized (this) {
+      if (!over) {
+        broken = guard.law().brokenBy(item);
+        if (broken == null) {
+          pass(item);
+          return;
+        }
+      } else {
+        broken = finished ? "an item came after the last" : null;
+      }
+    }
+    fail(broken == null ? null : unlawful(broken));
+    cancelEngine();
+    if (broken != null) {
+      guard.suspect(rank, broken, null);
+    }
+  }
+
+  private void pass(EngineOutput item) { // holds this
+    delivered++;
+    waitingSince = guard.sign(rank);
+    if (item.finishReason() == null) {
+      next.onNext(item);
+      return;
+    }
+    finished = true;
+    over = true;
+    rank.remove(this);
+    if (item.finishReason() == FinishReason.ERROR) {
+      guard.suspect(rank, "an item says that the engine failed", null);
+    }
+    next.onNext(item);
+    next.onComplete();
+  }
+
+  private static WorkerLostException unlawful(String what) {
+    return new WorkerLostException(
+        ErrorCode.BACKEND_STREAM_INCOMPLETE, "the engine's answer cannot be used: " + what);
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    if (claimEnd()) {
+      next.onError(guard.judge(rank, cause)); // without a lock: it may end other streams
+    }
+  }
+
+  @Override
+  public void onComplete() {
+    var broken = "it ended without a finish reason";
+    if (fail(unlawful(broken)) && !cancellation.isCancelled()) {
+      guard.suspect(rank, broken, null);
+    }
+  }
+
+  /** Ends the stream for the requester and gives the engine's up. */
+  void lose(DynamoException cause) {
+    if (fail(cause)) {
+      cancelEngine();
+    }
+  }
+
+  /** Tells the requester its last, unless it has heard it. */
+  private boolean fail(@Nullable DynamoException cause) {
+    if (cause == null || !claimEnd()) {
+      return false;
+    }
+    next.onError(cause);
+    return true;
+  }
+
+  /** Whether the caller alone may tell the requester its last; no item is on its way then. */
+  private synchronized boolean claimEnd() {
+    if (over) {
+      return false;
+    }
+    over = true;
+    rank.remove(this);
+    return true;
+  }
+
+  private void cancelEngine() {
+    var from = engine;
+    if (from != null) {
+      from.cancel();
+    }
+  }
+
+  @Override
+  public void request(long count) {
+    if (isIdle()) {
+      waitingSince = rank.now();
+    }
+    if (count > 0) {
+      wanted.accumulateAndGet(count, (a, b) -> a + b < 0 ? Long.MAX_VALUE : a + b);
+    }
+    var from = engine;
+    if (from != null) {
+      from.request(count);
+    }
+  }
+
+  @Override
+  public void cancel() {
+    over = true; // the engine's last words are for nobody
+    rank.remove(this);
+    cancelEngine();
+  }
+}

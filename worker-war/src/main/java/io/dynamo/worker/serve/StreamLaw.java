@@ -1,0 +1,40 @@
+package io.dynamo.worker.serve;
+
+import io.dynamo.inference.EngineOutput;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What an item of an engine must be to go out. Immutable.
+ *
+ * @param vocabulary ids below this are tokens
+ */
+record StreamLaw(int vocabulary) {
+  /** What is wrong with {@code item}; null for nothing. */
+  @Nullable String brokenBy(EngineOutput item) {
+    for (int id : item.tokenIds()) {
+      if (id < 0 || id >= vocabulary) {
+        return "token id %s is not in the model's vocabulary of %d"
+            .formatted(Integer.toUnsignedString(id), vocabulary);
+      }
+    }
+    var logprobs = item.logprobs();
+    if (logprobs != null) {
+      var cumulative = logprobs.cumulative();
+      if ((cumulative != null && cumulative.isNaN()) || anyIsNaN(logprobs.tokens())) {
+        return "a log probability is no number";
+      }
+    }
+    return null;
+  }
+
+  private static boolean anyIsNaN(double @Nullable [] values) {
+    if (values != null) {
+      for (double value : values) {
+        if (Double.isNaN(value)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+}

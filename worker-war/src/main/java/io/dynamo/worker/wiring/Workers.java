@@ -1,0 +1,101 @@
+package io.dynamo.worker.wiring;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.MessageCodec;
+import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.RoleLifecycle;
+import io.dynamo.worker.control.EngineCommands;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** The role of a worker: one model, or several with a worker each. Safe for concurrent use. */
+final class Workers implements RoleLifecycle {
+  private static final System.Logger LOG = System.getLogger(Workers.class.getName());
+  private static final Duration LAST_WORDS = Duration.ofSeconds(10); // after the deadline
+
+  private final List<WorkerRole> models;
+  private final EngineCommands commands;
+  private final String memoryKind;
+
+  private Workers(List<WorkerRole> models, EngineCommands commands, String memoryKind) {
+    this.models = models;
+    this.commands = commands;
+    this.memoryKind = memoryKind;
+  }
+
+  /** Starts a worker for each model, one after the other; on failure none is left. */
+  static Workers start(DynamoRuntime runtime, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    var started = new ArrayList<WorkerRole>();
+    try {
+      for (var settings : runtime.settings().workers()) {
+        started.add(WorkerRole.start(runtime, settings, codec));
+      }
+      var commands =
+          new EngineCommands(
+              runtime.status().engine(), started.stream().map(WorkerRole::controls).toList());
+      return new Workers(List.copyOf(started), commands, runtime.memory().kind());
+    } catch (RuntimeException failure) {
+      started.reversed().forEach(WorkerRole::close);
+      throw failure;
+    }
+  }
+
+  /** One per model, in the order of the settings. */
+  List<WorkerRole> models() {
+    return models;
+  }
+
+  String memoryKind() {
+    return memoryKind;
+  }
+
+  @Override
+  public String name() {
+    return "worker";
+  }
+
+  /** All at once: they share the deadline. */
+  @Override
+  public void stop(Deadline deadline) throws InterruptedException {
+    commands.close();
+    var interrupted = new AtomicReference<@Nullable InterruptedException>();
+    var threads = new ArrayList<Thread>();
+    for (var model : models.subList(1, models.size())) {
+      threads.add(
+          Thread.ofVirtual()
+              .name("worker-stop-" + model.controls().model())
+              .start(() -> stop(model, deadline, interrupted)));
+    }
+    try {
+      models.getFirst().stop(deadline);
+    } finally {
+      for (var thread : threads) {
+        if (!thread.join(
+            Duration.ofNanos(Math.max(0, deadline.remainingNanos())).plus(LAST_WORDS))) {
+          LOG.log(Level.WARNING, "{0} has not ended in time", thread.getName());
+        }
+      }
+    }
+    var cut = interrupted.get();
+    if (cut != null) {
+      throw cut;
+    }
+  }
+
+  private static void stop(
+      WorkerRole model,
+      Deadline deadline,
+      AtomicReference<@Nullable InterruptedException> interrupted) {
+    try {
+      model.stop(deadline);
+    } catch (InterruptedException e) {
+      interrupted.set(e);
+    }
+  }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.control;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.lora;
+
+import org.jspecify.annotations.NullMarked;
