@@ -3,6 +3,7 @@ package io.dynamo.frontend.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.FrontendAdmission;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FrontendMetrics;
@@ -13,7 +14,8 @@ import org.junit.jupiter.api.Test;
 
 class AdmissionTest {
   private final Metrics metrics = new Metrics();
-  private final Admission admission = new Admission(2, metrics);
+  private final Admission admission =
+      new Admission(2, FrontendAdmission.STANDARD, _ -> false, metrics);
 
   private long counted(String model, String type, String status, String errorType) {
     return metrics
