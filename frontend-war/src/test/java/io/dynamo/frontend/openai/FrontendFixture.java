@@ -177,7 +177,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   final Metrics metrics = new Metrics();
-  final BodyBudget bodies = new BodyBudget(8192);
+  final BodyBudget bodies;
   boolean allBusy;
   final Admission admission;
   final DisconnectWatcher watcher;
@@ -234,6 +234,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       FrontendAdmission bounds,
       Executor blocking) {
     this.watcher = watcher;
+    bodies = new BodyBudget(2L * bodyLimit);
     admission = new Admission(64, bounds, bodies, _ -> allBusy, metrics);
     var settings =
         new FrontendSettings(
