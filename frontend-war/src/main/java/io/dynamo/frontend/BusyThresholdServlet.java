@@ -101,9 +101,7 @@ public class BusyThresholdServlet extends HttpServlet {
     return Map.of(
         "thresholds",
         catalog.models().stream()
-            .map(
-                model ->
-                    ThresholdChange.told(model.name(), workers.thresholds(model.endpoint())))
+            .map(model -> ThresholdChange.told(model.name(), workers.thresholds(model.endpoint())))
             .toList());
   }
 
@@ -112,8 +110,7 @@ public class BusyThresholdServlet extends HttpServlet {
     var model = catalog.find(change.model());
     if (change.asksOnly()) {
       return ThresholdChange.told(
-          change.model(),
-          model.map(it -> workers.thresholds(it.endpoint())).orElse(Busy.STANDARD));
+          change.model(), model.map(it -> workers.thresholds(it.endpoint())).orElse(Busy.STANDARD));
     }
     var endpoint =
         model

@@ -98,8 +98,7 @@ record ThresholdChange(
     };
   }
 
-  private static RefusedException wrong(
-      String name, String what, Object value, String expected) {
+  private static RefusedException wrong(String name, String what, Object value, String expected) {
     return shape("%s: invalid %s: %s, expected %s".formatted(name, what, shown(value), expected));
   }
 

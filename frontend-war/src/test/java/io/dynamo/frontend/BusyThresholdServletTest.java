@@ -61,7 +61,9 @@ class BusyThresholdServletTest {
     private final ModelText text =
         (ModelText)
             Proxy.newProxyInstance(
-                ModelText.class.getClassLoader(), new Class<?>[] {ModelText.class}, (_, _, _) -> null);
+                ModelText.class.getClassLoader(),
+                new Class<?>[] {ModelText.class},
+                (_, _, _) -> null);
 
     @Override
     public List<ServedModel> models() {
@@ -72,15 +74,27 @@ class BusyThresholdServletTest {
     public Optional<ServedModel> find(String name) {
       var card =
           new ModelCard(
-              name, name, null, null, null, null, null, null, null, 1000, 16, 0, Set.of("Chat"),
-              "Tokens", null, List.of(), Map.of());
+              name,
+              name,
+              null,
+              null,
+              null,
+              null,
+              null,
+              null,
+              null,
+              1000,
+              16,
+              0,
+              Set.of("Chat"),
+              "Tokens",
+              null,
+              List.of(),
+              Map.of());
       return MODELS.contains(name)
           ? Optional.of(
               new ServedModel(
-                  card,
-                  new EndpointId("ns", "c" + MODELS.indexOf(name), "generate"),
-                  text,
-                  0))
+                  card, new EndpointId("ns", "c" + MODELS.indexOf(name), "generate"), text, 0))
           : Optional.empty();
     }
 
@@ -231,11 +245,13 @@ class BusyThresholdServletTest {
 
   @Test
   void aThresholdCanBeTurnedOff() throws IOException {
-    post("{\"model\":\"script\",\"active_decode_blocks_threshold\":0.5,"
-        + "\"active_prefill_tokens_threshold\":7,\"active_prefill_tokens_threshold_frac\":2}");
+    post(
+        "{\"model\":\"script\",\"active_decode_blocks_threshold\":0.5,"
+            + "\"active_prefill_tokens_threshold\":7,\"active_prefill_tokens_threshold_frac\":2}");
     assertThat(workers.set.values()).containsExactly(new Busy(0.5, 7L, 2.0));
-    post("{\"model\":\"script\",\"active_decode_blocks_threshold\":\"off\","
-        + "\"active_prefill_tokens_threshold\":\"off\"}");
+    post(
+        "{\"model\":\"script\",\"active_decode_blocks_threshold\":\"off\","
+            + "\"active_prefill_tokens_threshold\":\"off\"}");
     assertThat(workers.set.values()).containsExactly(new Busy(null, null, 2.0));
   }
 

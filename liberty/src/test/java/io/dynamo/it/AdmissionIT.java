@@ -34,7 +34,9 @@ class AdmissionIT {
             .with("DYNAMO_WORKER_TOKEN_INTERVAL", "20ms");
     server = plan.start().awaitReady();
     Polling.until(
-        "the model is served", LIMIT, () -> server.get("/v1/models").body().contains(Cluster.MODEL));
+        "the model is served",
+        LIMIT,
+        () -> server.get("/v1/models").body().contains(Cluster.MODEL));
   }
 
   @AfterAll
@@ -113,8 +115,7 @@ class AdmissionIT {
     assertThat(chunked.statusCode()).isEqualTo(413);
     assertThat(chunked.body())
         .contains("more than 1048576 bytes exceeds the limit of 1048576 bytes");
-    var declared =
-        post("/v1/chat/completions", HttpRequest.BodyPublishers.ofByteArray(long1));
+    var declared = post("/v1/chat/completions", HttpRequest.BodyPublishers.ofByteArray(long1));
     assertThat(declared.statusCode()).isEqualTo(413);
     assertThat(declared.body()).contains("1048577", "1048576");
   }

@@ -30,7 +30,8 @@ import java.util.function.LongSupplier;
  * The router of a server: an {@link EndpointRouter} for each endpoint, made when it is first asked
  * for and closed with this. Safe for concurrent use.
  */
-public final class EndpointRouters implements KvRouter, BusyControl, RouteExplanations, AutoCloseable {
+public final class EndpointRouters
+    implements KvRouter, BusyControl, RouteExplanations, AutoCloseable {
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
   private final Function<Instance, WorkerTraits> traitsOf;

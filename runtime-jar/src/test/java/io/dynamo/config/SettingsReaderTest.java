@@ -192,8 +192,7 @@ class SettingsReaderTest {
                 "dynamo.frontend.admission.max-running", "8",
                 "dynamo.frontend.admission.models", "org/big=64/128/20s, a=b=1/0/5ms"));
     var admission = settings.frontend().admission();
-    assertThat(admission.of("org/big"))
-        .isEqualTo(new ModelBounds(64, 128, Duration.ofSeconds(20)));
+    assertThat(admission.of("org/big")).isEqualTo(new ModelBounds(64, 128, Duration.ofSeconds(20)));
     assertThat(admission.of("a=b")).isEqualTo(new ModelBounds(1, 0, Duration.ofMillis(5)));
     assertThat(admission.of("other")).isEqualTo(new ModelBounds(8, 1024, Duration.ofSeconds(10)));
     assertThat(TestSettings.defaults().frontend().admission())

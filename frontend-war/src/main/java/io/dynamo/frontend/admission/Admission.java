@@ -127,7 +127,9 @@ public final class Admission {
       countRefusal(model, RefusalReason.WORKERS_BUSY);
       throw new ApiException(
           ApiError.overloaded(
-              529, "every worker of model `%s` is busy; retry shortly".formatted(model), RETRY_SECONDS));
+              529,
+              "every worker of model `%s` is busy; retry shortly".formatted(model),
+              RETRY_SECONDS));
     }
     var gate =
         gates.computeIfAbsent(

@@ -66,8 +66,7 @@ public final class RequestAccount {
       EndpointId workers, Urgency urgency, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
     var known = Objects.requireNonNull(meters, "a request enters the model that it is serving");
-    var taken =
-        admission.gate(known.model.value(), workers).enter(urgency, deadline, cancellation);
+    var taken = admission.gate(known.model.value(), workers).enter(urgency, deadline, cancellation);
     place = taken;
     if (over.get()) {
       taken.close(); // ended while it waited: nobody else will

@@ -257,10 +257,7 @@ public final class TextService {
                 .filter(it -> it.card().modelTypes().contains(api.modelType()))
                 .orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
         account.enter(
-            model.endpoint(),
-            wanted.fields().nvext().routing().urgency(),
-            deadline,
-            cancellation);
+            model.endpoint(), wanted.fields().nvext().routing().urgency(), deadline, cancellation);
         var context =
             new RequestContext(
                 CallHeaders.requestId(call.headers()),

@@ -146,8 +146,7 @@ class AdmissionTest {
     var one = new Admission(1, settings, _ -> false, metrics);
     one.open();
     var account = one.admit("chat_completions");
-    assertThat(account.told(new OverloadedException("all busy")).errorType())
-        .isEqualTo("overload");
+    assertThat(account.told(new OverloadedException("all busy")).errorType()).isEqualTo("overload");
     assertThat(account.told(new NoWorkerException("nobody")).errorType()).isEqualTo("unavailable");
     account.end(null);
   }

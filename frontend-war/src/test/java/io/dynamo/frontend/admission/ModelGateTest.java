@@ -48,10 +48,7 @@ class ModelGateTest {
 
   private ModelGate gate(int running, int waiting, Duration patience) {
     return new ModelGate(
-        "m",
-        new ModelBounds(running, waiting, patience),
-        new GateMeters(metrics, "m"),
-        nanos::get);
+        "m", new ModelBounds(running, waiting, patience), new GateMeters(metrics, "m"), nanos::get);
   }
 
   private static ModelGate.Place enter(ModelGate gate) throws InterruptedException {
@@ -106,8 +103,7 @@ class ModelGateTest {
       places.add(waiting(gate, Urgency.NONE, Deadline.after(LONG)));
     }
     for (var place : places) {
-      assertThat(places.subList(places.indexOf(place), places.size()))
-          .noneMatch(Future::isDone);
+      assertThat(places.subList(places.indexOf(place), places.size())).noneMatch(Future::isDone);
       inside.close();
       inside.close(); // does nothing
       inside = got(place);
@@ -175,8 +171,9 @@ class ModelGateTest {
     var inside = enter(gate);
     var first = waiting(gate, Urgency.NONE, Deadline.after(LONG));
     var last = waiting(gate, Urgency.NONE, Deadline.after(LONG));
-    var urgent = threads.submit(
-        () -> gate.enter(Urgency.of(2L, null), Deadline.after(LONG), new Cancellation()));
+    var urgent =
+        threads.submit(
+            () -> gate.enter(Urgency.of(2L, null), Deadline.after(LONG), new Cancellation()));
     assertThat(failure(last))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(429))
@@ -207,8 +204,7 @@ class ModelGateTest {
       assertThat(refused(RefusalReason.WAITED_TOO_LONG)).isEqualTo(1);
       var patient = gate(1, 8, LONG);
       try (var _ = enter(patient)) {
-        assertThat(
-                failure(waiting(patient, Urgency.NONE, Deadline.after(Duration.ofMillis(5)))))
+        assertThat(failure(waiting(patient, Urgency.NONE, Deadline.after(Duration.ofMillis(5)))))
             .isInstanceOf(DeadlineExceededException.class);
         assertThat(patient.waiting()).isZero();
       }

@@ -190,9 +190,7 @@ class CountedOnceTest implements Dispatcher {
     }
     return "{\"model\":\"%s\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}],\"temperature\":%d,\"stream\":%s}"
         .formatted(
-            fate == Fate.UNKNOWN_MODEL ? "nope" : "script",
-            fate == Fate.INVALID ? 9 : 1,
-            streams);
+            fate == Fate.UNKNOWN_MODEL ? "nope" : "script", fate == Fate.INVALID ? 9 : 1, streams);
   }
 
   /** Sends one request from {@code port} of the client's and returns at once. */
@@ -330,7 +328,9 @@ class CountedOnceTest implements Dispatcher {
     var unary = send(Fate.HANG, false, 2, Map.of());
     untilAllEnded();
     assertThat(stream.status).isEqualTo(200);
-    assertThat(stream.text()).contains("\"type\":\"timeout_error\",\"code\":504}").endsWith("data: [DONE]\n\n");
+    assertThat(stream.text())
+        .contains("\"type\":\"timeout_error\",\"code\":504}")
+        .endsWith("data: [DONE]\n\n");
     assertThat(unary.status).isEqualTo(504);
     assertThat(errors("response_timeout")).isEqualTo(2);
     assertThat(sum(FrontendMetrics.REQUESTS)).isEqualTo(2);

@@ -1,13 +1,13 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.concurrent.Alarms;
+import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.request.MessageCodec;
-import io.dynamo.config.RouterSettings;
-import io.dynamo.discovery.EndpointId;
 import io.dynamo.router.BusyControl;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
