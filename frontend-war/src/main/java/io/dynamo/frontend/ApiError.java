@@ -39,6 +39,9 @@ public record ApiError(
     this(status, message, code, param, retryAfterSeconds, null);
   }
 
+  /** The code of every refusal for want of room. */
+  public static final String OVERLOADED = "overloaded";
+
   private static final int RETRY_SECONDS = 1;
   private static final int SHOWN = 256; // characters of a name that nobody knows
 
@@ -49,6 +52,21 @@ public record ApiError(
   /** A refusal that may pass: 503 and {@code Retry-After}. */
   public static ApiError unavailable(String message, @Nullable String code) {
     return new ApiError(503, message, code, null, RETRY_SECONDS);
+  }
+
+  /** A refusal for want of room. */
+  public static ApiError overloaded(int status, String message, int retryAfterSeconds) {
+    return new ApiError(status, message, OVERLOADED, null, retryAfterSeconds);
+  }
+
+  /** Whether there was no room for the request, and nothing else is wrong. */
+  public boolean isOverload() {
+    return OVERLOADED.equals(code);
+  }
+
+  /** The same told with another status. */
+  public ApiError withStatus(int other) {
+    return new ApiError(other, message, code, param, retryAfterSeconds, limit);
   }
 
   public static ApiError modelNotFound(String model) {
@@ -77,7 +95,7 @@ public record ApiError(
         theirs
             ? Objects.requireNonNullElse(failure.getMessage(), reason(status))
             : fixedText(status),
-        null,
+        status == 529 ? OVERLOADED : null,
         null,
         status == 503 || status == 529 ? RETRY_SECONDS : null);
   }
@@ -131,14 +149,21 @@ public record ApiError(
     };
   }
 
+  private String flatType() {
+    return isOverload() && status != 503 ? reason(529) : reason(status);
+  }
+
   /** The class that counters know it by, Dynamo's {@code error_type}. */
   public String errorType() {
+    if (isOverload()) {
+      return "overload";
+    }
     return switch (status) {
       case 404 -> "not_found";
       case 429, 529 -> "overload";
       case 499 -> "cancelled";
       case 501 -> "not_implemented";
-      case 503 -> "overloaded".equals(code) ? "overload" : "unavailable";
+      case 503 -> "unavailable";
       case 504 -> "response_timeout";
       default -> status < 500 ? "validation" : "internal";
     };
@@ -150,7 +175,7 @@ public record ApiError(
     json.ascii("{\"error\":{\"message\":").quoted(message).ascii(",\"type\":").quoted(type());
     optional(json.ascii(",\"code\":"), code);
     optional(json.ascii(",\"param\":"), param);
-    json.ascii("},\"message\":").quoted(message).ascii(",\"type\":").quoted(reason(status));
+    json.ascii("},\"message\":").quoted(message).ascii(",\"type\":").quoted(flatType());
     json.ascii(",\"code\":").number(status);
     if (limit != null) {
       json.ascii(",\"details\":{\"type\":\"context_length\",\"limit\":").number(limit.limit());

@@ -20,6 +20,14 @@ public final class FrontendMetrics {
           "dynamo_frontend_model_cancellation_total", "Requests cancelled because the client left");
   public static final MetricName REJECTIONS =
       new MetricName("dynamo_frontend_model_rejection_total", "Requests refused for want of room");
+  public static final MetricName ADMISSION_WAITING =
+      new MetricName(
+          "dynamo_frontend_admission_waiting_requests", "Requests that wait for their turn");
+  public static final MetricName ADMISSION_WAIT =
+      new MetricName(
+          "dynamo_frontend_admission_wait_seconds", "How long requests waited for their turn");
+  public static final MetricName ADMISSION_REFUSED =
+      new MetricName("dynamo_frontend_admission_refused_total", "Requests refused, by reason");
   public static final MetricName REQUEST_DURATION =
       new MetricName("dynamo_frontend_request_duration_seconds", "From arrival to the last byte");
   public static final MetricName TIME_TO_FIRST_TOKEN =

@@ -44,6 +44,7 @@ class MetricsIT {
     "dynamo_component_uptime_seconds",
     "dynamo_engine_request",
     "dynamo_event_dropped_total",
+    "dynamo_frontend_admission_waiting_requests",
     "dynamo_frontend_inflight_requests",
     "dynamo_frontend_inter_token_latency_seconds",
     "dynamo_frontend_output_tokens_total",
@@ -105,6 +106,8 @@ class MetricsIT {
   /** Those that appear with what they count. */
   private static final String[] OCCASIONAL = {
     "dynamo_component_errors_total",
+    "dynamo_frontend_admission_refused_total",
+    "dynamo_frontend_admission_wait_seconds",
     "dynamo_frontend_disconnected_clients",
     "dynamo_frontend_model_cancellation_total",
     "dynamo_frontend_model_migration_total",

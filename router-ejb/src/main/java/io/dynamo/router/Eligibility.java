@@ -103,6 +103,36 @@ final class Eligibility {
     return null;
   }
 
+  /** A worker is busy when all its ranks are. */
+  private boolean isBusy(InstanceId id, WorkerTraits its) {
+    for (int i = 0; i < its.ranks().count(); i++) {
+      var rank = new WorkerRank(id, its.ranks().first() + i);
+      if (!busy.isBusy(rank, its.totalBlocks(), its.maxBatchedTokens())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Whether there are live workers and every one of them is busy. */
+  boolean allBusy() {
+    if (!busy.isOn()) {
+      return false;
+    }
+    var live = instances.live();
+    for (var instance : live) {
+      if (!isBusy(instance.id(), traitsOf.apply(instance))) {
+        return false;
+      }
+    }
+    return !live.isEmpty();
+  }
+
+  /** Who counts as busy. */
+  BusyWorkers busy() {
+    return busy;
+  }
+
   private final class Search {
     final RouteRequest request;
     final @Nullable InstanceId pinned;
@@ -148,17 +178,6 @@ final class Eligibility {
     private boolean isAnother(InstanceId id) {
       var allowed = request.hints().allowedWorkers();
       return (pinned != null && !pinned.equals(id)) || (allowed != null && !allowed.contains(id));
-    }
-
-    /** A worker is busy when all its ranks are. */
-    private boolean isBusy(InstanceId id, WorkerTraits its) {
-      for (int i = 0; i < its.ranks().count(); i++) {
-        var rank = new WorkerRank(id, its.ranks().first() + i);
-        if (!busy.isBusy(rank, its.totalBlocks(), its.maxBatchedTokens())) {
-          return false;
-        }
-      }
-      return true;
     }
 
     private void take(Instance instance, WorkerTraits its) {

@@ -69,7 +69,7 @@ final class EndpointRouter implements AutoCloseable {
   private final DecisionLog decisions;
   private final LongSupplier nanoClock;
   private final Cancellation.Registration workers;
-  private final AutoCloseable reports;
+  private final WantedReports reports;
 
   EndpointRouter(
       EndpointId endpoint, RouterSettings settings, EndpointInstances instances, Parts parts) {
@@ -107,7 +107,7 @@ final class EndpointRouter implements AutoCloseable {
       OverheadMeters overhead,
       DecisionLog decisions,
       LongSupplier nanoClock,
-      AutoCloseable reports) {}
+      WantedReports reports) {}
 
   private void workersChanged(EndpointInstances instances) {
     var live = new HashSet<InstanceId>();
@@ -116,6 +116,22 @@ final class EndpointRouter implements AutoCloseable {
     if (strategy instanceof PrefixStrategy prefixes) {
       prefixes.workersChanged();
     }
+  }
+
+  RouterSettings.Busy thresholds() {
+    return eligibility.busy().thresholds();
+  }
+
+  void setThresholds(RouterSettings.Busy thresholds) {
+    eligibility.busy().setThresholds(thresholds);
+    if (eligibility.busy().isOn()) {
+      reports.want();
+    }
+    queue.relieved(); // who waits is refused, or may be placed
+  }
+
+  boolean allBusy() {
+    return eligibility.allBusy();
   }
 
   RouteDecision route(RouteRequest request) {

@@ -30,7 +30,8 @@ import java.util.function.LongSupplier;
  * The router of a server: an {@link EndpointRouter} for each endpoint, made when it is first asked
  * for and closed with this. Safe for concurrent use.
  */
-public final class EndpointRouters implements KvRouter, RouteExplanations, AutoCloseable {
+public final class EndpointRouters
+    implements KvRouter, BusyControl, RouteExplanations, AutoCloseable {
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
   private final Function<Instance, WorkerTraits> traitsOf;
@@ -125,13 +126,16 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
       metrics.gauge(RouterMetrics.SESSIONS, sessions::size, label);
     }
     var busy = new BusyWorkers(settings.busy(), reported, load);
-    boolean listens = settings.mode() == RouterSettings.Mode.KV || busy.isOn();
-    if (listens) {
-      metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
-    }
     var strategy = strategy(endpoint, workers);
-    AutoCloseable reports =
-        listens ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics) : () -> {};
+    var reports =
+        new WantedReports(
+            () -> {
+              metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
+              return new LoadIntake(endpoint, workers, reported, feed.plane(), metrics);
+            });
+    if (settings.mode() == RouterSettings.Mode.KV || busy.isOn()) {
+      reports.want();
+    }
     var replicas =
         settings.mode() == RouterSettings.Mode.KV
             ? new Replicas(
@@ -160,6 +164,23 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             explanations,
             nanoClock,
             reports));
+  }
+
+  @Override
+  public RouterSettings.Busy thresholds(EndpointId endpoint) {
+    var known = routers.get(endpoint);
+    return known == null ? settings.busy() : known.thresholds();
+  }
+
+  @Override
+  public void setThresholds(EndpointId endpoint, RouterSettings.Busy thresholds) {
+    router(endpoint).setThresholds(thresholds);
+  }
+
+  @Override
+  public boolean allBusy(EndpointId endpoint) {
+    var known = routers.get(endpoint);
+    return known != null && known.allBusy();
   }
 
   private Strategy strategy(EndpointId endpoint, EndpointInstances workers) {

@@ -428,7 +428,7 @@ class RouteHintsTest extends RouterHarness {
   void aBusyHomeRefusesAHardSessionAndMovesASoftOne() {
     for (var mode : RouterSettings.SessionMode.values()) {
       workers.set(1, 2);
-      var settings = withSessions(mode).with(new RouterSettings.Busy(null, 100, null));
+      var settings = withSessions(mode).with(new RouterSettings.Busy(null, 100L, null));
       try (var router = router(settings)) {
         long home = routed(router, session("s"));
         var pinned = RouteHints.pinnedTo(new InstanceId(home), null);
@@ -471,6 +471,34 @@ class RouteHintsTest extends RouterHarness {
           .isThrownBy(() -> routed(router, RouteHints.NONE));
       reported(1, 49);
       assertThat(routed(router, RouteHints.NONE)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void thresholdsMayBeSetWhileRequestsCome() {
+    workers.set(1, 2);
+    traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
+    traits.put(2L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
+    try (var router = router(RouterSettings.of(RouterSettings.Mode.ROUND_ROBIN))) {
+      assertThat(router.thresholds(ENDPOINT)).isEqualTo(RouterSettings.Busy.STANDARD);
+      var half = new RouterSettings.Busy(0.5, null, null);
+      router.setThresholds(ENDPOINT, half);
+      assertThat(router.thresholds(ENDPOINT)).isEqualTo(half);
+      assertThat(router.allBusy(ENDPOINT)).as("nobody has reported").isFalse();
+      reported(1, 51);
+      assertThat(router.allBusy(ENDPOINT)).isFalse();
+      assertThat(routed(router, RouteHints.NONE)).isEqualTo(2);
+      reported(2, 51);
+      assertThat(router.allBusy(ENDPOINT)).isTrue();
+      assertThatExceptionOfType(OverloadedException.class)
+          .isThrownBy(() -> routed(router, RouteHints.NONE));
+      workers.set();
+      assertThat(router.allBusy(ENDPOINT)).as("there is nobody").isFalse();
+      workers.set(1, 2);
+      router.setThresholds(ENDPOINT, new RouterSettings.Busy(0.9, null, null));
+      assertThat(router.allBusy(ENDPOINT)).as("the old latch counts no more").isFalse();
+      router.setThresholds(ENDPOINT, RouterSettings.Busy.STANDARD);
+      assertThat(routed(router, RouteHints.NONE)).isIn(1L, 2L);
     }
   }
 }

@@ -3,6 +3,7 @@ package io.dynamo.config;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
@@ -78,6 +79,12 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TOKENIZER_CACHE_BYTES", SettingKeys.PREFIX_CACHE_BYTES),
           numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
           numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"),
+          plain("DYN_HTTP_OVERLOAD_STATUS_CODE", AdmissionKeys.OVERLOAD_STATUS),
+          new Alias(
+              "DYN_DISABLE_FRONTEND_ADMIN_API",
+              AdmissionKeys.ADMIN_API.name(),
+              "",
+              EnvironmentAliases::not),
           plain("DYN_SYSTEM_HOST", StatusKeys.HOST),
           plain("DYN_SYSTEM_PORT", StatusKeys.PORT),
           plain("DYN_SYSTEM_HEALTH_PATH", StatusKeys.HEALTH_PATH),
@@ -124,6 +131,15 @@ public final class EnvironmentAliases implements ConfigSource {
         key.name(),
         unit,
         text -> text.chars().allMatch(Character::isDigit) ? text + unit : text);
+  }
+
+  /** What is set when the original's variable says the opposite; nonsense is passed on. */
+  private static String not(String text) {
+    return switch (text.toLowerCase(Locale.ROOT)) {
+      case "1", "true", "on", "yes" -> "false";
+      case "0", "false", "off", "no" -> "true";
+      default -> text;
+    };
   }
 
   private static String withoutBrackets(String host) {

@@ -6,8 +6,8 @@ import java.time.Duration;
  * The OpenAI-compatible frontend. Keys: {@code dynamo.frontend.*}.
  *
  * @param migrationLimit how often one generation may move to another worker
- * @param maxConcurrentRequests generations admitted at once; more are answered 503 with {@code
- *     Retry-After}
+ * @param maxConcurrentRequests requests of all models, waiting ones included; more are answered 503
+ *     with {@code Retry-After}
  * @param bodyLimitBytes of a request body
  * @param requestTimeout a generation's deadline
  * @param firstItemWait how long the status line waits for the first item
@@ -16,6 +16,8 @@ import java.time.Duration;
  * @param disconnectPoll between looks at connections whose client may have hung up
  * @param preprocessThreads templates and tokenizers at work at once
  * @param prefixCacheBytes for the token ids of parts of prompts; 0 encodes every prompt whole
+ * @param admission whom it lets in, model by model
+ * @param adminApi whether thresholds can be looked at and set over HTTP
  */
 public record FrontendSettings(
     int migrationLimit,
@@ -27,4 +29,6 @@ public record FrontendSettings(
     Duration writeStall,
     Duration disconnectPoll,
     int preprocessThreads,
-    int prefixCacheBytes) {}
+    int prefixCacheBytes,
+    FrontendAdmission admission,
+    boolean adminApi) {}

@@ -88,7 +88,7 @@ final class RouterReader {
             seconds(from.get(RouterKeys.OVERLAP_REFRESH))),
         new RouterSettings.Busy(
             from.optional(RouterKeys.DECODE_BLOCKS_THRESHOLD),
-            from.optional(RouterKeys.PREFILL_TOKENS_THRESHOLD),
+            whole(from.optional(RouterKeys.PREFILL_TOKENS_THRESHOLD)),
             from.optional(RouterKeys.PREFILL_TOKENS_FRACTION)),
         new RouterSettings.Sessions(optionalSeconds(session), from.get(RouterKeys.SESSION_MODE)),
         new RouterSettings.Explaining(
@@ -111,6 +111,10 @@ final class RouterReader {
         from.get(RouterKeys.TEMPERATURE),
         from.get(RouterKeys.TIE_BREAK),
         from.get(RouterKeys.WORKER_SELECTION_POLICY));
+  }
+
+  private static @Nullable Long whole(@Nullable Integer value) {
+    return value == null ? null : (Long) value.longValue();
   }
 
   private static Duration seconds(double value) {

@@ -146,10 +146,16 @@ public record RouterSettings(
         new Queueing(4, QueuePolicy.FCFS, 1024, Duration.ofSeconds(30), Duration.ofSeconds(10));
   }
 
-  /** Above which a worker gets no more requests; null is never. */
+  /**
+   * Above which a worker gets no more requests; null is never.
+   *
+   * @param decodeBlocks share of its KV blocks
+   * @param prefillTokens of all prompts without a first token
+   * @param prefillTokensFraction the same in batches of the worker
+   */
   public record Busy(
       @Nullable Double decodeBlocks,
-      @Nullable Integer prefillTokens,
+      @Nullable Long prefillTokens,
       @Nullable Double prefillTokensFraction) {
     /** Never, as Dynamo. */
     public static final Busy STANDARD = new Busy(null, null, null);

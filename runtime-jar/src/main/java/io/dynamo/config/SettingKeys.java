@@ -185,7 +185,7 @@ final class SettingKeys {
           INTEGER,
           "4096",
           between(1, 1_000_000),
-          "generations admitted at once; more are answered 503");
+          "requests of all models at once, waiting ones included; more are answered 503");
   static final SettingKey<Integer> BODY_LIMIT =
       KEYS.key(
           "dynamo.frontend.body-limit",
@@ -237,6 +237,10 @@ final class SettingKeys {
           "64MiB",
           sizeBetween(0, "0", 1 << 30, "1GiB"),
           "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
+
+  static {
+    KEYS.addAll(AdmissionKeys.all());
+  }
 
   static final SettingKey<List<String>> MODELS =
       KEYS.key(

@@ -338,7 +338,18 @@ public final class SettingsReader {
         get(SettingKeys.WRITE_STALL),
         get(SettingKeys.DISCONNECT_POLL),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
-        get(SettingKeys.PREFIX_CACHE_BYTES));
+        get(SettingKeys.PREFIX_CACHE_BYTES),
+        frontendAdmission(),
+        get(AdmissionKeys.ADMIN_API));
+  }
+
+  private FrontendAdmission frontendAdmission() {
+    var byModel = optional(AdmissionKeys.MODELS);
+    return new FrontendAdmission(
+        new ModelBounds(
+            get(AdmissionKeys.RUNNING), get(AdmissionKeys.WAITING), get(AdmissionKeys.WAIT)),
+        byModel == null ? Map.of() : byModel,
+        optional(AdmissionKeys.OVERLOAD_STATUS));
   }
 
   private StatusSettings status() {

@@ -100,7 +100,7 @@ class RouterSettingsTest {
     assertThat(settings.queueing().threshold()).isEqualTo(2.5);
     assertThat(settings.queueing().policy()).isEqualTo(RouterSettings.QueuePolicy.WSPT);
     assertThat(settings.sessions().ttl()).isEqualTo(Duration.ofSeconds(3));
-    assertThat(settings.busy()).isEqualTo(new RouterSettings.Busy(0.9, 1000, 1.5));
+    assertThat(settings.busy()).isEqualTo(new RouterSettings.Busy(0.9, 1000L, 1.5));
     assertThat(settings.minInitialWorkers()).isEqualTo(4);
   }
 

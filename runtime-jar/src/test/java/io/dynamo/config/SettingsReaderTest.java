@@ -183,4 +183,36 @@ class SettingsReaderTest {
     assertThatThrownBy(() -> SettingsReader.read(_ -> null))
         .hasMessageContaining("there is no server.config.dir here; set dynamo.worker.model-path");
   }
+
+  @Test
+  void aModelMayHaveBoundsOfItsOwn() {
+    var settings =
+        TestSettings.with(
+            Map.of(
+                "dynamo.frontend.admission.max-running", "8",
+                "dynamo.frontend.admission.models", "org/big=64/128/20s, a=b=1/0/5ms"));
+    var admission = settings.frontend().admission();
+    assertThat(admission.of("org/big")).isEqualTo(new ModelBounds(64, 128, Duration.ofSeconds(20)));
+    assertThat(admission.of("a=b")).isEqualTo(new ModelBounds(1, 0, Duration.ofMillis(5)));
+    assertThat(admission.of("other")).isEqualTo(new ModelBounds(8, 1024, Duration.ofSeconds(10)));
+    assertThat(TestSettings.defaults().frontend().admission())
+        .isEqualTo(FrontendAdmission.STANDARD);
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "big=64/128 | has \"big=64/128\", which is not model=running/waiting/wait",
+        "=1/1/1s | has \"=1/1/1s\", which is not",
+        "big=64/x/1s | has \"big=64/x/1s\", in which one part is not a whole number",
+        "big=0/1/1s | has \"big=0/1/1s\", which must be 1 to 1000000, 0 to 1000000 and 1ms to 24h",
+        "big=1/1/1s,big=2/2/2s | names big twice"
+      })
+  void boundsOfAModelThatMakeNoSenseAreRefused(String text, String reason) {
+    var bad = Map.of("dynamo.frontend.admission.models", text);
+    assertThatThrownBy(() -> TestSettings.with(bad))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining(reason);
+  }
 }

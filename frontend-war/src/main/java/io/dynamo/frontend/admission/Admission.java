@@ -1,40 +1,62 @@
 package io.dynamo.frontend.admission;
 
+import io.dynamo.config.FrontendAdmission;
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 
 /**
- * Lets a bounded number of requests in; the next is refused at once. Closed until opened. Safe for
- * concurrent use; only {@link #drain} blocks.
+ * Lets a bounded number of requests in; the next is refused at once. Inside, each model has a
+ * bounded number that run, and a bounded queue before them. Closed until opened. Safe for
+ * concurrent use; only {@link #drain} blocks, and {@link RequestAccount#enter}.
  */
 public final class Admission {
   static final String UNKNOWN_MODEL = "unknown_model";
 
+  private static final int RETRY_SECONDS = 1;
+
   private final int limit;
+  private final FrontendAdmission perModel;
   private final Metrics metrics;
   private final BodyBudget bodies;
+  private final Predicate<EndpointId> allBusy;
   private final ConcurrentHashMap<String, ModelMeters> meters = new ConcurrentHashMap<>();
+  private final ConcurrentHashMap<String, ModelGate> gates = new ConcurrentHashMap<>();
   private final Object lock = new Object();
+  private final DeparturePace pace = new DeparturePace(); // guarded by lock
   private boolean open; // guarded by lock
   private boolean wasOpened; // guarded by lock
   private int admitted; // guarded by lock
+  private volatile boolean turnsAway;
 
   /**
    * @param limit requests at once, {@code dynamo.frontend.max-concurrent-requests}
+   * @param allBusy whether every worker of an endpoint has more than it should; must not block
    */
-  public Admission(int limit, Metrics metrics) {
-    this(limit, BodyBudget.ofHeap(), metrics);
+  public Admission(
+      int limit, FrontendAdmission perModel, Predicate<EndpointId> allBusy, Metrics metrics) {
+    this(limit, perModel, BodyBudget.ofHeap(), allBusy, metrics);
   }
 
   /**
    * @param bodies what the bodies of those let in may hold
    */
-  public Admission(int limit, BodyBudget bodies, Metrics metrics) {
+  public Admission(
+      int limit,
+      FrontendAdmission perModel,
+      BodyBudget bodies,
+      Predicate<EndpointId> allBusy,
+      Metrics metrics) {
     this.limit = limit;
+    this.perModel = perModel;
     this.bodies = bodies;
+    this.allBusy = allBusy;
     this.metrics = metrics;
   }
 
@@ -64,18 +86,73 @@ public final class Admission {
     synchronized (lock) {
       if (open && admitted < limit) {
         admitted++;
+        if (admitted == limit) {
+          pace.full(System.nanoTime());
+        }
         return account;
       }
-      refusal =
-          open
-              ? ApiError.unavailable(
-                  "%d requests are under way and no more are let in; retry shortly"
-                      .formatted(admitted),
-                  "overloaded")
-              : ApiError.unavailable("Service is not ready", null);
+      refusal = open ? full() : ApiError.unavailable("Service is not ready", null);
     }
-    account.refused(refusal);
-    throw new ApiException(refusal);
+    if (refusal.isOverload()) {
+      countRefusal(UNKNOWN_MODEL, RefusalReason.SERVER_FULL);
+    }
+    var told = told(refusal);
+    account.refused(told);
+    throw new ApiException(told);
+  }
+
+  /** Called with the lock. */
+  private ApiError full() {
+    int seconds = pace.secondsUntil(1, System.nanoTime());
+    return ApiError.overloaded(
+        503,
+        "%d requests are under way and no more are let in; retry in %d s"
+            .formatted(admitted, seconds),
+        seconds);
+  }
+
+  /** {@code error} with the status that the operator wants for a lack of room. */
+  ApiError told(ApiError error) {
+    var status = perModel.overloadStatus();
+    return status == null || !error.isOverload() ? error : error.withStatus(status);
+  }
+
+  /**
+   * The door of {@code model}.
+   *
+   * @throws ApiException with 529 when all its workers are busy: nobody need wait for that
+   */
+  ModelGate gate(String model, EndpointId workers) {
+    if (allBusy.test(workers)) {
+      countRefusal(model, RefusalReason.WORKERS_BUSY);
+      throw new ApiException(
+          ApiError.overloaded(
+              529,
+              "every worker of model `%s` is busy; retry shortly".formatted(model),
+              RETRY_SECONDS));
+    }
+    var gate =
+        gates.computeIfAbsent(
+            model,
+            name ->
+                new ModelGate(
+                    name, perModel.of(name), new GateMeters(metrics, name), System::nanoTime));
+    if (turnsAway) {
+      gate.close(); // made after the others were closed, or closed already
+    }
+    return gate;
+  }
+
+  private void countRefusal(String model, RefusalReason reason) {
+    metrics
+        .counter(FrontendMetrics.ADMISSION_REFUSED, new Label("model", model), reason.label())
+        .increment();
+  }
+
+  /** Refuses those who wait for their turn and those who would. Who is inside stays. */
+  public void turnAway() {
+    turnsAway = true;
+    gates.values().forEach(ModelGate::close);
   }
 
   /** Requests that were let in and have not ended. */
@@ -122,6 +199,7 @@ public final class Admission {
   void release() {
     synchronized (lock) {
       admitted--;
+      pace.departed(System.nanoTime());
       lock.notifyAll();
     }
   }

@@ -57,11 +57,12 @@ public final class BodyBudget {
         }
       }
       throw new ApiException(
-          ApiError.unavailable(
+          ApiError.overloaded(
+              503,
               ("the request bodies under way fill the %d bytes that are set aside for them, an"
                       + " eighth of the heap; retry shortly")
                   .formatted(limitBytes),
-              "overloaded"));
+              1));
     }
 
     /** Gives back all that was taken. Idempotent. */

@@ -1,8 +1,14 @@
 package io.dynamo.frontend.admission;
 
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
+import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +22,7 @@ public final class RequestAccount {
   private final long arrived = System.nanoTime();
   private final AtomicBoolean over = new AtomicBoolean();
   private volatile @Nullable ModelMeters meters;
+  private volatile ModelGate.@Nullable Place place;
   private volatile boolean streaming;
   private volatile boolean queued;
   private long lastToken; // nanos
@@ -37,10 +44,38 @@ public final class RequestAccount {
     known.inflight.add(1);
     known.queued.add(1);
     queued = true;
+    started();
+  }
+
+  private void started() {
     admission
         .metrics()
-        .counter(FrontendMetrics.REQUESTS_STARTED, known.model, endpointLabel(), typeLabel())
+        .counter(FrontendMetrics.REQUESTS_STARTED, modelLabel(), endpointLabel(), typeLabel())
         .increment();
+  }
+
+  /**
+   * Waits for the request's turn. What it asks for is checked by then, and nothing costly was done
+   * for it yet.
+   *
+   * @param workers of its model, the one that it was said to be {@link #serving}
+   * @throws ApiException with {@code Retry-After} when there is no room for it
+   * @throws DynamoException when its deadline passes or its client leaves before its turn
+   */
+  public void enter(
+      EndpointId workers, Urgency urgency, Deadline deadline, Cancellation cancellation)
+      throws InterruptedException {
+    var known = Objects.requireNonNull(meters, "a request enters the model that it is serving");
+    var taken = admission.gate(known.model.value(), workers).enter(urgency, deadline, cancellation);
+    place = taken;
+    if (over.get()) {
+      taken.close(); // ended while it waited: nobody else will
+    }
+  }
+
+  /** What a client is told of {@code failure}. */
+  public ApiError told(Throwable failure) {
+    return admission.told(ApiError.of(failure));
   }
 
   /** The request's shape is known before its model is: refusals are then counted under it. */
@@ -75,6 +110,10 @@ public final class RequestAccount {
       return;
     }
     count(error);
+    var taken = place;
+    if (taken != null) {
+      taken.close();
+    }
     var known = meters;
     if (known != null) {
       known.inflight.add(-1);
@@ -105,6 +144,9 @@ public final class RequestAccount {
   }
 
   private void count(@Nullable ApiError error) {
+    if (meters == null) {
+      started(); // each that is counted was started, also where no model was found
+    }
     var type = error == null ? "" : error.errorType();
     admission
         .metrics()

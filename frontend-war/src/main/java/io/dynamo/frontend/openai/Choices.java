@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.sse.Doorbell;
 import io.dynamo.frontend.sse.Source;
@@ -126,6 +127,11 @@ final class Choices implements Source<ChoiceDelta> {
   @Override
   public void cancel() {
     streams.forEach(ChoiceStream::cancel);
+  }
+
+  /** What the client is told of {@code failure}. */
+  ApiError told(DynamoException failure) {
+    return account.told(failure);
   }
 
   /** Ends every choice with {@code cause}. Safe from any thread. */

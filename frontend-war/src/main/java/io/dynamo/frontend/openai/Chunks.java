@@ -1,7 +1,6 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.error.DynamoException;
-import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.openai.wire.Said;
@@ -112,7 +111,7 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
   @Override
   public void failure(DynamoException cause, ByteText frames) {
     begin(frames);
-    ApiError.of(cause).appendFrame(frames);
+    choices.told(cause).appendFrame(frames);
     AnswerShape.done(frames);
   }
 

@@ -87,13 +87,17 @@ public final class TextService {
       var request = new Serving(api, call, answer, account);
       blocking.execute(() -> run(request));
     } catch (RuntimeException | Error e) {
-      account.end(ApiError.of(e));
+      account.end(account.told(e));
       throw e;
     }
   }
 
-  /** Ends every stream under way with {@code cause}; their clients are told. */
+  /**
+   * Ends every stream under way with {@code cause}, and refuses what waits for its turn; their
+   * clients are told.
+   */
   public void abortAll(DynamoException cause) {
+    admission.turnAway();
     inFlight.forEach(choices -> choices.abort(cause));
   }
 
@@ -145,7 +149,7 @@ public final class TextService {
         }
       } catch (ApiException | DynamoException e) {
         report(e);
-        return refuse(ApiError.of(e));
+        return refuse(account.told(e));
       }
     }
 
@@ -252,6 +256,8 @@ public final class TextService {
             found
                 .filter(it -> it.card().modelTypes().contains(api.modelType()))
                 .orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
+        account.enter(
+            model.endpoint(), wanted.fields().nvext().routing().urgency(), deadline, cancellation);
         var context =
             new RequestContext(
                 CallHeaders.requestId(call.headers()),
@@ -342,7 +348,7 @@ public final class TextService {
         return null;
       }
       report(streamFailure);
-      return ApiError.of(streamFailure);
+      return account.told(streamFailure);
     }
   }
 

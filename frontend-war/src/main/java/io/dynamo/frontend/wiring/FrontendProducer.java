@@ -8,6 +8,7 @@ import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.natives.NativeLibrary;
+import io.dynamo.router.BusyControl;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
@@ -21,8 +22,13 @@ public class FrontendProducer {
   /** Closed until the role starts. */
   @Produces
   @Singleton
-  public Admission admission(DynamoRuntime runtime) {
-    return new Admission(runtime.settings().frontend().maxConcurrentRequests(), runtime.metrics());
+  public Admission admission(DynamoRuntime runtime, BusyControl workers) {
+    var settings = runtime.settings().frontend();
+    return new Admission(
+        settings.maxConcurrentRequests(),
+        settings.admission(),
+        workers::allBusy,
+        runtime.metrics());
   }
 
   /** Room for every request that is let in. */

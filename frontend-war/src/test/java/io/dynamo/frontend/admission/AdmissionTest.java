@@ -3,17 +3,28 @@ package io.dynamo.frontend.admission;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.FrontendAdmission;
+import io.dynamo.config.ModelBounds;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.OverloadedException;
+import io.dynamo.error.WorkerBusyException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 class AdmissionTest {
   private final Metrics metrics = new Metrics();
-  private final Admission admission = new Admission(2, metrics);
+  private final Admission admission =
+      new Admission(2, FrontendAdmission.STANDARD, _ -> false, metrics);
 
   private long counted(String model, String type, String status, String errorType) {
     return metrics
@@ -96,5 +107,47 @@ class AdmissionTest {
       assertThat(bodies.heldBytes()).isEqualTo(100);
     }
     assertThat(bodies.heldBytes()).isZero();
+  }
+
+  @Test
+  void oneStatusForEveryWantOfRoomButNotForOtherFailures() {
+    var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 429);
+    var one = new Admission(1, settings, _ -> true, metrics);
+    one.open();
+    var account = one.admit("chat_completions");
+    assertThatThrownBy(() -> one.admit("chat_completions"))
+        .isInstanceOfSatisfying(
+            ApiException.class,
+            e -> {
+              assertThat(e.error().status()).isEqualTo(429);
+              assertThat(new String(e.error().body(), StandardCharsets.UTF_8))
+                  .contains("\"type\":\"Overloaded\",\"code\":429");
+            });
+    account.serving("m", false);
+    assertThatThrownBy(
+            () ->
+                account.enter(
+                    new EndpointId("ns", "c", "generate"),
+                    Urgency.NONE,
+                    Deadline.after(Duration.ofMinutes(1)),
+                    new Cancellation()))
+        .satisfies(e -> assertThat(account.told(e).status()).isEqualTo(429));
+    assertThat(account.told(new OverloadedException("all busy")).status()).isEqualTo(429);
+    assertThat(account.told(new WorkerBusyException("one busy")).status()).isEqualTo(429);
+    assertThat(account.told(new NoWorkerException("nobody")).status()).isEqualTo(503);
+    assertThat(account.told(new IllegalStateException("a fault of ours")).status()).isEqualTo(500);
+    account.end(account.told(new OverloadedException("all busy")));
+    assertThat(counted("m", "unary", "error", "overload")).isEqualTo(1);
+  }
+
+  @Test
+  void withAStatusOf503ItIsStillAWantOfRoom() {
+    var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 503);
+    var one = new Admission(1, settings, _ -> false, metrics);
+    one.open();
+    var account = one.admit("chat_completions");
+    assertThat(account.told(new OverloadedException("all busy")).errorType()).isEqualTo("overload");
+    assertThat(account.told(new NoWorkerException("nobody")).errorType()).isEqualTo("unavailable");
+    account.end(null);
   }
 }

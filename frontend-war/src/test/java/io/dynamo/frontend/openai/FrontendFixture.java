@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.config.FrontendAdmission;
 import io.dynamo.config.FrontendSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.DynamoException;
@@ -40,6 +41,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -176,8 +178,9 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   final Metrics metrics = new Metrics();
-  final BodyBudget bodies = new BodyBudget(8192);
-  final Admission admission = new Admission(4, bodies, metrics);
+  final BodyBudget bodies;
+  boolean allBusy;
+  final Admission admission;
   final DisconnectWatcher watcher;
   private final Preprocessor preprocessor = new Preprocessor(1, 4);
   final TextService completions;
@@ -226,7 +229,18 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher, int bodyLimit) {
+    this(requestTimeout, watcher, bodyLimit, FrontendAdmission.STANDARD, Runnable::run);
+  }
+
+  FrontendFixture(
+      Duration requestTimeout,
+      DisconnectWatcher watcher,
+      int bodyLimit,
+      FrontendAdmission bounds,
+      Executor blocking) {
     this.watcher = watcher;
+    bodies = new BodyBudget(2L * bodyLimit);
+    admission = new Admission(64, bounds, bodies, _ -> allBusy, metrics);
     var settings =
         new FrontendSettings(
             3,
@@ -238,7 +252,9 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             Duration.ofHours(1),
             Duration.ofHours(1),
             1,
-            0);
+            0,
+            bounds,
+            true);
     completions =
         new TextService(
             settings,
@@ -249,7 +265,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
                 new TextAssembler(tokens, stop, eos, include, skip)::accept,
             admission,
             watcher,
-            Runnable::run,
+            blocking,
             () -> Instant.ofEpochSecond(createdSeconds));
     admission.open();
   }

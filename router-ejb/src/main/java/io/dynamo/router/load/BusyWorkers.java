@@ -14,7 +14,7 @@ public final class BusyWorkers {
   /** What a rank that does not tell its batch is believed to take; Dynamo's. */
   public static final long UNKNOWN_BATCH_TOKENS = 10_000_000;
 
-  private final RouterSettings.Busy thresholds;
+  private volatile RouterSettings.Busy thresholds;
   private final ReportedLoads reports;
   private final ActiveSequences booked;
   private final Set<WorkerRank> latched = ConcurrentHashMap.newKeySet();
@@ -26,11 +26,19 @@ public final class BusyWorkers {
     this.booked = booked;
   }
 
+  public RouterSettings.Busy thresholds() {
+    return thresholds;
+  }
+
+  /** From now on these count; who is busy is found out anew. */
+  public void setThresholds(RouterSettings.Busy others) {
+    thresholds = others;
+    latched.clear();
+  }
+
   /** Whether any threshold is set; without one nobody is ever busy. */
   public boolean isOn() {
-    return thresholds.decodeBlocks() != null
-        || thresholds.prefillTokens() != null
-        || thresholds.prefillTokensFraction() != null;
+    return !thresholds.equals(RouterSettings.Busy.STANDARD);
   }
 
   /**
@@ -40,11 +48,12 @@ public final class BusyWorkers {
    * @param batchTokens that one pass of the rank takes; 0 is not known
    */
   public boolean isBusy(WorkerRank rank, long totalBlocks, long batchTokens) {
-    return hasManyBlocks(rank, totalBlocks) || hasMuchPrefill(rank, batchTokens);
+    var now = thresholds;
+    return hasManyBlocks(rank, totalBlocks, now.decodeBlocks())
+        || hasMuchPrefill(rank, batchTokens, now);
   }
 
-  private boolean hasManyBlocks(WorkerRank rank, long totalBlocks) {
-    var share = thresholds.decodeBlocks();
+  private boolean hasManyBlocks(WorkerRank rank, long totalBlocks, @Nullable Double share) {
     if (share == null || totalBlocks == 0) {
       return false;
     }
@@ -65,9 +74,9 @@ public final class BusyWorkers {
     return latched.contains(rank);
   }
 
-  private boolean hasMuchPrefill(WorkerRank rank, long batchTokens) {
-    var most = thresholds.prefillTokens();
-    var fraction = thresholds.prefillTokensFraction();
+  private boolean hasMuchPrefill(WorkerRank rank, long batchTokens, RouterSettings.Busy now) {
+    var most = now.prefillTokens();
+    var fraction = now.prefillTokensFraction();
     if (most == null && fraction == null) {
       return false;
     }

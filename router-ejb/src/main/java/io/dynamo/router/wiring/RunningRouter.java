@@ -1,11 +1,14 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.concurrent.Alarms;
+import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.request.MessageCodec;
+import io.dynamo.router.BusyControl;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.ModelTraits;
@@ -27,7 +30,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
-final class RunningRouter implements KvRouter, RouteExplanations, RouterStatus, AutoCloseable {
+final class RunningRouter
+    implements KvRouter, BusyControl, RouteExplanations, RouterStatus, AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
@@ -73,6 +77,21 @@ final class RunningRouter implements KvRouter, RouteExplanations, RouterStatus, 
     var decision = routers.route(request);
     placed.increment();
     return decision;
+  }
+
+  @Override
+  public RouterSettings.Busy thresholds(EndpointId endpoint) {
+    return routers.thresholds(endpoint);
+  }
+
+  @Override
+  public void setThresholds(EndpointId endpoint, RouterSettings.Busy thresholds) {
+    routers.setThresholds(endpoint, thresholds);
+  }
+
+  @Override
+  public boolean allBusy(EndpointId endpoint) {
+    return routers.allBusy(endpoint);
   }
 
   @Override

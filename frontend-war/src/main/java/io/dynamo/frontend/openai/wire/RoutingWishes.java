@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai.wire;
 
+import io.dynamo.frontend.admission.Urgency;
 import java.math.BigInteger;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -68,6 +69,12 @@ public record RoutingWishes(
   /** The worker that is to serve the answer, unsigned. */
   public @Nullable BigInteger worker() {
     return first(decode, backend);
+  }
+
+  /** How soon the request wants its turn. */
+  public Urgency urgency() {
+    return Urgency.of(
+        strictPriority, priority != null ? (Double) priority.doubleValue() : latencySensitivity);
   }
 
   /** The wishes as a worker is told of them, beside the rank. */

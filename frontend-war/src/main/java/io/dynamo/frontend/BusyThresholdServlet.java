@@ -1,0 +1,140 @@
+package io.dynamo.frontend;
+
+import io.dynamo.config.RouterSettings.Busy;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.router.BusyControl;
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.inject.Inject;
+import jakarta.servlet.annotation.WebServlet;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Dynamo's {@code /busy_threshold}: {@code GET} tells of every model when its workers count as
+ * busy, {@code POST} tells of one or sets it. Models that the same workers serve share what is set.
+ * Is not there when {@code dynamo.frontend.admin-api} says so.
+ */
+@WebServlet("/busy_threshold")
+public class BusyThresholdServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+  private static final int BODY_BYTES = 64 * 1024;
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"}) // injected; servlets are not serialized
+  private transient ModelCatalog catalog;
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient BusyControl workers;
+
+  private boolean enabled;
+
+  /** For the container. */
+  public BusyThresholdServlet() {}
+
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
+  BusyThresholdServlet(boolean enabled, ModelCatalog catalog, BusyControl workers) {
+    this.enabled = enabled;
+    this.catalog = catalog;
+    this.workers = workers;
+  }
+
+  @Inject
+  void configure(DynamoRuntime runtime) {
+    enabled = runtime.settings().frontend().adminApi();
+  }
+
+  @Override
+  protected void service(HttpServletRequest request, HttpServletResponse response)
+      throws IOException {
+    if (!enabled) {
+      EdgeFilter.answer(
+          response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
+      return;
+    }
+    switch (request.getMethod()) {
+      case "GET", "HEAD" -> answer(response, 200, all());
+      case "POST" -> {
+        try {
+          answer(response, 200, changed(body(request)));
+        } catch (ThresholdChange.RefusedException e) {
+          answer(response, e.status(), Map.of("error", String.valueOf(e.getMessage())));
+        }
+      }
+      default -> {
+        response.setHeader("Allow", "POST,GET,HEAD");
+        EdgeFilter.answer(
+            response,
+            ApiError.of(405, request.getMethod() + " is not allowed here; use GET or POST"));
+      }
+    }
+  }
+
+  private static JsonObject body(HttpServletRequest request) throws IOException {
+    var type = request.getContentType() == null ? "" : request.getContentType();
+    var media = type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
+    if (!media.equals("application/json") && !media.matches("application/.+\\+json")) {
+      throw new ThresholdChange.RefusedException(
+          415, "Expected request with `Content-Type: application/json`");
+    }
+    var body = request.getInputStream().readNBytes(BODY_BYTES + 1);
+    if (body.length > BODY_BYTES) {
+      throw new ThresholdChange.RefusedException(
+          413, "a body of more than " + BODY_BYTES + " bytes; one threshold needs less");
+    }
+    try {
+      return Json.readObject(body);
+    } catch (IllegalArgumentException e) {
+      throw new ThresholdChange.RefusedException(
+          400, "Failed to parse the request body as JSON: " + e.getMessage());
+    }
+  }
+
+  private Map<String, ?> all() {
+    return Map.of(
+        "thresholds",
+        catalog.models().stream()
+            .map(model -> ThresholdChange.told(model.name(), workers.thresholds(model.endpoint())))
+            .toList());
+  }
+
+  private Map<String, @Nullable Object> changed(JsonObject body) {
+    var change = ThresholdChange.of(body);
+    var model = catalog.find(change.model());
+    if (change.asksOnly()) {
+      return ThresholdChange.told(
+          change.model(), model.map(it -> workers.thresholds(it.endpoint())).orElse(Busy.STANDARD));
+    }
+    var endpoint =
+        model
+            .orElseThrow(
+                () ->
+                    new ThresholdChange.RefusedException(
+                        404,
+                        "Model '%s' not found. Thresholds can only be set for discovered models."
+                            .formatted(change.model())))
+            .endpoint();
+    synchronized (this) { // two changes at once are one after the other
+      var now = change.applied(workers.thresholds(endpoint));
+      workers.setThresholds(endpoint, now);
+      return ThresholdChange.told(change.model(), now);
+    }
+  }
+
+  private static void answer(
+      HttpServletResponse response, int status, Map<String, ? extends @Nullable Object> object)
+      throws IOException {
+    var body = Json.write(object);
+    response.setStatus(status);
+    response.setContentType("application/json");
+    response.setContentLength(body.length);
+    response.getOutputStream().write(body);
+  }
+}

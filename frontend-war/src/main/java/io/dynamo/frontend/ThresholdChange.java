@@ -1,0 +1,146 @@
+package io.dynamo.frontend;
+
+import io.dynamo.config.RouterSettings.Busy;
+import io.dynamo.json.JsonObject;
+import java.math.BigDecimal;
+import java.math.BigInteger;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a caller of {@code POST /busy_threshold} wants: each threshold is left as it is (absent or
+ * null), set, or turned off ({@code "off"}). Other keys are ignored, as Dynamo does.
+ */
+record ThresholdChange(
+    String model, Wish<BigDecimal> blocks, Wish<Long> tokens, Wish<BigDecimal> fraction) {
+  private static final String BLOCKS = "active_decode_blocks_threshold";
+  private static final String TOKENS = "active_prefill_tokens_threshold";
+  private static final String FRACTION = "active_prefill_tokens_threshold_frac";
+  private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
+
+  /**
+   * @param given whether anything is to change
+   * @param value null turns the threshold off
+   */
+  record Wish<T>(boolean given, @Nullable T value) {}
+
+  /** A request that cannot be served, with the status and text of the answer. */
+  static final class RefusedException extends RuntimeException {
+    private static final long serialVersionUID = 1L;
+    private final int status;
+
+    RefusedException(int status, String message) {
+      super(message, null, false, false);
+      this.status = status;
+    }
+
+    int status() {
+      return status;
+    }
+  }
+
+  /**
+   * Reads a change.
+   *
+   * @throws RefusedException with 422 when a member has the wrong type, 400 when it is out of range
+   */
+  static ThresholdChange of(JsonObject body) {
+    if (!body.members().containsKey("model")) {
+      throw shape("missing field `model`");
+    }
+    var name = body.members().get("model");
+    if (!(name instanceof String model)) {
+      throw shape("model: invalid type: %s, expected a string".formatted(shown(name)));
+    }
+    var change =
+        new ThresholdChange(
+            model,
+            decimal(BLOCKS, body.members().get(BLOCKS)),
+            whole(body.members().get(TOKENS)),
+            decimal(FRACTION, body.members().get(FRACTION)));
+    var blocks = change.blocks.value;
+    if (blocks != null && (blocks.signum() < 0 || blocks.compareTo(BigDecimal.ONE) > 0)) {
+      throw new RefusedException(
+          400, BLOCKS + " must be between 0.0 and 1.0, got " + blocks.toPlainString());
+    }
+    var fraction = change.fraction.value;
+    if (fraction != null && fraction.signum() < 0) {
+      throw new RefusedException(
+          400,
+          FRACTION
+              + " must be a finite value greater than or equal to 0.0, got "
+              + fraction.toPlainString());
+    }
+    return change;
+  }
+
+  private static Wish<BigDecimal> decimal(String name, @Nullable Object member) {
+    return switch (member) {
+      case null -> new Wish<>(false, null);
+      case String text when text.equals("off") -> new Wish<>(true, null);
+      case BigInteger value -> new Wish<>(true, new BigDecimal(value));
+      case Number value when Double.isFinite(value.doubleValue()) ->
+          new Wish<>(true, new BigDecimal(value.toString()));
+      case Object other -> throw wrong(name, "type", other, "f64");
+    };
+  }
+
+  private static Wish<Long> whole(@Nullable Object member) {
+    return switch (member) {
+      case null -> new Wish<>(false, null);
+      case String text when text.equals("off") -> new Wish<>(true, null);
+      case Integer value when value >= 0 -> new Wish<>(true, value.longValue());
+      case Long value when value >= 0 -> new Wish<>(true, value);
+      case Number other when !(other instanceof Double) ->
+          throw wrong(TOKENS, "value", other, "u64");
+      case Object other -> throw wrong(TOKENS, "type", other, "u64");
+    };
+  }
+
+  private static RefusedException wrong(String name, String what, Object value, String expected) {
+    return shape("%s: invalid %s: %s, expected %s".formatted(name, what, shown(value), expected));
+  }
+
+  private static String shown(@Nullable Object value) {
+    return switch (value) {
+      case null -> "null";
+      case String _ -> "string";
+      case Boolean truth -> "boolean `" + truth + "`";
+      case Double number -> "floating point `" + number + "`";
+      case Number number -> "integer `" + number + "`";
+      default -> "sequence or map";
+    };
+  }
+
+  private static RefusedException shape(String reason) {
+    return new RefusedException(422, SHAPE + reason);
+  }
+
+  /** Whether nothing is to change: the caller wants to know how things are. */
+  boolean asksOnly() {
+    return !blocks.given && !tokens.given && !fraction.given;
+  }
+
+  /** The thresholds {@code now}, changed. */
+  Busy applied(Busy now) {
+    return new Busy(
+        blocks.given ? asDouble(blocks.value) : now.decodeBlocks(),
+        tokens.given ? tokens.value : now.prefillTokens(),
+        fraction.given ? asDouble(fraction.value) : now.prefillTokensFraction());
+  }
+
+  private static @Nullable Double asDouble(@Nullable BigDecimal value) {
+    return value == null ? null : (Double) value.doubleValue();
+  }
+
+  /** Thresholds as a caller is told of them. */
+  static Map<String, @Nullable Object> told(String model, Busy thresholds) {
+    var told = new LinkedHashMap<String, @Nullable Object>();
+    told.put("model", model);
+    told.put(BLOCKS, thresholds.decodeBlocks());
+    told.put(TOKENS, thresholds.prefillTokens());
+    told.put(FRACTION, thresholds.prefillTokensFraction());
+    return told;
+  }
+}

@@ -1,0 +1,316 @@
+package io.dynamo.frontend.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.ModelBounds;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class ModelGateTest {
+  private static final Duration LONG = Duration.ofMinutes(1);
+  private static final Label MODEL = new Label("model", "m");
+
+  private final Metrics metrics = new Metrics();
+  private final AtomicLong nanos = new AtomicLong(Long.MAX_VALUE - 5); // wraps around
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+
+  @AfterEach
+  void close() {
+    threads.shutdownNow();
+    assertThat(metrics.level(FrontendMetrics.ADMISSION_WAITING, MODEL).value()).isZero();
+  }
+
+  private ModelGate gate(int running, int waiting, Duration patience) {
+    return new ModelGate(
+        "m", new ModelBounds(running, waiting, patience), new GateMeters(metrics, "m"), nanos::get);
+  }
+
+  private static ModelGate.Place enter(ModelGate gate) throws InterruptedException {
+    return gate.enter(Urgency.NONE, Deadline.after(LONG), new Cancellation());
+  }
+
+  /** Begins to wait and returns once it does. */
+  private Future<ModelGate.Place> waiting(ModelGate gate, Urgency urgency, Deadline deadline) {
+    return waiting(gate, urgency, deadline, new Cancellation());
+  }
+
+  private Future<ModelGate.Place> waiting(
+      ModelGate gate, Urgency urgency, Deadline deadline, Cancellation cancellation) {
+    int before = gate.waiting();
+    var place = threads.submit(() -> gate.enter(urgency, deadline, cancellation));
+    until(() -> gate.waiting() > before || place.isDone());
+    return place;
+  }
+
+  private static void until(BooleanSupplier reached) {
+    var limit = Deadline.after(Duration.ofSeconds(20));
+    while (!reached.getAsBoolean()) {
+      assertThat(limit.isExpired()).as("took too long").isFalse();
+      Thread.onSpinWait();
+    }
+  }
+
+  private static ModelGate.Place got(Future<ModelGate.Place> place) throws Exception {
+    return place.get(20, TimeUnit.SECONDS);
+  }
+
+  private static Throwable failure(Future<ModelGate.Place> place) {
+    try {
+      throw new AssertionError("let in: " + got(place));
+    } catch (ExecutionException e) {
+      return e.getCause();
+    } catch (Exception e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  private long refused(RefusalReason reason) {
+    return metrics.counter(FrontendMetrics.ADMISSION_REFUSED, MODEL, reason.label()).value();
+  }
+
+  @Test
+  void aPlaceIsHandedToTheFirstWhoWaits() throws Exception {
+    var gate = gate(1, 8, LONG);
+    var inside = enter(gate);
+    var places = new ArrayList<Future<ModelGate.Place>>();
+    for (int i = 0; i < 5; i++) {
+      places.add(waiting(gate, Urgency.NONE, Deadline.after(LONG)));
+    }
+    for (var place : places) {
+      assertThat(places.subList(places.indexOf(place), places.size())).noneMatch(Future::isDone);
+      inside.close();
+      inside.close(); // does nothing
+      inside = got(place);
+    }
+    inside.close();
+    enter(gate).close();
+  }
+
+  @Test
+  void strictPriorityGoesFirstAndAJumpAgesAway() throws Exception {
+    var gate = gate(1, 8, LONG);
+    var inside = enter(gate);
+    var plain = waiting(gate, Urgency.NONE, Deadline.after(LONG));
+    nanos.addAndGet(TimeUnit.SECONDS.toNanos(4));
+    var jumps5 = waiting(gate, Urgency.of(null, 5.0), Deadline.after(LONG));
+    var jumps3 = waiting(gate, Urgency.of(null, 3.0), Deadline.after(LONG));
+    var strict = waiting(gate, Urgency.of(1L, null), Deadline.after(LONG));
+    var strictAndJumps = waiting(gate, Urgency.of(1L, 1.0), Deadline.after(LONG));
+    for (var place : List.of(strictAndJumps, strict, jumps5, plain, jumps3)) {
+      inside.close();
+      inside = got(place);
+    }
+    inside.close();
+  }
+
+  @Test
+  void whatMakesNoSenseIsNoUrgency() {
+    assertThat(Urgency.of(null, null)).isSameAs(Urgency.NONE);
+    assertThat(Urgency.of(null, -7.0)).isSameAs(Urgency.NONE);
+    assertThat(Urgency.of(null, Double.NaN)).isSameAs(Urgency.NONE);
+    assertThat(Urgency.of(null, Double.POSITIVE_INFINITY)).isSameAs(Urgency.NONE);
+    assertThat(Urgency.of(3L, 2.0)).isEqualTo(new Urgency(3, 2));
+  }
+
+  @Test
+  void oneTooManyIsRefusedWithTheNumbersAndRetryAfter() throws Exception {
+    var gate = gate(1, 1, LONG);
+    try (var _ = enter(gate)) {
+      var first = waiting(gate, Urgency.NONE, Deadline.after(LONG));
+      nanos.addAndGet(TimeUnit.SECONDS.toNanos(3)); // and nobody has left yet
+      assertThatThrownBy(() -> enter(gate))
+          .isInstanceOfSatisfying(
+              ApiException.class,
+              e -> {
+                assertThat(e.error().status()).isEqualTo(429);
+                assertThat(e.error().type()).isEqualTo("rate_limit_error");
+                assertThat(e.error().code()).isEqualTo("overloaded");
+                assertThat(e.error().errorType()).isEqualTo("overload");
+                assertThat(e.error().retryAfterSeconds()).isEqualTo(6); // two places
+                assertThat(e.error().message())
+                    .isEqualTo(
+                        "model `m` has 1 requests under way and 1 waiting and takes no more;"
+                            + " retry in 6 s");
+              });
+      assertThat(refused(RefusalReason.QUEUE_FULL)).isEqualTo(1);
+      assertThat(first.isDone()).isFalse();
+      first.cancel(true);
+      until(() -> gate.waiting() == 0);
+    }
+  }
+
+  @Test
+  void inAFullQueueTheMoreUrgentTakesTheLastPlace() throws Exception {
+    var gate = gate(1, 2, LONG);
+    var inside = enter(gate);
+    var first = waiting(gate, Urgency.NONE, Deadline.after(LONG));
+    var last = waiting(gate, Urgency.NONE, Deadline.after(LONG));
+    var urgent =
+        threads.submit(
+            () -> gate.enter(Urgency.of(2L, null), Deadline.after(LONG), new Cancellation()));
+    assertThat(failure(last))
+        .isInstanceOfSatisfying(
+            ApiException.class, e -> assertThat(e.error().status()).isEqualTo(429))
+        .hasMessageContaining("higher priority");
+    assertThat(refused(RefusalReason.DISPLACED)).isEqualTo(1);
+    inside.close();
+    inside = got(urgent);
+    inside.close();
+    got(first).close();
+  }
+
+  @Test
+  void withoutAQueueTheMostUrgentIsRefusedToo() throws Exception {
+    var gate = gate(1, 0, LONG);
+    try (var _ = enter(gate)) {
+      assertThatThrownBy(
+              () -> gate.enter(Urgency.of(9L, null), Deadline.after(LONG), new Cancellation()))
+          .hasMessageContaining("takes no more");
+    }
+  }
+
+  @Test
+  void whoWaitsTooLongIsRefusedAndWhoseDeadlinePassesIsTimedOut() throws Exception {
+    var gate = gate(1, 8, Duration.ofMillis(5));
+    try (var _ = enter(gate)) {
+      assertThat(failure(waiting(gate, Urgency.NONE, Deadline.after(LONG))))
+          .hasMessageContaining("waited for 5 ms");
+      assertThat(refused(RefusalReason.WAITED_TOO_LONG)).isEqualTo(1);
+      var patient = gate(1, 8, LONG);
+      try (var _ = enter(patient)) {
+        assertThat(failure(waiting(patient, Urgency.NONE, Deadline.after(Duration.ofMillis(5)))))
+            .isInstanceOf(DeadlineExceededException.class);
+        assertThat(patient.waiting()).isZero();
+      }
+    }
+    assertThat(gate.waiting()).isZero();
+  }
+
+  @Test
+  void aClientThatLeavesLeavesTheQueue() throws Exception {
+    var gate = gate(1, 8, LONG);
+    var inside = enter(gate);
+    var leaving = new Cancellation();
+    var left = waiting(gate, Urgency.NONE, Deadline.after(LONG), leaving);
+    var next = waiting(gate, Urgency.NONE, Deadline.after(LONG));
+    leaving.stop(); // what is there still counts
+    assertThat(gate.waiting()).isEqualTo(2);
+    leaving.kill();
+    assertThat(failure(left)).isInstanceOf(CancelledException.class);
+    inside.close();
+    got(next).close();
+    var gone = new Cancellation();
+    gone.kill();
+    try (var _ = enter(gate)) {
+      assertThatThrownBy(() -> gate.enter(Urgency.NONE, Deadline.after(LONG), gone))
+          .isInstanceOf(CancelledException.class);
+    }
+  }
+
+  @Test
+  void aClosedGateTurnsAllAwayButThoseInside() throws Exception {
+    var gate = gate(1, 8, LONG);
+    var inside = enter(gate);
+    var place = waiting(gate, Urgency.NONE, Deadline.after(LONG));
+    gate.close();
+    assertThat(failure(place))
+        .isInstanceOfSatisfying(
+            ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
+    inside.close();
+    assertThatThrownBy(() -> enter(gate)).hasMessage("Service is not ready");
+  }
+
+  @Test
+  void retryAfterFollowsThePaceOfDeparturesWithinBounds() {
+    var pace = new DeparturePace();
+    pace.full(0);
+    assertThat(pace.secondsUntil(1, 0)).isEqualTo(1);
+    assertThat(pace.secondsUntil(1000, TimeUnit.SECONDS.toNanos(1))).isEqualTo(60);
+    for (int i = 1; i <= 100; i++) {
+      pace.departed(TimeUnit.MILLISECONDS.toNanos(500L * i)); // two a second
+    }
+    long now = TimeUnit.SECONDS.toNanos(50);
+    assertThat(pace.secondsUntil(10, now)).isEqualTo(5);
+    assertThat(pace.secondsUntil(1, now)).isEqualTo(1);
+    assertThat(pace.secondsUntil(100_000, now)).isEqualTo(60);
+    pace.full(now);
+    pace.departed(now + TimeUnit.SECONDS.toNanos(2));
+    assertThat(pace.secondsUntil(3, now + TimeUnit.SECONDS.toNanos(2))).isEqualTo(6);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8}) // the seed names the failing run
+  void whateverHappensNobodyIsInsideBeyondTheBoundAndNoPlaceIsLost(long seed) throws Exception {
+    int running = 3;
+    var gate = gate(running, 5, Duration.ofMillis(2));
+    var inside = new AtomicInteger();
+    var most = new AtomicInteger();
+    var odd = new ConcurrentLinkedQueue<Throwable>();
+    var random = new Random(seed);
+    var done = new CountDownLatch(400);
+    for (int i = 0; i < 400; i++) {
+      var cancellation = new Cancellation();
+      var urgency = new Urgency(random.nextInt(3), random.nextInt(3));
+      var deadline = Deadline.after(Duration.ofMillis(random.nextInt(20)));
+      int fate = random.nextInt(4);
+      var thread =
+          Thread.ofVirtual()
+              .unstarted(
+                  () -> {
+                    try (var _ = gate.enter(urgency, deadline, cancellation)) {
+                      most.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                      Thread.yield();
+                      inside.decrementAndGet();
+                    } catch (ApiException | DynamoException | InterruptedException e) {
+                      // one of its endings
+                    } catch (Throwable e) {
+                      odd.add(e);
+                    } finally {
+                      done.countDown();
+                    }
+                  });
+      thread.start();
+      if (fate == 0) {
+        cancellation.kill();
+      } else if (fate == 1) {
+        thread.interrupt();
+      }
+    }
+    assertThat(done.await(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(odd).isEmpty();
+    assertThat(most.get()).isBetween(1, running);
+    assertThat(gate.waiting()).isZero();
+    var places = new ArrayList<ModelGate.Place>();
+    for (int i = 0; i < running; i++) {
+      places.add(enter(gate));
+    }
+    assertThat(places).hasSize(running);
+    places.forEach(ModelGate.Place::close);
+  }
+}

@@ -1,0 +1,66 @@
+package io.dynamo.config;
+
+import static io.dynamo.config.Bound.between;
+import static io.dynamo.config.Bound.none;
+import static io.dynamo.config.SettingType.BOOLEAN;
+import static io.dynamo.config.SettingType.DURATION;
+import static io.dynamo.config.SettingType.INTEGER;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+
+/** The settings of the frontend's admission, in the order of the documentation. */
+final class AdmissionKeys {
+  private static final KeyList KEYS = new KeyList();
+
+  static final SettingKey<Integer> RUNNING =
+      KEYS.key(
+          "dynamo.frontend.admission.max-running",
+          INTEGER,
+          "2048",
+          between(1, 1_000_000),
+          "requests of one model that run at once; more wait for their turn");
+  static final SettingKey<Integer> WAITING =
+      KEYS.key(
+          "dynamo.frontend.admission.max-waiting",
+          INTEGER,
+          "1024",
+          between(0, 1_000_000),
+          "requests of one model that may wait; more are answered 429");
+  static final SettingKey<Duration> WAIT =
+      KEYS.key(
+          "dynamo.frontend.admission.max-wait",
+          DURATION,
+          "10s",
+          Bound.WAIT,
+          "how long a request may wait; then it is answered 429");
+  static final SettingKey<Map<String, ModelBounds>> MODELS =
+      KEYS.key(
+          "dynamo.frontend.admission.models",
+          ModelBounds.BY_MODEL,
+          "",
+          none(),
+          "bounds of single models in place of those three, as in `org/big=64/128/20s`");
+  static final SettingKey<Integer> OVERLOAD_STATUS =
+      KEYS.key(
+          "dynamo.frontend.overload-status",
+          INTEGER,
+          "",
+          between(400, 599),
+          "status of every refusal for want of room; absent: 429 for a model's bound, 503 for the"
+              + " server's, 529 when all workers are busy");
+  static final SettingKey<Boolean> ADMIN_API =
+      KEYS.key(
+          "dynamo.frontend.admin-api",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether there is `/busy_threshold`");
+
+  private AdmissionKeys() {}
+
+  static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+}
