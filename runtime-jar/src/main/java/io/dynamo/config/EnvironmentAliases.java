@@ -33,6 +33,7 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_HTTP_PORT", SettingKeys.HTTP_PORT),
           numbered("DYN_RUNTIME_INHIBITED_DURATION_SECS", SettingKeys.INHIBITED_DURATION, "s"),
           numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", SettingKeys.DRAIN_TIMEOUT, "s"),
+          numbered("DYN_GRACEFUL_SHUTDOWN_GRACE_PERIOD_SECS", SettingKeys.HANDOVER_AFTER, "s"),
           new Alias(
               "DYN_DISCOVERY_BACKEND",
               SettingKeys.DISCOVERY_BACKEND.name(),

@@ -74,6 +74,14 @@ final class SettingKeys {
           "25s",
           WAIT_OR_NEVER,
           "how long running streams may take to end when the server stops; the server itself waits 30s");
+  static final SettingKey<Duration> HANDOVER_AFTER =
+      KEYS.key(
+          "dynamo.runtime.handover-after",
+          DURATION,
+          "5s",
+          WAIT_OR_NEVER,
+          "when a draining worker begins to hand streams that it may not finish within the drain to"
+              + " other workers, if there are any");
   static final SettingKey<List<Path>> NATIVE_EXTRACT_DIR =
       KEYS.key(
           "dynamo.native.extract-dir",

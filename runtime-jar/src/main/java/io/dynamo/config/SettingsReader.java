@@ -264,6 +264,7 @@ public final class SettingsReader {
         get(SettingKeys.INSECURE),
         get(SettingKeys.INHIBITED_DURATION),
         get(SettingKeys.DRAIN_TIMEOUT),
+        get(SettingKeys.HANDOVER_AFTER),
         get(SettingKeys.NATIVE_EXTRACT_DIR));
   }
 

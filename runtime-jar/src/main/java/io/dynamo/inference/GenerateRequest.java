@@ -88,6 +88,15 @@ public record GenerateRequest(
         passedOn);
   }
 
+  /**
+   * Whether another worker could carry on after {@code delivered} tokens. One that the client named
+   * cannot be replaced; and the form that a text must have is followed from its first token, so a
+   * worker that is given a beginning would start the form again.
+   */
+  public boolean mayMoveAfter(int delivered) {
+    return !routing.isPinned() && (sampling.guided() == null || delivered == 0);
+  }
+
   /** The same request for one data-parallel rank of the chosen worker. */
   public GenerateRequest routedTo(RoutingHints to) {
     return new GenerateRequest(

@@ -43,6 +43,7 @@ import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.Drain;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -64,6 +65,7 @@ class WorkerServiceTest {
   private SystemStatus status = status(false, true);
   private boolean drains = true;
   private boolean refusesInstance;
+  private boolean successors;
 
   private static final LoadReport NO_LOAD =
       new LoadReport() {
@@ -259,7 +261,8 @@ class WorkerServiceTest {
         engine,
         new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
-        told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
+        told -> TestCards.card("m", told.contextLength(), told.blockTokens()),
+        new Drain.Plan(Duration.ofSeconds(5), () -> successors));
   }
 
   @Test

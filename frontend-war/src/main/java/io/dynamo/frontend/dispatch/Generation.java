@@ -23,7 +23,6 @@ import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -42,7 +41,6 @@ import org.jspecify.annotations.Nullable;
  * is told under a lock, so it must not ask for items while it holds one of its own.
  */
 public final class Generation {
-  private static final List<String> PINS = List.of("backend_instance_id", "decode_worker_id");
   static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
 
   private final ServedModel model;
@@ -224,16 +222,6 @@ public final class Generation {
   }
 
   /**
-   * Whether another worker could carry on. One that the client named cannot be replaced; and the
-   * form that a text must have is followed from its first token, so a worker that is given a
-   * beginning would start the form again.
-   */
-  private boolean mayMove() {
-    boolean pinned = PINS.stream().anyMatch(pin -> request.routing().passedOn().get(pin) != null);
-    return !pinned && (request.sampling().guided() == null || delivered.size() == 0);
-  }
-
-  /**
    * Why the generation is over although its last item never came: the lost worker had sent every
    * token already.
    */
@@ -386,7 +374,7 @@ public final class Generation {
       if (!(loss instanceof WorkerBusyException)) {
         workers.setAside(model.endpoint(), worker);
       }
-      if (context.cancellation().isCancelled() || migrations >= migrationLimit || !mayMove()) {
+      if (context.cancellation().isCancelled() || migrations >= migrationLimit || !request.mayMoveAfter(delivered.size())) {
         end.completeExceptionally(loss);
         return;
       }

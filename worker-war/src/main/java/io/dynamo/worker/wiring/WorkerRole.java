@@ -25,6 +25,7 @@ import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.Drain;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -114,7 +115,12 @@ final class WorkerRole implements RoleLifecycle {
             made.engine(),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> card(model, settings, told));
+            told -> card(model, settings, told),
+            new Drain.Plan(
+                runtime.settings().server().handoverAfter(),
+                () ->
+                    runtime.instances(endpoint).live().stream()
+                        .anyMatch(instance -> !instance.id().equals(id))));
     service.start();
     return new WorkerRole(service, made.load(), runtime.memory().kind());
   }

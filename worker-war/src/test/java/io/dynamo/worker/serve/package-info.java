@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.serve;
+
+import org.jspecify.annotations.NullMarked;
