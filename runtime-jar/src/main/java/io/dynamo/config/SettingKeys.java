@@ -286,15 +286,16 @@ final class SettingKeys {
           TEXT,
           "",
           none(),
-          "how the model writes tool calls, by Dynamo's name of the parser; absent leaves them text");
+          "how the model writes tool calls, by Dynamo's name of the parser; none leaves them text;"
+              + " absent takes what the chat template shows, with the `llama` engine");
   static final SettingKey<String> REASONING_PARSER =
       KEYS.key(
           "dynamo.worker.reasoning-parser",
           TEXT,
           "",
           none(),
-          "how the model marks its thoughts, by Dynamo's name of the parser; absent leaves them"
-              + " text");
+          "how the model marks its thoughts, by Dynamo's name of the parser; none leaves them text;"
+              + " absent takes what the chat template shows, with the `llama` engine");
   static final SettingKey<Integer> RANKS =
       KEYS.key(
           "dynamo.worker.ranks",

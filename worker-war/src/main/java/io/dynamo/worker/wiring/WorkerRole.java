@@ -135,12 +135,7 @@ final class WorkerRole implements RoleLifecycle {
     limits.put("data_parallel_size", engine.ranks());
     limits.put("enable_local_indexer", true);
     limits.put("kv_event_publishing_enabled", true);
-    if (settings.toolCallParser() != null) {
-      limits.put("tool_call_parser", settings.toolCallParser());
-    }
-    if (settings.reasoningParser() != null) {
-      limits.put("reasoning_parser", settings.reasoningParser());
-    }
+    limits.putAll(ParserNames.of(model, settings));
     return model.card(settings.modelName(), engine.blockTokens(), limits);
   }
 
