@@ -7,6 +7,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
@@ -62,6 +63,8 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TCP_TLS_CLIENT_CERT_PATH", TcpKeys.TLS_CLIENT_CERTIFICATE),
           plain("DYN_TCP_TLS_CLIENT_KEY_PATH", TcpKeys.TLS_CLIENT_KEY),
           plain("DYN_TCP_TLS_CLIENT_CA_CERT_PATH", TcpKeys.TLS_CLIENT_AUTHORITIES),
+          plain("DYN_MODEL_NAME", SettingKeys.MODEL_NAME),
+          plain("DYN_MODEL_PATH", SettingKeys.MODEL_PATH),
           plain("DYN_TOOL_CALL_PARSER", SettingKeys.TOOL_CALL_PARSER),
           plain("DYN_REASONING_PARSER", SettingKeys.REASONING_PARSER),
           plain("DYN_REQUEST_PLANE_CODEC", TcpKeys.REQUEST_CODEC),
@@ -93,7 +96,7 @@ public final class EnvironmentAliases implements ConfigSource {
           numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
           numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
   private static final List<Alias> ALIASES =
-      Stream.concat(OWN.stream(), RouterAliases.all().stream()).toList();
+      Stream.of(OWN, RouterAliases.all(), ApiKeys.aliases()).flatMap(List::stream).toList();
 
   private final Map<String, String> values;
 
@@ -117,7 +120,7 @@ public final class EnvironmentAliases implements ConfigSource {
     return new Alias(variable, key.name(), "", text -> text);
   }
 
-  private static Alias numbered(String variable, SettingKey<?> key, String unit) {
+  static Alias numbered(String variable, SettingKey<?> key, String unit) {
     return new Alias(
         variable,
         key.name(),
@@ -127,6 +130,11 @@ public final class EnvironmentAliases implements ConfigSource {
 
   private static String withoutBrackets(String host) {
     return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+  }
+
+  /** The names that are understood. */
+  static Set<String> variables() {
+    return ALIASES.stream().map(Alias::variable).collect(Collectors.toUnmodifiableSet());
   }
 
   /** The aliases by the key that they stand for. */

@@ -245,6 +245,10 @@ final class SettingKeys {
           sizeBetween(0, "0", 1 << 30, "1GiB"),
           "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
 
+  static {
+    KEYS.addAll(ApiKeys.all());
+  }
+
   static final SettingKey<String> WORKER_COMPONENT =
       KEYS.key(
           "dynamo.worker.component",

@@ -8,5 +8,6 @@ public record Settings(
     EventSettings event,
     RouterSettings router,
     FrontendSettings frontend,
+    ApiSettings api,
     WorkerSettings worker,
     StatusSettings status) {}

@@ -251,6 +251,7 @@ public final class SettingsReader {
         event(),
         new RouterReader(this).read(),
         frontend(),
+        ApiKeys.read(this),
         worker(),
         status());
   }

@@ -48,7 +48,7 @@ public final class Generation {
   private final RequestContext context;
   private final KvRouter router;
   private final WorkerCalls workers;
-  private final int migrationLimit;
+  private final MigrationRules migration;
   private final DispatchMetrics metrics;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
@@ -77,7 +77,7 @@ public final class Generation {
       RequestContext context,
       KvRouter router,
       WorkerCalls workers,
-      int migrationLimit,
+      MigrationRules migration,
       DispatchMetrics metrics,
       Executor starter,
       Trail trail,
@@ -87,7 +87,7 @@ public final class Generation {
     this.context = context;
     this.router = router;
     this.workers = workers;
-    this.migrationLimit = migrationLimit;
+    this.migration = migration;
     this.metrics = metrics;
     this.starter = starter;
     this.trail = trail;
@@ -219,6 +219,17 @@ public final class Generation {
     return delivered.size() == 0
         ? request.tokenIds()
         : request.continuedBy(delivered.toArray()).tokenIds();
+  }
+
+  private boolean mayMove() {
+    if (migrations >= migration.limit() || !request.mayMoveAfter(delivered.size())) {
+      return false;
+    }
+    boolean fits = request.tokenIds().length + delivered.size() <= migration.maxTokens();
+    if (!fits) {
+      metrics.tooLong(model.name());
+    }
+    return fits;
   }
 
   /**
@@ -374,7 +385,7 @@ public final class Generation {
       if (!(loss instanceof WorkerBusyException)) {
         workers.setAside(model.endpoint(), worker);
       }
-      if (context.cancellation().isCancelled() || migrations >= migrationLimit || !request.mayMoveAfter(delivered.size())) {
+      if (context.cancellation().isCancelled() || !mayMove()) {
         end.completeExceptionally(loss);
         return;
       }

@@ -47,6 +47,7 @@ class DiscoveryCatalogTest {
       new DiscoveryCatalog(
           discovery,
           this::load,
+          endpoint -> !endpoint.namespace().equals("hidden"),
           (_, id) -> live.contains(id),
           loads,
           timer,

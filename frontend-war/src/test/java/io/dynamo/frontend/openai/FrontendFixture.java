@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.config.ApiSettings;
 import io.dynamo.config.FrontendSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.DynamoException;
@@ -174,6 +175,24 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
   }
 
+  /** The operator wants nothing. */
+  static final ApiSettings NO_RULES =
+      new ApiSettings(
+          false,
+          false,
+          true,
+          "x-dynamo-meta-",
+          null,
+          null,
+          Duration.ZERO,
+          ApiSettings.ReasoningField.REASONING_CONTENT,
+          true,
+          null,
+          Duration.ZERO,
+          null,
+          null,
+          null);
+
   final Metrics metrics = new Metrics();
   final BodyBudget bodies = new BodyBudget(8192);
   final Admission admission = new Admission(4, bodies, metrics);
@@ -221,6 +240,19 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher, int bodyLimit) {
+    this(requestTimeout, watcher, bodyLimit, NO_RULES);
+  }
+
+  FrontendFixture(ApiSettings rules) {
+    this(
+        Duration.ofSeconds(30),
+        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+        4096,
+        rules);
+  }
+
+  private FrontendFixture(
+      Duration requestTimeout, DisconnectWatcher watcher, int bodyLimit, ApiSettings rules) {
     this.watcher = watcher;
     var settings =
         new FrontendSettings(
@@ -237,6 +269,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     completions =
         new TextService(
             settings,
+            new EdgeRules(rules),
             this,
             this,
             preprocessor,

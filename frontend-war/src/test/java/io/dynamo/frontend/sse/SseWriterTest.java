@@ -90,7 +90,7 @@ class SseWriterTest {
   }
 
   private SseWriter<String> writer(Duration heartbeat) {
-    return new SseWriter<>(inbox, new Letters(), heartbeat, client());
+    return new SseWriter<>(inbox, new Letters(), heartbeat, Duration.ZERO, client());
   }
 
   private static ClientConnection client() {
@@ -200,7 +200,7 @@ class SseWriterTest {
     var client = client();
     inbox.onNext("a");
     inbox.onComplete();
-    new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), client).writeTo(out);
+    new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), Duration.ZERO, client).writeTo(out);
     client.lose(ClientConnection.Loss.HUNG_UP);
     assertThat(client.loss()).isEqualTo(ClientConnection.Loss.NONE);
   }
