@@ -77,6 +77,18 @@ class DiscoveryCatalogTest {
   }
 
   @Test
+  void modelsThatAreNotServedHereAreUnknown() {
+    var card = card(1, "tiny", "a");
+    var elsewhere = new EndpointId("hidden", "backend", "generate");
+    discovery.add(new ModelRecord(elsewhere, new InstanceId(1), card.card(), null));
+    live.add(new InstanceId(1));
+    assertThat(catalog.isKnown("tiny")).isFalse();
+    assertThat(catalog.models()).isEmpty();
+    discovery.lose(new ModelRecord(elsewhere, new InstanceId(1), card.card(), null));
+    assertThat(catalog.isKnown("tiny")).as("nor missed").isFalse();
+  }
+
+  @Test
   void aNameIsKnownForAWhileAfterItsLastWorkerWent() {
     discovery.add(card(1, "tiny", "a"));
     discovery.lose(card(1, "tiny", "a"));

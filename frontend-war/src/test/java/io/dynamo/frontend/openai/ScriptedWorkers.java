@@ -99,7 +99,7 @@ final class ScriptedWorkers implements WorkerCalls {
     asked.add(request);
     var text = context.id().length() > 36 ? context.id().substring(36) : "";
     var leg = legs.getOrDefault(text, new ArrayDeque<>()).poll();
-    var stream = new ItemStream<EngineOutput>(64, () -> {}, () -> cancelled.add(text));
+    var stream = new ItemStream<EngineOutput>(256, () -> {}, () -> cancelled.add(text));
     if (leg == null || asked.size() > 100) {
       stream.fail(new WorkerLostException(ErrorCode.CANNOT_CONNECT, "refused"));
       return stream;

@@ -126,6 +126,26 @@ class SseWriterTest {
   }
 
   @Test
+  void whereTheOperatorWantsItCommentsFillTheSilenceAfterTheFirstFrameToo() throws Exception {
+    inbox.onNext("a");
+    out.afterFlush =
+        () -> {
+          switch (out.pieces.size()) {
+            case 3 -> inbox.onNext("b");
+            case 5 -> inbox.onComplete();
+            default -> {}
+          }
+        };
+    var writer =
+        new SseWriter<>(
+            inbox, new Letters(), Duration.ofHours(1), Duration.ofMillis(1), client());
+    assertThat(writer.writeTo(out)).isNull();
+    assertThat(out.pieces)
+        .containsExactly(
+            "data: a\n\n", ": \n\n", ": \n\n", "data: b\n\n", ": \n\n", "data: [DONE]\n\n");
+  }
+
+  @Test
   void aFailureAfterItemsIsToldInAFrameBehindThem() throws Exception {
     inbox.onNext("a");
     inbox.onError(new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, "broken", null));
