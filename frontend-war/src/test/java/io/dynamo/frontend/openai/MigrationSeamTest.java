@@ -110,6 +110,8 @@ class MigrationSeamTest {
     assertThat(answer.at("/usage/completion_tokens").asInt()).isEqualTo(7);
     assertThat(workers.asked).extracting(it -> it.sampling().seed()).containsExactly(40L, 40L, 41L);
     assertThat(workers.asked.get(1).tokenIds()).endsWith('a', 'b');
+    assertThat(workers.asked.get(1).migratedTokens()).isEqualTo(2);
+    assertThat(workers.asked.get(2).migratedTokens()).isZero();
     assertThat(workers.asked.get(2).tokenIds()).hasSize(5);
   }
 

@@ -186,6 +186,7 @@ public final class LlamaEngine implements Engine, LoadReport, PassReport {
         SamplingPlan.of(request, model.sampling(), vocabulary, seeds.getAsLong()),
         vocabulary,
         request.tokenIds(),
+        request.migratedTokens(),
         request.output().logprobs(),
         ends(request).ids(),
         guide(request),
