@@ -62,7 +62,7 @@ class SamplerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(floats = {0f, -1f, 0f, 2.01f, Float.NaN})
+  @ValueSource(floats = {0f, -1f, 2.01f, Float.NaN})
   void repetitionPenaltyOutOfBoundsIsRefused(float penalty) {
     assertThatExceptionOfType(InvalidRequestException.class)
         .isThrownBy(() -> new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of()))
