@@ -55,7 +55,7 @@ class SeamIT {
       int before = running(cluster);
       assertThat(before).isZero();
       var flowing = new CountDownLatch(requests().size());
-      var answers = begin(cluster, flowing, requests());
+      var answers = begin(cluster.frontend(), flowing, requests());
       assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
       var leaving = cluster.worker(0);
       long moving = ServerFacts.worker(leaving).running();
@@ -82,7 +82,7 @@ class SeamIT {
     try (var cluster = Cluster.Plan.of("seam-kill", 2).worker(WORKER).start()) {
       var unbroken = ask(cluster, new CountDownLatch(0), requests());
       var flowing = new CountDownLatch(requests().size());
-      var answers = begin(cluster, flowing, requests());
+      var answers = begin(cluster.frontend(), flowing, requests());
       assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
       long moving = ServerFacts.worker(cluster.worker(0)).running();
       assertThat(moving).isPositive();
@@ -99,7 +99,7 @@ class SeamIT {
   void aWorkerThatGoesWithoutASuccessorEndsItsStreamsInATypedError() throws Exception {
     try (var cluster = Cluster.Plan.of("seam-alone", 1).worker(WORKER).start()) {
       var flowing = new CountDownLatch(1);
-      var answers = begin(cluster, flowing, List.of(request(1)));
+      var answers = begin(cluster.frontend(), flowing, List.of(request(1)));
       assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
 
       cluster.worker(0).terminate();
@@ -109,6 +109,27 @@ class SeamIT {
       assertThat(answer.choice(0).text()).isNotEmpty();
       assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
       cluster.worker(0).awaitExit();
+    }
+  }
+
+  @Test
+  void aServerThatStopsWithAllItsRolesTellsItsClients() throws Exception {
+    var plan = ServerProcess.Plan.named("seam-stop");
+    for (var setting : WORKER.entrySet()) {
+      plan = plan.with(setting.getKey(), setting.getValue());
+    }
+    try (var server = plan.start()) {
+      server.awaitReady();
+      var flowing = new CountDownLatch(1);
+      var answers = begin(server, flowing, List.of(request(1)));
+      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+
+      server.terminate();
+
+      var answer = results(answers).getFirst();
+      assertThat(answer.error()).isNotNull();
+      assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
+      server.awaitExit();
     }
   }
 
@@ -157,7 +178,7 @@ class SeamIT {
 
   private List<ChatAnswer> ask(Cluster cluster, CountDownLatch flowing, List<ObjectNode> requests)
       throws Exception {
-    var answers = results(begin(cluster, flowing, requests));
+    var answers = results(begin(cluster.frontend(), flowing, requests));
     assertThat(answers)
         .allSatisfy(
             answer -> {
@@ -169,14 +190,13 @@ class SeamIT {
   }
 
   private List<Future<ChatAnswer>> begin(
-      Cluster cluster, CountDownLatch flowing, List<ObjectNode> requests) {
+      ServerProcess frontend, CountDownLatch flowing, List<ObjectNode> requests) {
     return requests.stream()
         .map(
             request ->
                 executor.submit(
                     () -> {
-                      try (var client =
-                          ChatClient.post(cluster.frontend().port(), request.toString())) {
+                      try (var client = ChatClient.post(frontend.port(), request.toString())) {
                         var seen = new AtomicInteger();
                         return ChatAnswer.read(
                             client,

@@ -114,7 +114,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
     }
     var reading = call;
     if (reading != null) {
-      reading.accept(in.substring(0, end), sink);
+      reading.accept(in.substring(0, end), new Meant(sink));
       drop(end);
     } else if (kind == RoutedFormat.Kind.THOUGHT && reasoning) {
       sink.reasoning(in.substring(0, end));
@@ -126,7 +126,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
 
   private void finishCall(MessageSink sink) {
     if (call != null) {
-      call.finish(sink);
+      call.finish(new Meant(sink));
       call = null;
     }
   }
@@ -134,5 +134,39 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
   @Override
   void end(MessageSink sink) {
     finishCall(sink);
+  }
+
+  /** Passes everything on, calls under the names that the client gave. */
+  private final class Meant implements MessageSink {
+    private final MessageSink sink;
+
+    Meant(MessageSink sink) {
+      this.sink = sink;
+    }
+
+    @Override
+    public void content(String text) {
+      sink.content(text);
+    }
+
+    @Override
+    public void reasoning(String text) {
+      sink.reasoning(text);
+    }
+
+    @Override
+    public void callStarted(String name, @Nullable String id) {
+      sink.callStarted(schemas.meant(name), id);
+    }
+
+    @Override
+    public void callArguments(String json) {
+      sink.callArguments(json);
+    }
+
+    @Override
+    public void callEnded() {
+      sink.callEnded();
+    }
   }
 }

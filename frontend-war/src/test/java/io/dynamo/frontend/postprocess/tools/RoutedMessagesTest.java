@@ -4,6 +4,8 @@ import static io.dynamo.frontend.postprocess.message.Folded.content;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.postprocess.message.Folded;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -122,5 +124,24 @@ final class RoutedMessagesTest {
                             "f", "<atem:parameter name=\"a\"> <b>x</b>\n</atem:parameter>\n"))
                 .calls())
         .containsExactly(new Folded.Call("f", "{\"a\":\" <b>x</b>\\n\"}"));
+  }
+
+  @Test
+  void aNamespaceOfTheModelsOwnIsTakenAway() {
+    var schemas =
+        ToolSchemas.of(
+            List.of(
+                Map.of("function", Map.of("name", "get_weather")),
+                Map.of("function", Map.of("name", "file.read"))));
+    for (var names :
+        List.of(
+            List.of("get_weather.get_weather", "get_weather"),
+            List.of("file.read", "file.read"),
+            List.of("x.unknown", "x.unknown"))) {
+      var text = " to=" + names.getFirst() + "<|message|>" + invoke(names.getFirst(), "");
+      assertThat(Folded.atEveryCut(() -> RoutedMessages.muse(true, true, schemas), text).calls())
+          .extracting(Folded.Call::name)
+          .containsExactly(names.getLast());
+    }
   }
 }
