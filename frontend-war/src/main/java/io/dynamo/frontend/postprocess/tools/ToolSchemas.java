@@ -118,6 +118,6 @@ public final class ToolSchemas {
   }
 
   private Set<String> typesOf(String tool, String parameter) {
-    return types.getOrDefault(tool, Map.of()).getOrDefault(parameter, Set.of());
+    return types.getOrDefault(meant(tool), Map.of()).getOrDefault(parameter, Set.of());
   }
 }

@@ -144,4 +144,23 @@ final class RoutedMessagesTest {
           .containsExactly(names.getLast());
     }
   }
+
+  @Test
+  void aValueIsTypedByTheToolThatIsMeant() {
+    var schemas =
+        ToolSchemas.of(
+            List.of(
+                Map.of(
+                    "function",
+                    Map.of(
+                        "name",
+                        "f",
+                        "parameters",
+                        Map.of("properties", Map.of("zip", Map.of("type", "string")))))));
+    var text =
+        " to=f.f<|message|>"
+            + invoke("f.f", "<atem:parameter name=\"zip\">01234</atem:parameter>\n");
+    assertThat(Folded.atEveryCut(() -> RoutedMessages.muse(true, true, schemas), text).calls())
+        .containsExactly(new Folded.Call("f", "{\"zip\":\"01234\"}"));
+  }
 }
