@@ -146,8 +146,7 @@ final class ApiKeys {
         EnvironmentAliases.numbered("DYN_HTTP_SSE_KEEP_ALIVE_INTERVAL_MS", KEEP_ALIVE, "ms"),
         plain("DYN_REASONING_FIELD_NAME", REASONING_FIELD),
         plain("DYN_EXCLUDE_TOOLS_WHEN_TOOL_CHOICE_NONE", HIDE_TOOLS),
-        EnvironmentAliases.numbered(
-            "DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", DRAIN_TIMEOUT, "s"),
+        EnvironmentAliases.numbered("DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", DRAIN_TIMEOUT, "s"),
         plain("DYN_MIGRATION_MAX_SEQ_LEN", MIGRATION_MAX_TOKENS),
         plain("DYN_NAMESPACE", NAMESPACE),
         plain("DYN_NAMESPACE_PREFIX", NAMESPACE_PREFIX));

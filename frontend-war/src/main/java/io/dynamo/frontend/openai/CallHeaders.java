@@ -135,8 +135,7 @@ final class CallHeaders {
   }
 
   private static @Nullable Integer priority(Map<String, String> headers) {
-    var priority =
-        number(headers, Integer.MIN_VALUE, Integer.MAX_VALUE, PRIORITY);
+    var priority = number(headers, Integer.MIN_VALUE, Integer.MAX_VALUE, PRIORITY);
     return priority == null ? null : (Integer) (int) (long) priority;
   }
 

@@ -32,8 +32,7 @@ public class ModelsResource {
   @Operation(summary = "Lists the models that can be asked now")
   public Response list() {
     checkOpen();
-    return json(
-        new ModelList(catalog.models().stream().map(this::entry).toList()).body());
+    return json(new ModelList(catalog.models().stream().map(this::entry).toList()).body());
   }
 
   @GET

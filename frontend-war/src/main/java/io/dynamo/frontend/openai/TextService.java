@@ -207,7 +207,11 @@ public final class TextService {
       var shape =
           asked
               .wanted()
-              .shape(asked.context().id(), clock.instant().getEpochSecond(), asked.model().name(), rules.reasoningField());
+              .shape(
+                  asked.context().id(),
+                  clock.instant().getEpochSecond(),
+                  asked.model().name(),
+                  rules.reasoningField());
       if (asked.wanted().fields().nvext().asksForRouteOnly()) {
         route(asked, shape);
         return null;
@@ -256,7 +260,9 @@ public final class TextService {
         var read = api.read(body);
         var wanted =
             read.with(
-                read.fields().with(CallHeaders.overriding(
+                read.fields()
+                    .with(
+                        CallHeaders.overriding(
                             read.fields().nvext(), rules.routing(call.headers()))));
         var model =
             found
@@ -269,7 +275,8 @@ public final class TextService {
                 CallHeaders.forwarded(call.headers()),
                 deadline,
                 cancellation);
-        var prompts = preprocessor.run(
+        var prompts =
+            preprocessor.run(
                 model.text(),
                 text -> wanted.prepare(text, rules.hidesTools(model.card())),
                 deadline,

@@ -118,7 +118,9 @@ public final class MessageGrammar {
     return new MessageAssembler(parser, thinking, pieces, nonEmpty, policy);
   }
 
-  /** A parser of a family whose thoughts and calls cannot be told apart by one without the other. */
+  /**
+   * A parser of a family whose thoughts and calls cannot be told apart by one without the other.
+   */
   private @Nullable ReasoningParser framed(
       ReasoningFamily family, boolean calls, ToolSchemas schemas) {
     if (family == ReasoningFamily.GPT_OSS) {

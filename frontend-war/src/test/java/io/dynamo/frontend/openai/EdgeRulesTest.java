@@ -148,8 +148,7 @@ final class EdgeRulesTest {
   void metadataHasTheOperatorsPrefix() {
     var frontend = with(plain());
     frontend.post(
-        chat("").getBytes(StandardCharsets.UTF_8),
-        Map.of("x-mine-a", "1", "x-dynamo-meta-b", "2"));
+        chat("").getBytes(StandardCharsets.UTF_8), Map.of("x-mine-a", "1", "x-dynamo-meta-b", "2"));
     assertThat(Objects.requireNonNull(frontend.context).metadata()).isEqualTo(Map.of("a", "1"));
   }
 

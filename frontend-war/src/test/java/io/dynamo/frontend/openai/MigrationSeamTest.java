@@ -187,7 +187,9 @@ class MigrationSeamTest {
     assertThat(whole).contains("f(");
     for (int cut = 0; cut < items.size(); cut++) {
       workers.plays(
-          "", new Leg(items.subList(0, cut), false), new Leg(items.subList(cut, items.size()), true));
+          "",
+          new Leg(items.subList(0, cut), false),
+          new Leg(items.subList(cut, items.size()), true));
       workers.asked.clear();
       assertThat(said(frontend.post(request).text())).as("cut at %d", cut).isEqualTo(whole);
       assertThat(workers.asked).hasSize(2);

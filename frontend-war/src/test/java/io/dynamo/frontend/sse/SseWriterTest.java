@@ -137,8 +137,7 @@ class SseWriterTest {
           }
         };
     var writer =
-        new SseWriter<>(
-            inbox, new Letters(), Duration.ofHours(1), Duration.ofMillis(1), client());
+        new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), Duration.ofMillis(1), client());
     assertThat(writer.writeTo(out)).isNull();
     assertThat(out.pieces)
         .containsExactly(

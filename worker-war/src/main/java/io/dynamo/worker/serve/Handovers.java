@@ -24,8 +24,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
   /**
    * @param nanoClock tells how fast streams are
    */
-  public Handovers(
-      EndpointHandler<GenerateRequest, EngineOutput> handler, LongSupplier nanoClock) {
+  public Handovers(EndpointHandler<GenerateRequest, EngineOutput> handler, LongSupplier nanoClock) {
     this.handler = handler;
     this.nanoClock = nanoClock;
   }

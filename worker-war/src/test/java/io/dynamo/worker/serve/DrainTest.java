@@ -50,8 +50,7 @@ class DrainTest {
 
   private Drain drain(int successorFromLook) {
     return new Drain(
-        streams,
-        new Drain.Plan(Duration.ZERO, () -> looks.incrementAndGet() >= successorFromLook));
+        streams, new Drain.Plan(Duration.ZERO, () -> looks.incrementAndGet() >= successorFromLook));
   }
 
   @Test

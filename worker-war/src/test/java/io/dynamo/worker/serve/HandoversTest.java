@@ -95,8 +95,7 @@ class HandoversTest {
   @Test
   void whatNoOtherWorkerCanCarryOnStays() {
     var pinned =
-        request(100)
-            .routedTo(new RoutingHints(0, PassedOn.of(Map.of("backend_instance_id", 7L))));
+        request(100).routedTo(new RoutingHints(0, PassedOn.of(Map.of("backend_instance_id", 7L))));
     ask(pinned);
     assertThat(handovers.handOver(0)).isZero();
 

@@ -58,8 +58,7 @@ class ParserNamesTest {
 
   @Test
   void theShippedModelHasBoth() {
-    assertThat(
-            ParserNames.of(ModelDirectory.open(SHIPPED), settings(EngineKind.LLAMA, null, null)))
+    assertThat(ParserNames.of(ModelDirectory.open(SHIPPED), settings(EngineKind.LLAMA, null, null)))
         .isEqualTo(Map.of("tool_call_parser", "hermes", "reasoning_parser", "qwen3"));
   }
 

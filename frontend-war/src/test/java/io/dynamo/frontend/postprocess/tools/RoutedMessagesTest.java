@@ -38,14 +38,33 @@ final class RoutedMessagesTest {
   void blocksOfEveryKindAreToldApart() {
     assertThat(
             inkling(
-                THINK + "hm < 3" + END + MODEL + TEXT + "Done." + END + MODEL + "f" + CALL
-                    + "{\"name\":\"f\",\"args\":{\"a\": [1, \"}\"]}}" + END
+                THINK
+                    + "hm < 3"
+                    + END
+                    + MODEL
+                    + TEXT
+                    + "Done."
+                    + END
+                    + MODEL
+                    + "f"
+                    + CALL
+                    + "{\"name\":\"f\",\"args\":{\"a\": [1, \"}\"]}}"
+                    + END
                     + "<|content_model_end_sampling|>"))
         .isEqualTo(content("Done.").thought("hm < 3").call("f", "{\"a\": [1, \"}\"]}"));
     assertThat(
             inkling(
-                CALL + "{\"args\":{\"p\":\"x\"},\"name\":\"w\"}" + END + MODEL + CALL
-                    + " {\"name\":\"g\"} " + END + MODEL + TEXT + "b" + END))
+                CALL
+                    + "{\"args\":{\"p\":\"x\"},\"name\":\"w\"}"
+                    + END
+                    + MODEL
+                    + CALL
+                    + " {\"name\":\"g\"} "
+                    + END
+                    + MODEL
+                    + TEXT
+                    + "b"
+                    + END))
         .isEqualTo(content("b").call("w", "{\"p\":\"x\"}").call("g", "{}"));
   }
 
@@ -60,7 +79,8 @@ final class RoutedMessagesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"Hello", "Hello there, <b>you</b>", "weather_tool", "", "<|", "a <|messa"})
+  @ValueSource(
+      strings = {"Hello", "Hello there, <b>you</b>", "weather_tool", "", "<|", "a <|messa"})
   void textWithoutAFrameIsContent(String text) {
     assertThat(inkling(text)).isEqualTo(content(text));
     assertThat(muse(text)).isEqualTo(content(text));
@@ -118,10 +138,8 @@ final class RoutedMessagesTest {
   @Test
   void aValueKeepsItsSpaceAndItsTags() {
     assertThat(
-            muse(
-                    " to=f<|message|>"
-                        + invoke(
-                            "f", "<atem:parameter name=\"a\"> <b>x</b>\n</atem:parameter>\n"))
+            muse(" to=f<|message|>"
+                    + invoke("f", "<atem:parameter name=\"a\"> <b>x</b>\n</atem:parameter>\n"))
                 .calls())
         .containsExactly(new Folded.Call("f", "{\"a\":\" <b>x</b>\\n\"}"));
   }

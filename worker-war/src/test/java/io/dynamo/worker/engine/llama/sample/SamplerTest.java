@@ -25,7 +25,8 @@ class SamplerTest {
   }
 
   private static Sampler sampler(SamplingPlan plan, int[] prompt, @Nullable Integer alternatives) {
-    return new Sampler(plan, 5, prompt, 0, alternatives, new int[] {1}, null, new Sampler.Scratch(5));
+    return new Sampler(
+        plan, 5, prompt, 0, alternatives, new int[] {1}, null, new Sampler.Scratch(5));
   }
 
   /** How often each of the tokens came. */
