@@ -110,6 +110,7 @@ class MetricsIT {
     "dynamo_frontend_admission_wait_seconds",
     "dynamo_frontend_disconnected_clients",
     "dynamo_frontend_model_cancellation_total",
+    "dynamo_frontend_model_migration_max_seq_len_exceeded_total",
     "dynamo_frontend_model_migration_total",
     "dynamo_frontend_model_rejection_total",
   };

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
@@ -34,6 +35,7 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_HTTP_PORT", SettingKeys.HTTP_PORT),
           numbered("DYN_RUNTIME_INHIBITED_DURATION_SECS", SettingKeys.INHIBITED_DURATION, "s"),
           numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", SettingKeys.DRAIN_TIMEOUT, "s"),
+          numbered("DYN_GRACEFUL_SHUTDOWN_GRACE_PERIOD_SECS", SettingKeys.HANDOVER_AFTER, "s"),
           new Alias(
               "DYN_DISCOVERY_BACKEND",
               SettingKeys.DISCOVERY_BACKEND.name(),
@@ -62,6 +64,8 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TCP_TLS_CLIENT_CERT_PATH", TcpKeys.TLS_CLIENT_CERTIFICATE),
           plain("DYN_TCP_TLS_CLIENT_KEY_PATH", TcpKeys.TLS_CLIENT_KEY),
           plain("DYN_TCP_TLS_CLIENT_CA_CERT_PATH", TcpKeys.TLS_CLIENT_AUTHORITIES),
+          plain("DYN_MODEL_NAME", SettingKeys.MODEL_NAME),
+          plain("DYN_MODEL_PATH", SettingKeys.MODEL_PATH),
           plain("DYN_TOOL_CALL_PARSER", SettingKeys.TOOL_CALL_PARSER),
           plain("DYN_REASONING_PARSER", SettingKeys.REASONING_PARSER),
           plain("DYN_HEALTH_CHECK_PAYLOAD", SettingKeys.HEALTH_PAYLOAD),
@@ -101,7 +105,7 @@ public final class EnvironmentAliases implements ConfigSource {
           numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
           numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
   private static final List<Alias> ALIASES =
-      Stream.concat(OWN.stream(), RouterAliases.all().stream()).toList();
+      Stream.of(OWN, RouterAliases.all(), ApiKeys.aliases()).flatMap(List::stream).toList();
 
   private final Map<String, String> values;
 
@@ -125,7 +129,7 @@ public final class EnvironmentAliases implements ConfigSource {
     return new Alias(variable, key.name(), "", text -> text);
   }
 
-  private static Alias numbered(String variable, SettingKey<?> key, String unit) {
+  static Alias numbered(String variable, SettingKey<?> key, String unit) {
     return new Alias(
         variable,
         key.name(),
@@ -144,6 +148,11 @@ public final class EnvironmentAliases implements ConfigSource {
 
   private static String withoutBrackets(String host) {
     return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+  }
+
+  /** The names that are understood. */
+  static Set<String> variables() {
+    return ALIASES.stream().map(Alias::variable).collect(Collectors.toUnmodifiableSet());
   }
 
   /** The aliases by the key that they stand for. */

@@ -12,6 +12,8 @@ import java.util.Set;
  *
  * @param inhibitedDuration how long an instance is set aside after a failure; zero never
  * @param drainTimeout how long running streams may take to end when the server stops
+ * @param handoverAfter how long a draining worker lets all its streams be, before it hands those
+ *     that it may not finish to other workers
  * @param nativeExtractDirs where the native library may be unpacked, tried in order
  */
 public record ServerSettings(
@@ -22,6 +24,7 @@ public record ServerSettings(
     boolean insecure,
     Duration inhibitedDuration,
     Duration drainTimeout,
+    Duration handoverAfter,
     List<Path> nativeExtractDirs) {
   public ServerSettings {
     roles = Set.copyOf(roles);

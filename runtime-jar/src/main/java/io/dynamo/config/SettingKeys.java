@@ -75,6 +75,14 @@ final class SettingKeys {
           "25s",
           WAIT_OR_NEVER,
           "how long running streams may take to end when the server stops; the server itself waits 30s");
+  static final SettingKey<Duration> HANDOVER_AFTER =
+      KEYS.key(
+          "dynamo.runtime.handover-after",
+          DURATION,
+          "5s",
+          WAIT_OR_NEVER,
+          "when a draining worker begins to hand streams that it may not finish within the drain to"
+              + " other workers, if there are any");
   static final SettingKey<List<Path>> NATIVE_EXTRACT_DIR =
       KEYS.key(
           "dynamo.native.extract-dir",
@@ -240,6 +248,7 @@ final class SettingKeys {
 
   static {
     KEYS.addAll(AdmissionKeys.all());
+    KEYS.addAll(ApiKeys.all());
   }
 
   static final SettingKey<List<String>> MODELS =
@@ -292,15 +301,16 @@ final class SettingKeys {
           TEXT,
           "",
           none(),
-          "how the model writes tool calls, by Dynamo's name of the parser; absent leaves them text");
+          "how the model writes tool calls, by Dynamo's name of the parser; none leaves them text;"
+              + " absent takes what the chat template shows, with the `llama` engine");
   static final SettingKey<String> REASONING_PARSER =
       KEYS.key(
           "dynamo.worker.reasoning-parser",
           TEXT,
           "",
           none(),
-          "how the model marks its thoughts, by Dynamo's name of the parser; absent leaves them"
-              + " text");
+          "how the model marks its thoughts, by Dynamo's name of the parser; none leaves them text;"
+              + " absent takes what the chat template shows, with the `llama` engine");
   static final SettingKey<Integer> RANKS =
       KEYS.key(
           "dynamo.worker.ranks",

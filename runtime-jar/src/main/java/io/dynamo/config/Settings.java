@@ -14,6 +14,7 @@ public record Settings(
     EventSettings event,
     RouterSettings router,
     FrontendSettings frontend,
+    ApiSettings api,
     List<WorkerSettings> workers,
     StatusSettings status) {
   public Settings {

@@ -253,6 +253,7 @@ public final class SettingsReader {
         event(),
         new RouterReader(this).read(),
         frontend(),
+        ApiKeys.read(this),
         workers.read(),
         status());
   }
@@ -266,6 +267,7 @@ public final class SettingsReader {
         get(SettingKeys.INSECURE),
         get(SettingKeys.INHIBITED_DURATION),
         get(SettingKeys.DRAIN_TIMEOUT),
+        get(SettingKeys.HANDOVER_AFTER),
         get(SettingKeys.NATIVE_EXTRACT_DIR));
   }
 

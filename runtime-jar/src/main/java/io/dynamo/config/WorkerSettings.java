@@ -10,8 +10,9 @@ import org.jspecify.annotations.Nullable;
  * @param engine what makes the tokens
  * @param modelPath a Hugging Face model directory
  * @param modelName the name that clients use; null takes the directory's name
- * @param toolCallParser how the model writes tool calls, by Dynamo's name; null when it does not
- * @param reasoningParser how the model marks its thoughts, by Dynamo's name; null when it does not
+ * @param toolCallParser how the model writes tool calls, by Dynamo's name, or {@code none}; null
+ *     takes what the chat template shows
+ * @param reasoningParser how the model marks its thoughts; the same
  * @param ranks data-parallel ranks, each with a KV cache of its own
  * @param blockTokens tokens per KV block
  * @param blocksPerRank KV blocks that a rank of the mock engine can hold

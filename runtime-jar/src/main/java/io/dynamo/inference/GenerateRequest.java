@@ -31,6 +31,8 @@ public record GenerateRequest(
     Map<String, Object> extraArgs,
     Handoff handoff,
     PassedOn passedOn) {
+  private static final String MIGRATED = "migrated_tokens"; // in extra_args; Dynamo has no name
+
   public GenerateRequest {
     annotations = List.copyOf(annotations);
     extraArgs = Collections.unmodifiableMap(new LinkedHashMap<>(extraArgs)); // keeps the order
@@ -64,8 +66,8 @@ public record GenerateRequest(
   }
 
   /**
-   * The same request as it goes on after {@code delivered} tokens: they become prompt, and the
-   * budget shrinks by them.
+   * The same request as it goes on after {@code delivered} tokens: they become prompt, the budget
+   * shrinks by them, and how many they are is told to engines whose draws depend on it.
    */
   public GenerateRequest continuedBy(int[] delivered) {
     if (delivered.length == 0) {
@@ -73,6 +75,8 @@ public record GenerateRequest(
     }
     var ids = Arrays.copyOf(tokenIds, tokenIds.length + delivered.length);
     System.arraycopy(delivered, 0, ids, tokenIds.length, delivered.length);
+    var extra = new LinkedHashMap<>(extraArgs);
+    extra.put(MIGRATED, migratedTokens() + delivered.length);
     return new GenerateRequest(
         model,
         ids,
@@ -83,9 +87,25 @@ public record GenerateRequest(
         cardChecksum,
         annotations,
         routing,
-        extraArgs,
+        extra,
         handoff,
         passedOn);
+  }
+
+  /**
+   * Whether another worker could carry on after {@code delivered} tokens. One that the client named
+   * cannot be replaced; and the form that a text must have is followed from its first token, so a
+   * worker that is given a beginning would start the form again.
+   */
+  public boolean mayMoveAfter(int delivered) {
+    return !routing.isPinned() && (sampling.guided() == null || delivered == 0);
+  }
+
+  /** How many of the prompt's last tokens other workers generated. */
+  public int migratedTokens() {
+    return extraArgs.get(MIGRATED) instanceof Number count
+        ? Math.clamp(count.longValue(), 0, tokenIds.length)
+        : 0;
   }
 
   /** The same request for one data-parallel rank of the chosen worker. */

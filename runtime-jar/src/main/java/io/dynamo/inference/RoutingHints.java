@@ -1,5 +1,6 @@
 package io.dynamo.inference;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,9 +10,16 @@ import org.jspecify.annotations.Nullable;
  * @param passedOn the other hints: workers pinned, adapter, priority, salt
  */
 public record RoutingHints(@Nullable Integer rank, PassedOn passedOn) {
+  private static final List<String> PINS = List.of("backend_instance_id", "decode_worker_id");
+
   public static final RoutingHints NONE = new RoutingHints(null);
 
   public RoutingHints(@Nullable Integer rank) {
     this(rank, PassedOn.NONE);
+  }
+
+  /** Whether the client named the worker that must generate. */
+  public boolean isPinned() {
+    return PINS.stream().anyMatch(pin -> passedOn.get(pin) != null);
   }
 }

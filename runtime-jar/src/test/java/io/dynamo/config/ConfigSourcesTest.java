@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.Lookup.Found;
+import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -12,6 +13,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
+import java.util.Set;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -124,6 +126,62 @@ class ConfigSourcesTest {
     environment.put("DYN_DYNAMO_REQUEST_QUEUE_LIMIT", "0");
     var stricter = read(new EnvironmentAliases(environment::get)).tcp();
     assertThat(stricter.admission()).isEqualTo(new AdmissionSettings(3, 0));
+  }
+
+  @Test
+  void theOriginalSwitchesOfTheFrontendAreTranslated() {
+    var environment =
+        Map.ofEntries(
+            Map.entry("DYN_IGNORE_OPENAI_FE_UNSUPPORTED_FIELDS", "1"),
+            Map.entry("DYN_ENABLE_FORCE_INCLUDE_USAGE", "on"),
+            Map.entry("DYN_DISABLE_FRONTEND_NVEXT", "true"),
+            Map.entry("DYN_METADATA_HEADER", "X-Mine-"),
+            Map.entry("DYN_CONTEXT_WINDOW", "100"),
+            Map.entry("DYN_MAX_OUTPUT_TOKENS", "50"),
+            Map.entry("DYN_HTTP_SSE_KEEP_ALIVE_INTERVAL_MS", "1500"),
+            Map.entry("DYN_REASONING_FIELD_NAME", "reasoning"),
+            Map.entry("DYN_EXCLUDE_TOOLS_WHEN_TOOL_CHOICE_NONE", "no"),
+            Map.entry("DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "5"),
+            Map.entry("DYN_MIGRATION_MAX_SEQ_LEN", "1000"),
+            Map.entry("DYN_NAMESPACE", "prod"),
+            Map.entry("DYN_NAMESPACE_PREFIX", "pr"),
+            Map.entry("DYN_GRACEFUL_SHUTDOWN_GRACE_PERIOD_SECS", "3"),
+            Map.entry("DYN_MODEL_NAME", "m"),
+            Map.entry("DYN_MODEL_PATH", "/models/m"));
+    var settings = TestSettings.with(new EnvironmentAliases(environment::get).getProperties());
+
+    assertThat(settings.api())
+        .isEqualTo(
+            new ApiSettings(
+                true,
+                true,
+                false,
+                "x-mine-",
+                100,
+                50,
+                Duration.ofMillis(1500),
+                ApiSettings.ReasoningField.REASONING,
+                false,
+                null,
+                Duration.ofSeconds(5),
+                1000,
+                "prod",
+                "pr"));
+    assertThat(settings.server().namespace()).isEqualTo("prod");
+    assertThat(settings.server().handoverAfter()).isEqualTo(Duration.ofSeconds(3));
+    assertThat(settings.worker().modelName()).isEqualTo("m");
+    assertThat(settings.worker().modelPath()).isEqualTo(Path.of("/models/m"));
+    assertThat(settings.api().serves("prod")).isTrue();
+    assertThat(settings.api().serves("prod2")).isFalse();
+    assertThat(settings.api().serves("other")).isFalse();
+  }
+
+  @Test
+  void whatIsDynamosByItsNameAndSaysNothingHereIsFound() {
+    assertThat(
+            ForeignVariables.among(
+                Set.of("DYN_HTTP_PORT", "DYN_TYPO", "DYN_AIC_BACKEND", "PATH", "DYNAMO_ROLES")))
+        .containsExactly("DYN_AIC_BACKEND", "DYN_TYPO");
   }
 
   @Test

@@ -26,11 +26,14 @@ import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.FrontDoor;
 import io.dynamo.worker.serve.GenerateEndpoint;
+import io.dynamo.worker.serve.Handovers;
 import io.dynamo.worker.serve.HealthPayload;
 import java.lang.System.Logger.Level;
+import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -100,8 +103,10 @@ public final class WorkerService implements AutoCloseable {
   private final Outlets outlets;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
+  private final Drain.Plan leaving;
   private volatile State state = State.NEW; // written under this
   private EndpointServer.@Nullable Served served; // guarded by this, like what follows
+  private @Nullable Handovers streams;
   private Discovery.@Nullable Handle cardHandle;
   private @Nullable InstanceRegistration registration;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
@@ -113,6 +118,7 @@ public final class WorkerService implements AutoCloseable {
    *
    * @param format what clients are told to send
    * @param card makes the model card of the started engine
+   * @param leaving where its streams go when it drains
    */
   public WorkerService(
       EndpointId endpoint,
@@ -122,7 +128,8 @@ public final class WorkerService implements AutoCloseable {
       Entrance entrance,
       Outlets outlets,
       MessageCodec<GenerateRequest, EngineOutput> codec,
-      Function<EngineDescription, ModelCard> card) {
+      Function<EngineDescription, ModelCard> card,
+      Drain.Plan leaving) {
     this.endpoint = endpoint;
     this.format = format;
     this.planes = planes;
@@ -133,6 +140,7 @@ public final class WorkerService implements AutoCloseable {
     this.outlets = outlets;
     this.codec = codec;
     this.card = card;
+    this.leaving = leaving;
   }
 
   /** Starts the engine, then lets it be found; on failure everything begun is taken back. */
@@ -159,7 +167,9 @@ public final class WorkerService implements AutoCloseable {
       var onTrouble = new Trouble(watched);
       guard.start(told.ranks(), onTrouble);
       var door = new FrontDoor(watched.handler(), guard, entry);
-      var at = planes.server.serve(endpoint, id, outlets.marks.watch(door), codec);
+      var answers = new Handovers(outlets.marks.watch(door), System::nanoTime);
+      var at = planes.server.serve(endpoint, id, answers, codec);
+      streams = answers;
       served = at;
       var hosted = planes.status.files().add(endpoint, model, null);
       files = hosted.files();
@@ -316,24 +326,34 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * Leaves discovery, refuses new requests and lets the running ones end. What still runs at the
-   * deadline ends in a typed error that lets its requester migrate. The engine is closed after it.
+   * Leaves discovery, refuses new requests and lets the running ones end, here or with another
+   * worker ({@link Drain}). What still runs at the deadline ends in a typed error that lets its
+   * requester migrate. The engine is closed after it.
    *
    * @return whether all of them ended by themselves
    */
   public boolean drain(Deadline deadline) throws InterruptedException {
-    EndpointServer.@Nullable Served serving;
+    EndpointServer.Served serving;
+    Drain drain;
     synchronized (this) {
       if (state != State.SERVING) {
         return state == State.CLOSED;
       }
       state = State.DRAINING;
       leave();
-      serving = served;
+      serving = Objects.requireNonNull(served);
+      drain = new Drain(Objects.requireNonNull(streams), leaving);
     }
     boolean all = false;
     try {
-      all = serving == null || serving.drain(deadline);
+      all = drain.run(serving, deadline);
+      if (drain.handedOver() > 0) {
+        LOG.log(
+            Level.INFO,
+            "the drain of {0} handed {1} generations to other workers",
+            endpoint,
+            drain.handedOver());
+      }
       if (!all) {
         LOG.log(
             Level.WARNING,

@@ -45,6 +45,7 @@ import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
 import java.lang.reflect.Proxy;
@@ -81,6 +82,7 @@ class WorkerServiceTest {
   private SystemStatus status = status(false, true);
   private boolean drains = true;
   private boolean refusesInstance;
+  private boolean successors;
 
   private static final LoadReport NO_LOAD =
       new LoadReport() {
@@ -280,7 +282,8 @@ class WorkerServiceTest {
             HealthPayload.standard()),
         new WorkerService.Outlets(events, sources, loads, marks, passes),
         NO_BYTES,
-        told -> TestCards.card("m", told.contextLength(), told.blockTokens()));
+        told -> TestCards.card("m", told.contextLength(), told.blockTokens()),
+        new Drain.Plan(Duration.ofSeconds(5), () -> successors));
   }
 
   @Test

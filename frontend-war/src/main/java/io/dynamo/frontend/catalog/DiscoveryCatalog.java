@@ -26,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,6 +78,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   private final TextLoader loader;
+  private final Predicate<EndpointId> serves;
   private final BiPredicate<EndpointId, InstanceId> isLive;
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
@@ -100,6 +102,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       List<InstanceId> workers) {}
 
   /**
+   * @param serves whether models of an endpoint are shown
    * @param isLive whether an instance of an endpoint can be called now
    * @param blocking runs loads
    * @param timer starts loads again after a failure
@@ -108,6 +111,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   public DiscoveryCatalog(
       Discovery discovery,
       TextLoader loader,
+      Predicate<EndpointId> serves,
       BiPredicate<EndpointId, InstanceId> isLive,
       ExecutorService blocking,
       ScheduledExecutorService timer,
@@ -116,6 +120,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     this.texts = new TextShelf<>(MAX_TEXTS, retention, clock);
     this.retention = retention;
     this.loader = loader;
+    this.serves = serves;
     this.isLive = isLive;
     this.blocking = blocking;
     this.timer = timer;
@@ -185,6 +190,9 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   private synchronized void onEvent(DiscoveryEvent<ModelRecord> event) {
+    if (!serves.test(event.record().endpoint())) {
+      return;
+    }
     switch (event) {
       case DiscoveryEvent.Added<ModelRecord> added -> add(added.record());
       case DiscoveryEvent.Lost<ModelRecord> lost -> remove(lost.record());

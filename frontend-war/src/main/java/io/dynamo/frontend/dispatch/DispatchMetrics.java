@@ -10,6 +10,10 @@ final class DispatchMetrics {
       new MetricName(
           "dynamo_frontend_model_migration_total",
           "Legs lost and taken up again by another worker, by when they were lost");
+  static final MetricName TOO_LONG =
+      new MetricName(
+          "dynamo_frontend_model_migration_max_seq_len_exceeded_total",
+          "Generations that were lost because they were too long to move");
 
   private final Metrics metrics;
 
@@ -27,5 +31,10 @@ final class DispatchMetrics {
             new Label("model", model),
             new Label("migration_type", ongoing ? "ongoing_request" : "new_request"))
         .increment();
+  }
+
+  /** A generation did not move because of its length. */
+  void tooLong(String model) {
+    metrics.counter(TOO_LONG, new Label("model", model)).increment();
   }
 }

@@ -23,7 +23,6 @@ import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -42,7 +41,6 @@ import org.jspecify.annotations.Nullable;
  * is told under a lock, so it must not ask for items while it holds one of its own.
  */
 public final class Generation {
-  private static final List<String> PINS = List.of("backend_instance_id", "decode_worker_id");
   static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
 
   private final ServedModel model;
@@ -50,7 +48,7 @@ public final class Generation {
   private final RequestContext context;
   private final KvRouter router;
   private final WorkerCalls workers;
-  private final int migrationLimit;
+  private final MigrationRules migration;
   private final DispatchMetrics metrics;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
@@ -79,7 +77,7 @@ public final class Generation {
       RequestContext context,
       KvRouter router,
       WorkerCalls workers,
-      int migrationLimit,
+      MigrationRules migration,
       DispatchMetrics metrics,
       Executor starter,
       Trail trail,
@@ -89,7 +87,7 @@ public final class Generation {
     this.context = context;
     this.router = router;
     this.workers = workers;
-    this.migrationLimit = migrationLimit;
+    this.migration = migration;
     this.metrics = metrics;
     this.starter = starter;
     this.trail = trail;
@@ -223,14 +221,15 @@ public final class Generation {
         : request.continuedBy(delivered.toArray()).tokenIds();
   }
 
-  /**
-   * Whether another worker could carry on. One that the client named cannot be replaced; and the
-   * form that a text must have is followed from its first token, so a worker that is given a
-   * beginning would start the form again.
-   */
   private boolean mayMove() {
-    boolean pinned = PINS.stream().anyMatch(pin -> request.routing().passedOn().get(pin) != null);
-    return !pinned && (request.sampling().guided() == null || delivered.size() == 0);
+    if (migrations >= migration.limit() || !request.mayMoveAfter(delivered.size())) {
+      return false;
+    }
+    boolean fits = request.tokenIds().length + delivered.size() <= migration.maxTokens();
+    if (!fits) {
+      metrics.tooLong(model.name());
+    }
+    return fits;
   }
 
   /**
@@ -386,7 +385,7 @@ public final class Generation {
       if (!(loss instanceof WorkerBusyException)) {
         workers.setAside(model.endpoint(), worker);
       }
-      if (context.cancellation().isCancelled() || migrations >= migrationLimit || !mayMove()) {
+      if (context.cancellation().isCancelled() || !mayMove()) {
         end.completeExceptionally(loss);
         return;
       }

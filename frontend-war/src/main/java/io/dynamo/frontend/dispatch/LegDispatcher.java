@@ -22,13 +22,13 @@ public final class LegDispatcher implements Dispatcher {
   private final KvRouter router;
   private final WorkerCalls workers;
   private final Legs legs;
-  private final int migrationLimit;
+  private final MigrationRules migration;
   private final DispatchMetrics metrics;
   private final Executor starter;
   private final ScheduledExecutorService timer;
 
   /**
-   * @param migrationLimit legs that may follow the first
+   * @param migration when generations may move
    * @param starter runs each leg's start on a thread of its own
    * @param timer ends generations whose deadline has passed
    */
@@ -36,7 +36,7 @@ public final class LegDispatcher implements Dispatcher {
       KvRouter router,
       WorkerCalls workers,
       Legs legs,
-      int migrationLimit,
+      MigrationRules migration,
       Metrics metrics,
       Executor starter,
       ScheduledExecutorService timer) {
@@ -44,7 +44,7 @@ public final class LegDispatcher implements Dispatcher {
     this.router = router;
     this.workers = workers;
     this.legs = legs;
-    this.migrationLimit = migrationLimit;
+    this.migration = migration;
     this.metrics = new DispatchMetrics(metrics);
     this.timer = timer;
   }
@@ -88,7 +88,7 @@ public final class LegDispatcher implements Dispatcher {
             context,
             router,
             workers,
-            limit(model),
+            migration.of(model.card()),
             metrics,
             starter,
             trail,
@@ -111,12 +111,6 @@ public final class LegDispatcher implements Dispatcher {
                 generation.fail(cause(failure));
               }
             });
-  }
-
-  /** The frontend's limit, or the model's own where that is named and lower. */
-  private int limit(ServedModel model) {
-    int own = model.card().migrationLimit();
-    return own > 0 ? Math.min(own, migrationLimit) : migrationLimit;
   }
 
   private static Throwable cause(Throwable failure) {

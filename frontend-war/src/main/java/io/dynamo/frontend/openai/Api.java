@@ -23,6 +23,9 @@ sealed interface Api permits ChatApi, CompletionApi {
   /** The request's field that holds the prompt. */
   String promptField();
 
+  /** Whether a top-level field is one of the API's. */
+  boolean knows(String field);
+
   /**
    * Reads and checks a body.
    *
@@ -40,9 +43,10 @@ sealed interface Api permits ChatApi, CompletionApi {
     /**
      * The prompts as tokens, at least one. Runs on a thread for native work.
      *
+     * @param hideTools whether the template sees no tools that must not be called
      * @throws io.dynamo.error.InvalidRequestException when the template refuses
      */
-    List<PreparedPrompt> prepare(ModelText model);
+    List<PreparedPrompt> prepare(ModelText model, boolean hideTools);
 
     /**
      * Texts to make of each prompt; those beyond the number of choices are the less likely ones.
@@ -76,7 +80,11 @@ sealed interface Api permits ChatApi, CompletionApi {
       return null;
     }
 
-    /** Writes the answer. */
-    AnswerShape shape(String requestId, long createdSeconds, String model);
+    /**
+     * Writes the answer.
+     *
+     * @param reasoningField what a message's thoughts are called
+     */
+    AnswerShape shape(String requestId, long createdSeconds, String model, String reasoningField);
   }
 }

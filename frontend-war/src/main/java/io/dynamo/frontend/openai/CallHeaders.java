@@ -9,17 +9,35 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** What request headers say about a request's identity and metadata. */
 final class CallHeaders {
-  private static final String METADATA = "x-dynamo-meta-";
   private static final int MAX_METADATA = 64;
   private static final int MAX_METADATA_BYTES = 65_536;
   private static final List<String> FORWARDED =
       List.of("traceparent", "tracestate", "x-request-id");
+
+  private static final List<String> WORKER =
+      List.of("x-dynamo-worker-instance-id", "x-worker-instance-id");
+  private static final List<String> PREFILL_WORKER =
+      List.of("x-dynamo-prefill-instance-id", "x-prefill-instance-id");
+  private static final List<String> RANK =
+      List.of("x-dynamo-dp-rank", "x-dp-rank", "x-data-parallel-rank");
+  private static final List<String> PREFILL_RANK =
+      List.of("x-dynamo-prefill-dp-rank", "x-prefill-dp-rank");
+  private static final List<String> PRIORITY = List.of("x-dynamo-request-priority");
+  private static final List<String> STRICT_PRIORITY = List.of("x-dynamo-request-strict-priority");
+  private static final String TENANT = "x-tenant-id";
+  private static final Set<String> ROUTING =
+      Stream.of(WORKER, PREFILL_WORKER, RANK, PREFILL_RANK, PRIORITY, STRICT_PRIORITY)
+          .flatMap(List::stream)
+          .collect(Collectors.toUnmodifiableSet());
 
   private static final long U32 = 0xFFFF_FFFFL;
   private static final Pattern DIGITS = Pattern.compile("[0-9]{1,20}");
@@ -43,16 +61,17 @@ final class CallHeaders {
   /**
    * The caller's own pairs, without credentials.
    *
+   * @param prefix how the names of their headers begin, in lower case
    * @throws ApiException with 431 when there are too many
    */
-  static Map<String, String> metadata(Map<String, String> headers) {
+  static Map<String, String> metadata(Map<String, String> headers, String prefix) {
     var pairs = new HashMap<String, String>();
     int bytes = 0;
     for (var header : headers.entrySet()) {
-      if (!header.getKey().startsWith(METADATA)) {
+      if (!header.getKey().startsWith(prefix)) {
         continue;
       }
-      var key = header.getKey().substring(METADATA.length());
+      var key = header.getKey().substring(prefix.length());
       var value = header.getValue();
       if (key.equals("authorization") || value.toLowerCase(Locale.ROOT).startsWith("bearer ")) {
         continue;
@@ -73,6 +92,11 @@ final class CallHeaders {
     return pairs;
   }
 
+  /** Whether a header, by its name in lower case, says where or how a request is served. */
+  static boolean routes(String name) {
+    return ROUTING.contains(name) || name.equals(TENANT);
+  }
+
   /** Trace context and external ids. */
   static Map<String, String> forwarded(Map<String, String> headers) {
     var kept = new HashMap<String, String>();
@@ -91,19 +115,19 @@ final class CallHeaders {
    * @param headers by lower-case name
    */
   static Nvext overriding(Nvext nvext, Map<String, String> headers) {
-    var worker = unsigned(headers, "x-dynamo-worker-instance-id", "x-worker-instance-id");
+    var worker = unsigned(headers, WORKER);
     var wishes =
         new RoutingWishes(
             worker,
-            unsigned(headers, "x-dynamo-prefill-instance-id", "x-prefill-instance-id"),
+            unsigned(headers, PREFILL_WORKER),
             worker,
-            number(headers, 0, U32, "x-dynamo-dp-rank", "x-dp-rank", "x-data-parallel-rank"),
-            number(headers, 0, U32, "x-dynamo-prefill-dp-rank", "x-prefill-dp-rank"),
+            number(headers, 0, U32, RANK),
+            number(headers, 0, U32, PREFILL_RANK),
             priority(headers),
-            number(headers, 0, U32, "x-dynamo-request-strict-priority"),
+            number(headers, 0, U32, STRICT_PRIORITY),
             null,
             null,
-            headers.get("x-tenant-id"),
+            headers.get(TENANT),
             Map.of());
     return wishes.equals(RoutingWishes.NONE)
         ? nvext
@@ -111,12 +135,11 @@ final class CallHeaders {
   }
 
   private static @Nullable Integer priority(Map<String, String> headers) {
-    var priority =
-        number(headers, Integer.MIN_VALUE, Integer.MAX_VALUE, "x-dynamo-request-priority");
+    var priority = number(headers, Integer.MIN_VALUE, Integer.MAX_VALUE, PRIORITY);
     return priority == null ? null : (Integer) (int) (long) priority;
   }
 
-  private static @Nullable BigInteger unsigned(Map<String, String> headers, String... names) {
+  private static @Nullable BigInteger unsigned(Map<String, String> headers, List<String> names) {
     for (var name : names) {
       var given = headers.getOrDefault(name, "").strip();
       if (DIGITS.matcher(given).matches() && new BigInteger(given).bitLength() <= 64) {
@@ -127,7 +150,7 @@ final class CallHeaders {
   }
 
   private static @Nullable Long number(
-      Map<String, String> headers, long min, long max, String... names) {
+      Map<String, String> headers, long min, long max, List<String> names) {
     for (var name : names) {
       var given = headers.getOrDefault(name, "").strip();
       if (SIGNED.matcher(given).matches()) {

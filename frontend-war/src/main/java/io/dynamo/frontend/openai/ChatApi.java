@@ -8,6 +8,7 @@ import io.dynamo.frontend.openai.wire.ChatRequest;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.frontend.postprocess.MessageWish;
+import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import java.util.LinkedHashMap;
@@ -29,6 +30,11 @@ final class ChatApi implements Api {
   @Override
   public String promptField() {
     return "messages";
+  }
+
+  @Override
+  public boolean knows(String field) {
+    return ChatRequestReader.knows(field);
   }
 
   @Override
@@ -58,13 +64,13 @@ final class ChatApi implements Api {
     }
 
     @Override
-    public List<PreparedPrompt> prepare(ModelText model) {
-      var text = rendered(model);
+    public List<PreparedPrompt> prepare(ModelText model, boolean hideTools) {
+      var text = rendered(model, hideTools);
       var given = fields().nvext().tokens();
       return List.of(new PreparedPrompt(given == null ? model.encode(text) : given, text, true));
     }
 
-    private String rendered(ModelText model) {
+    private String rendered(ModelText model, boolean hideTools) {
       Map<String, Object> args = request.templateArgs();
       if (!request.addGenerationPrompt()) {
         args = new LinkedHashMap<>(args);
@@ -74,7 +80,9 @@ final class ChatApi implements Api {
           model.render(
               new ChatPrompt(
                   request.messages().stream().map(ChatMessage::forTemplate).toList(),
-                  request.tools(),
+                  hideTools && request.toolChoice() instanceof ToolChoice.None
+                      ? List.of()
+                      : request.tools(),
                   args));
       return (request.continueFinal() ? open(text) : text).replace("\0", "");
     }
@@ -125,8 +133,9 @@ final class ChatApi implements Api {
     }
 
     @Override
-    public AnswerShape shape(String requestId, long createdSeconds, String model) {
-      return new ChatAnswer(requestId, createdSeconds, model);
+    public AnswerShape shape(
+        String requestId, long createdSeconds, String model, String reasoningField) {
+      return new ChatAnswer(requestId, createdSeconds, model, reasoningField);
     }
   }
 }

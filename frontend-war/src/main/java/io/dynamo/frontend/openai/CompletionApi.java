@@ -28,6 +28,11 @@ final class CompletionApi implements Api {
   }
 
   @Override
+  public boolean knows(String field) {
+    return CompletionRequestReader.knows(field);
+  }
+
+  @Override
   public Wanted read(JsonNode body) {
     return new Completion(CompletionRequestReader.read(body));
   }
@@ -45,7 +50,7 @@ final class CompletionApi implements Api {
     }
 
     @Override
-    public List<PreparedPrompt> prepare(ModelText model) {
+    public List<PreparedPrompt> prepare(ModelText model, boolean hideTools) {
       return request.prompts().stream().map(prompt -> prepared(prompt, model)).toList();
     }
 
@@ -69,7 +74,8 @@ final class CompletionApi implements Api {
     }
 
     @Override
-    public AnswerShape shape(String requestId, long createdSeconds, String model) {
+    public AnswerShape shape(
+        String requestId, long createdSeconds, String model, String reasoningField) {
       return new CompletionAnswer(requestId, createdSeconds, model);
     }
   }

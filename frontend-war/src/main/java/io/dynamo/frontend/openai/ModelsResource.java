@@ -26,13 +26,13 @@ public class ModelsResource {
 
   @Inject private ModelCatalog catalog;
   @Inject private Admission admission;
+  @Inject private EdgeRules rules;
 
   @GET
   @Operation(summary = "Lists the models that can be asked now")
   public Response list() {
     checkOpen();
-    return json(
-        new ModelList(catalog.models().stream().map(ModelsResource::entry).toList()).body());
+    return json(new ModelList(catalog.models().stream().map(this::entry).toList()).body());
   }
 
   @GET
@@ -61,9 +61,13 @@ public class ModelsResource {
     }
   }
 
-  private static ModelList.Entry entry(ServedModel model) {
+  private ModelList.Entry entry(ServedModel model) {
+    var window = rules.contextWindow();
     return new ModelList.Entry(
-        model.name(), model.createdAtSeconds(), model.card().contextLength());
+        model.name(),
+        model.createdAtSeconds(),
+        window == null ? model.card().contextLength() : window,
+        rules.maxOutputTokens());
   }
 
   private static Response json(byte[] body) {

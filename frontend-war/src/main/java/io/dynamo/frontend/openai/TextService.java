@@ -42,6 +42,7 @@ public final class TextService {
   private static final ApiError GONE = ApiError.of(new CancelledException("the client left"));
 
   private final FrontendSettings settings;
+  private final EdgeRules rules;
   private final ModelCatalog catalog;
   private final Dispatcher dispatcher;
   private final Preprocessor preprocessor;
@@ -57,6 +58,7 @@ public final class TextService {
    */
   public TextService(
       FrontendSettings settings,
+      EdgeRules rules,
       ModelCatalog catalog,
       Dispatcher dispatcher,
       Preprocessor preprocessor,
@@ -66,6 +68,7 @@ public final class TextService {
       Executor blocking,
       InstantSource clock) {
     this.settings = settings;
+    this.rules = rules;
     this.catalog = catalog;
     this.dispatcher = dispatcher;
     this.preprocessor = preprocessor;
@@ -208,7 +211,11 @@ public final class TextService {
       var shape =
           asked
               .wanted()
-              .shape(asked.context().id(), clock.instant().getEpochSecond(), asked.model().name());
+              .shape(
+                  asked.context().id(),
+                  clock.instant().getEpochSecond(),
+                  asked.model().name(),
+                  rules.reasoningField());
       if (asked.wanted().fields().nvext().asksForRouteOnly()) {
         route(asked, shape);
         return null;
@@ -236,10 +243,16 @@ public final class TextService {
     private Asked ask() throws InterruptedException {
       try (var share = admission.bodies().open()) {
         var body =
-            JsonBody.parse(
-                JsonBody.read(
-                    call.body(), call.contentBytes(), settings.bodyLimitBytes(), deadline, share));
-        var metadata = CallHeaders.metadata(call.headers());
+            rules.applyTo(
+                JsonBody.parse(
+                    JsonBody.read(
+                        call.body(),
+                        call.contentBytes(),
+                        settings.bodyLimitBytes(),
+                        deadline,
+                        share)),
+                api);
+        var metadata = rules.metadata(call.headers());
         var name = JsonBody.model(body);
         boolean streams = JsonBody.asksForStream(body);
         var found = catalog.find(name);
@@ -251,7 +264,10 @@ public final class TextService {
         var read = api.read(body);
         var wanted =
             read.with(
-                read.fields().with(CallHeaders.overriding(read.fields().nvext(), call.headers())));
+                read.fields()
+                    .with(
+                        CallHeaders.overriding(
+                            read.fields().nvext(), rules.routing(call.headers()))));
         var model =
             found
                 .filter(it -> it.card().modelTypes().contains(api.modelType()))
@@ -265,8 +281,13 @@ public final class TextService {
                 CallHeaders.forwarded(call.headers()),
                 deadline,
                 cancellation);
-        var prompts = preprocessor.run(
-                model.text(), wanted::prepare, call.contentBytes(), deadline, cancellation);
+        var prompts =
+            preprocessor.run(
+                model.text(),
+                text -> wanted.prepare(text, rules.hidesTools(model.card())),
+                call.contentBytes(),
+                deadline,
+                cancellation);
         for (var prompt : prompts) {
           Generations.check(wanted.fields(), model, prompt, api.promptField());
         }
@@ -331,6 +352,7 @@ public final class TextService {
                   Annotations.prelude(
                       fields.nvext(), told.context().id(), told.prompts().getFirst())),
               settings.heartbeat(),
+              rules.keepAlive(),
               client);
       answered = true;
       answer.events(

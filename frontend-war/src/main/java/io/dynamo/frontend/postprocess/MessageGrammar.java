@@ -9,6 +9,7 @@ import io.dynamo.frontend.postprocess.reasoning.ReasoningFamily;
 import io.dynamo.frontend.postprocess.reasoning.ThinkingControls;
 import io.dynamo.frontend.postprocess.tools.CallPolicy;
 import io.dynamo.frontend.postprocess.tools.HarmonyMessages;
+import io.dynamo.frontend.postprocess.tools.RoutedMessages;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.frontend.postprocess.tools.ToolFamily;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
@@ -91,10 +92,10 @@ public final class MessageGrammar {
     if (tools != null && findsMarkers(wish)) {
       parser = tools.parser(schemas);
     }
-    if (family == ReasoningFamily.GPT_OSS) {
-      var harmony = new HarmonyMessages(true, calls && tools == ToolFamily.HARMONY);
-      thinking = harmony;
-      parser = harmony;
+    var framed = family == null ? null : framed(family, calls, schemas);
+    if (framed != null) {
+      thinking = framed;
+      parser = framed;
     }
     if (calls) {
       parser =
@@ -104,7 +105,7 @@ public final class MessageGrammar {
             case ToolChoice.Auto _, ToolChoice.None _ -> parser;
           };
     }
-    if (family != null && family != ReasoningFamily.GPT_OSS) {
+    if (family != null && framed == null) {
       thinking = family.parser(promptEnd.get(), wish.guided() || wish.forcesCalls(), parser);
       parser = thinking;
     }
@@ -115,6 +116,22 @@ public final class MessageGrammar {
     var only = wish.choice() instanceof ToolChoice.Named named ? named.function() : null;
     var policy = new CallPolicy(end, !wish.parallelCalls(), calls ? only : "");
     return new MessageAssembler(parser, thinking, pieces, nonEmpty, policy);
+  }
+
+  /**
+   * A parser of a family whose thoughts and calls cannot be told apart by one without the other.
+   */
+  private @Nullable ReasoningParser framed(
+      ReasoningFamily family, boolean calls, ToolSchemas schemas) {
+    if (family == ReasoningFamily.GPT_OSS) {
+      return new HarmonyMessages(true, calls && tools == ToolFamily.HARMONY);
+    }
+    if (family == ReasoningFamily.INKLING) {
+      return RoutedMessages.inkling(true, calls && tools == ToolFamily.INKLING);
+    }
+    return family == ReasoningFamily.MUSE
+        ? RoutedMessages.muse(true, calls && tools == ToolFamily.MUSE, schemas)
+        : null;
   }
 
   /** Whether the tool parser reads the message. */
@@ -136,6 +153,10 @@ public final class MessageGrammar {
     }
     if (reasoning == ReasoningFamily.GPT_OSS) {
       markers.addAll(HarmonyMessages.MARKERS);
+    } else if (reasoning == ReasoningFamily.INKLING) {
+      markers.addAll(ToolFamily.INKLING.markers());
+    } else if (reasoning == ReasoningFamily.MUSE) {
+      markers.addAll(ToolFamily.MUSE.markers());
     }
     return new MarkerTokens(table, markers);
   }

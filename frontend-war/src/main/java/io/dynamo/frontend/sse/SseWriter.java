@@ -21,13 +21,23 @@ public final class SseWriter<T> {
   private final Source<T> source;
   private final FrameEncoder<T> encoder;
   private final long heartbeatNanos;
+  private final long keepAliveNanos;
   private final ClientConnection client;
 
+  /**
+   * @param heartbeat between comments until the first frame
+   * @param keepAlive silence before a comment after it; zero for none
+   */
   public SseWriter(
-      Source<T> source, FrameEncoder<T> encoder, Duration heartbeat, ClientConnection client) {
+      Source<T> source,
+      FrameEncoder<T> encoder,
+      Duration heartbeat,
+      Duration keepAlive,
+      ClientConnection client) {
     this.source = source;
     this.encoder = encoder;
     this.heartbeatNanos = heartbeat.toNanos();
+    this.keepAliveNanos = keepAlive.isZero() ? Long.MAX_VALUE / 4 : keepAlive.toNanos();
     this.client = client;
   }
 
@@ -71,8 +81,8 @@ public final class SseWriter<T> {
           client.end();
           return failure;
         }
-        long patience = framed ? Long.MAX_VALUE / 4 : beaten ? heartbeatNanos : 0;
-        if (!source.await(patience) && !framed) {
+        long patience = framed ? keepAliveNanos : beaten ? heartbeatNanos : 0;
+        if (!source.await(patience)) {
           beaten = true;
           frames.clear();
           write(frames.append(HEARTBEAT), out);

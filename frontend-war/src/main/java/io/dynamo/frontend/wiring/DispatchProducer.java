@@ -1,11 +1,13 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.config.Settings;
 import io.dynamo.frontend.catalog.CardTextLoader;
 import io.dynamo.frontend.catalog.DiscoveryCatalog;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
+import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
 import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.inference.EngineOutput;
@@ -32,6 +34,7 @@ public class DispatchProducer {
         runtime.discovery(),
         new CardTextLoader(
             new PrefixCache(runtime.settings().frontend().prefixCacheBytes(), runtime.metrics())),
+        endpoint -> runtime.settings().api().serves(endpoint.namespace()),
         (endpoint, id) ->
             runtime.instances(endpoint).live().stream()
                 .anyMatch(instance -> instance.id().equals(id)),
@@ -58,9 +61,15 @@ public class DispatchProducer {
         router,
         new PlaneWorkerCalls(runtime, codec),
         legs,
-        runtime.settings().frontend().migrationLimit(),
+        migration(runtime.settings()),
         runtime.metrics(),
         runtime.blocking(),
         runtime.timer());
+  }
+
+  private static MigrationRules migration(Settings settings) {
+    var longest = settings.api().migrationMaxTokens();
+    int limit = settings.frontend().migrationLimit();
+    return longest == null ? new MigrationRules(limit) : new MigrationRules(limit, longest);
   }
 }

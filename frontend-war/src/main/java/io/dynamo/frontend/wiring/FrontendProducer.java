@@ -3,6 +3,7 @@ package io.dynamo.frontend.wiring;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
@@ -60,8 +61,15 @@ public class FrontendProducer {
 
   @Produces
   @Singleton
+  public EdgeRules rules(DynamoRuntime runtime) {
+    return new EdgeRules(runtime.settings().api());
+  }
+
+  @Produces
+  @Singleton
   public TextService textService(
       DynamoRuntime runtime,
+      EdgeRules rules,
       ModelCatalog catalog,
       Dispatcher dispatcher,
       Preprocessor preprocessor,
@@ -69,6 +77,7 @@ public class FrontendProducer {
       DisconnectWatcher watcher) {
     return new TextService(
         runtime.settings().frontend(),
+        rules,
         catalog,
         dispatcher,
         preprocessor,
@@ -90,6 +99,7 @@ public class FrontendProducer {
         admission,
         completions,
         catalog,
+        runtime.settings().api().drainTimeout(),
         runtime.timer());
   }
 }

@@ -24,6 +24,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final Admission admission;
   private final TextService completions;
   private final ModelCatalog catalog;
+  private final Duration drainTimeout;
   private final ScheduledExecutorService timer;
   private @Nullable Welcome welcome; // start and stop come one after the other
 
@@ -33,8 +34,10 @@ public final class FrontendRole implements RoleLifecycle {
       Admission admission,
       TextService completions,
       ModelCatalog catalog,
+      Duration drainTimeout,
       ScheduledExecutorService timer) {
     this.catalog = catalog;
+    this.drainTimeout = drainTimeout;
     this.timer = timer;
     this.server = server;
     this.status = status;
@@ -64,7 +67,8 @@ public final class FrontendRole implements RoleLifecycle {
     if (welcome != null) {
       welcome.cancel();
     }
-    int left = admission.drain(Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
+    long patience = Math.max(0, deadline.within(drainTimeout).remainingNanos());
+    int left = admission.drain(Duration.ofNanos(patience));
     if (left > 0) {
       LOG.log(Level.WARNING, "{0} requests did not end within the drain and are ended", left);
       completions.abortAll(

@@ -48,6 +48,7 @@ class DiscoveryCatalogTest {
       new DiscoveryCatalog(
           discovery,
           this::load,
+          endpoint -> !endpoint.namespace().equals("hidden"),
           (_, id) -> live.contains(id),
           loads,
           timer,
@@ -74,6 +75,18 @@ class DiscoveryCatalogTest {
     discovery.lose(card(1, "tiny", "a"));
     assertThat(catalog.find("tiny")).isEmpty();
     assertThat(catalog.models()).isEmpty();
+  }
+
+  @Test
+  void modelsThatAreNotServedHereAreUnknown() {
+    var card = card(1, "tiny", "a");
+    var elsewhere = new EndpointId("hidden", "backend", "generate");
+    discovery.add(new ModelRecord(elsewhere, new InstanceId(1), card.card(), null));
+    live.add(new InstanceId(1));
+    assertThat(catalog.isKnown("tiny")).isFalse();
+    assertThat(catalog.models()).isEmpty();
+    discovery.lose(new ModelRecord(elsewhere, new InstanceId(1), card.card(), null));
+    assertThat(catalog.isKnown("tiny")).as("nor missed").isFalse();
   }
 
   @Test

@@ -269,6 +269,7 @@ class FleetFlapTest {
             new DiscoveryCatalog(
                 frontend,
                 _ -> idle(ModelText.class),
+                _ -> true,
                 (endpoint, id) ->
                     runtime.instances(endpoint).live().stream()
                         .anyMatch(instance -> instance.id().equals(id)),

@@ -328,7 +328,8 @@ class GenerationTest {
     var context =
         new RequestContext(
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
-    new LegDispatcher(workers::route, workers, legs, migrationLimit, metrics, Runnable::run, timer)
+    var rules = new MigrationRules(migrationLimit);
+    new LegDispatcher(workers::route, workers, legs, rules, metrics, Runnable::run, timer)
         .generate(model(), request, context, trail)
         .subscribe(client);
   }

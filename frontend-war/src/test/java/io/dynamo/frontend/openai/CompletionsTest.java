@@ -72,6 +72,18 @@ class CompletionsTest {
   }
 
   @Test
+  void thePromptsLogprobsAreAskedForOnlyWhereTheEchoHasThem() {
+    frontend.post(ask(",\"echo\":true"));
+    assertThat(frontend.allAsked.getLast().output().promptLogprobs()).isNull();
+    frontend.post(ask(",\"echo\":true,\"logprobs\":0"));
+    assertThat(frontend.allAsked.getLast().output().promptLogprobs()).isOne();
+    frontend.post(ask(",\"echo\":true,\"logprobs\":3"));
+    assertThat(frontend.allAsked.getLast().output().promptLogprobs()).isEqualTo(3);
+    frontend.post(ask(",\"prompt_logprobs\":2"));
+    assertThat(frontend.allAsked.getLast().output().promptLogprobs()).isEqualTo(2);
+  }
+
+  @Test
   void anEchoThatIsTooLongForItsChoicesIsRefused() throws Exception {
     var prompt = "x".repeat(140_000);
     var body = "{\"model\":\"script\",\"prompt\":\"" + prompt + "\",\"echo\":true,\"n\":%d}";

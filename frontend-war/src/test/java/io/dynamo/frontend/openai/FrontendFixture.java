@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.config.ApiSettings;
 import io.dynamo.config.FrontendAdmission;
 import io.dynamo.config.FrontendSettings;
 import io.dynamo.discovery.EndpointId;
@@ -177,6 +178,24 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
   }
 
+  /** The operator wants nothing. */
+  static final ApiSettings NO_RULES =
+      new ApiSettings(
+          false,
+          false,
+          true,
+          "x-dynamo-meta-",
+          null,
+          null,
+          Duration.ZERO,
+          ApiSettings.ReasoningField.REASONING_CONTENT,
+          true,
+          null,
+          Duration.ZERO,
+          null,
+          null,
+          null);
+
   final Metrics metrics = new Metrics();
   final BodyBudget bodies;
   boolean allBusy;
@@ -232,12 +251,32 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     this(requestTimeout, watcher, bodyLimit, FrontendAdmission.STANDARD, Runnable::run);
   }
 
+  FrontendFixture(ApiSettings rules) {
+    this(
+        Duration.ofSeconds(30),
+        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+        4096,
+        FrontendAdmission.STANDARD,
+        Runnable::run,
+        rules);
+  }
+
   FrontendFixture(
       Duration requestTimeout,
       DisconnectWatcher watcher,
       int bodyLimit,
       FrontendAdmission bounds,
       Executor blocking) {
+    this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES);
+  }
+
+  private FrontendFixture(
+      Duration requestTimeout,
+      DisconnectWatcher watcher,
+      int bodyLimit,
+      FrontendAdmission bounds,
+      Executor blocking,
+      ApiSettings rules) {
     this.watcher = watcher;
     bodies = new BodyBudget(2L * bodyLimit);
     admission = new Admission(64, bounds, bodies, _ -> allBusy, metrics);
@@ -258,6 +297,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     completions =
         new TextService(
             settings,
+            new EdgeRules(rules),
             this,
             this,
             preprocessor,

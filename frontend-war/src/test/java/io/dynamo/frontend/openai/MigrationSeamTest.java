@@ -4,17 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.openai.ScriptedWorkers.Leg;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.PassedOn;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.MetricName;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** What a client sees of a generation whose worker is lost in its middle: nothing. */
 class MigrationSeamTest {
@@ -104,6 +110,8 @@ class MigrationSeamTest {
     assertThat(answer.at("/usage/completion_tokens").asInt()).isEqualTo(7);
     assertThat(workers.asked).extracting(it -> it.sampling().seed()).containsExactly(40L, 40L, 41L);
     assertThat(workers.asked.get(1).tokenIds()).endsWith('a', 'b');
+    assertThat(workers.asked.get(1).migratedTokens()).isEqualTo(2);
+    assertThat(workers.asked.get(2).migratedTokens()).isZero();
     assertThat(workers.asked.get(2).tokenIds()).hasSize(5);
   }
 
@@ -153,5 +161,79 @@ class MigrationSeamTest {
     frontend.migrationLimit = 0; // as every card of Dynamo has it: the frontend's rules
     workers.plays("", legs);
     assertThat(post("").at("/choices/0/text").asText()).isEqualTo("abc");
+  }
+
+  /** One of every family that streams: cut after each token of the text, the answer is the same. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiterString = " => ",
+      quoteCharacter = '`',
+      value = {
+        "hermes => <think>so</think>a <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"\u00fcx\"}}</tool_call>",
+        "llama3_json => <|python_tag|>{\"name\": \"f\", \"parameters\": {\"a\": [1, 2]}}",
+        "qwen3_coder => <think>so</think><tool_call><function=f><parameter=a>b</parameter></function></tool_call>",
+        "pythonic => [f(a='b'), f(a=\"c\")]"
+      })
+  void aToolCallIsWholeWhereverItsWorkerIsLost(String parser, String text) throws Exception {
+    frontend.api = TextService.CHAT;
+    frontend.runtimeConfig = Map.of("tool_call_parser", parser, "reasoning_parser", "qwen3");
+    var request =
+        "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"q\"}],\"tools\":"
+            + "[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":"
+            + "\"object\",\"properties\":{\"a\":{}}}}}],\"stream\":true}";
+    var items = says(text);
+    workers.plays("", new Leg(items, true));
+    var whole = said(frontend.post(request).text());
+    assertThat(whole).contains("f(");
+    for (int cut = 0; cut < items.size(); cut++) {
+      workers.plays(
+          "",
+          new Leg(items.subList(0, cut), false),
+          new Leg(items.subList(cut, items.size()), true));
+      workers.asked.clear();
+      assertThat(said(frontend.post(request).text())).as("cut at %d", cut).isEqualTo(whole);
+      assertThat(workers.asked).hasSize(2);
+    }
+  }
+
+  /** What a stream says, whatever its pieces: thoughts, text and calls each put together. */
+  private static String said(String stream) throws IOException {
+    var thoughts = new StringBuilder();
+    var content = new StringBuilder();
+    var calls = new StringBuilder();
+    var finish = "";
+    for (var frame : stream.split("\n\n", -1)) {
+      if (frame.startsWith("data: {")) {
+        var choice = JSON.readTree(frame.substring("data: ".length())).path("choices").path(0);
+        thoughts.append(choice.at("/delta/reasoning_content").asText(""));
+        content.append(choice.at("/delta/content").asText(""));
+        for (var call : choice.at("/delta/tool_calls")) {
+          var name = call.at("/function/name").asText("");
+          calls.append(name.isEmpty() ? "" : "|" + call.path("index") + name + "(");
+          calls.append(call.at("/function/arguments").asText(""));
+        }
+        finish += choice.path("finish_reason").asText("");
+      }
+    }
+    return String.join(" / ", thoughts, content, calls, finish);
+  }
+
+  @Test
+  void aTextThatIsTooLongStaysWhereItIsAndIsCounted() throws Exception {
+    workers.rules = new MigrationRules(3, 7);
+    frontend.through = workers.dispatcher(frontend.metrics, timer);
+    workers.plays("", new Leg(says("ab"), false), new Leg(says("c"), true));
+    assertThat(post("").at("/choices/0/text").asText()).as("5 and 2").isEqualTo("abc");
+    workers.plays("", new Leg(says("abc"), false), new Leg(says("d"), true));
+    assertThat(frontend.post(ask("")).status).as("5 and 3").isEqualTo(503);
+    assertThat(
+            frontend
+                .metrics
+                .counter(
+                    new MetricName(
+                        "dynamo_frontend_model_migration_max_seq_len_exceeded_total", ""),
+                    new Label("model", "script"))
+                .value())
+        .isOne();
   }
 }

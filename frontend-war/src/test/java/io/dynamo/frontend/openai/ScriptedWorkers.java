@@ -12,6 +12,7 @@ import io.dynamo.frontend.dispatch.Generation;
 import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.LegLostException;
+import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.WorkerCalls;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -48,6 +49,7 @@ final class ScriptedWorkers implements WorkerCalls {
   }
 
   private final Map<String, Deque<Leg>> legs = new HashMap<>();
+  MigrationRules rules = new MigrationRules(3);
   final List<GenerateRequest> asked = new ArrayList<>();
   final List<String> cancelled = new ArrayList<>();
 
@@ -97,7 +99,7 @@ final class ScriptedWorkers implements WorkerCalls {
     asked.add(request);
     var text = context.id().length() > 36 ? context.id().substring(36) : "";
     var leg = legs.getOrDefault(text, new ArrayDeque<>()).poll();
-    var stream = new ItemStream<EngineOutput>(64, () -> {}, () -> cancelled.add(text));
+    var stream = new ItemStream<EngineOutput>(256, () -> {}, () -> cancelled.add(text));
     if (leg == null || asked.size() > 100) {
       stream.fail(new WorkerLostException(ErrorCode.CANNOT_CONNECT, "refused"));
       return stream;
@@ -115,10 +117,10 @@ final class ScriptedWorkers implements WorkerCalls {
   @Override
   public void setAside(EndpointId endpoint, InstanceId worker) {}
 
-  /** A dispatcher that sends to them, with three migrations. */
+  /** A dispatcher that sends to them, by {@link #rules}. */
   Dispatcher dispatcher(Metrics metrics, ScheduledExecutorService timer) {
     return new LegDispatcher(
-        ScriptedWorkers::route, this, ScriptedWorkers::run, 3, metrics, Runnable::run, timer);
+        ScriptedWorkers::route, this, ScriptedWorkers::run, rules, metrics, Runnable::run, timer);
   }
 
   /** What fault tolerance does, without a container. */

@@ -90,7 +90,7 @@ class SseWriterTest {
   }
 
   private SseWriter<String> writer(Duration heartbeat) {
-    return new SseWriter<>(inbox, new Letters(), heartbeat, client());
+    return new SseWriter<>(inbox, new Letters(), heartbeat, Duration.ZERO, client());
   }
 
   private static ClientConnection client() {
@@ -125,6 +125,25 @@ class SseWriterTest {
     assertThat(writer(Duration.ofMillis(1)).writeTo(out)).isNull();
     assertThat(out.pieces)
         .containsExactly(": \n\n", ": \n\n", ": \n\n", "data: a\n\n", "data: [DONE]\n\n");
+  }
+
+  @Test
+  void whereTheOperatorWantsItCommentsFillTheSilenceAfterTheFirstFrameToo() throws Exception {
+    inbox.onNext("a");
+    out.afterFlush =
+        () -> {
+          switch (out.pieces.size()) {
+            case 3 -> inbox.onNext("b");
+            case 5 -> inbox.onComplete();
+            default -> {}
+          }
+        };
+    var writer =
+        new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), Duration.ofMillis(1), client());
+    assertThat(writer.writeTo(out)).isNull();
+    assertThat(out.pieces)
+        .containsExactly(
+            "data: a\n\n", ": \n\n", ": \n\n", "data: b\n\n", ": \n\n", "data: [DONE]\n\n");
   }
 
   @Test
@@ -202,7 +221,7 @@ class SseWriterTest {
     var client = client();
     inbox.onNext("a");
     inbox.onComplete();
-    new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), client).writeTo(out);
+    new SseWriter<>(inbox, new Letters(), Duration.ofHours(1), Duration.ZERO, client).writeTo(out);
     client.lose(ClientConnection.Loss.HUNG_UP);
     assertThat(client.loss()).isEqualTo(ClientConnection.Loss.NONE);
   }

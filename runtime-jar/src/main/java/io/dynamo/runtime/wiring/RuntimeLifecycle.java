@@ -1,6 +1,7 @@
 package io.dynamo.runtime.wiring;
 
 import io.dynamo.concurrent.OwnThread;
+import io.dynamo.config.ForeignVariables;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
 import io.dynamo.runtime.ClosingStack;
@@ -85,6 +86,13 @@ public class RuntimeLifecycle {
       } catch (RuntimeException | Error e) {
         opened.close();
         throw e;
+      }
+      var foreign = ForeignVariables.among(System.getenv().keySet());
+      if (!foreign.isEmpty()) {
+        LOG.log(
+            Level.WARNING,
+            "these variables of the environment have no effect here: {0}; docs/configuration.md has those that do",
+            String.join(", ", foreign));
       }
       var roles = new AttachedRoles(read.server().drainTimeout(), lastWords);
       change(new Running(runtime, opened, roles));

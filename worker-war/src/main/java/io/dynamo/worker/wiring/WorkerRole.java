@@ -32,6 +32,7 @@ import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
 import java.io.UncheckedIOException;
@@ -157,7 +158,12 @@ final class WorkerRole {
             new WorkerService.Entrance(guard, adapters::admit, payload(settings, codec)),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> adapters.on(card(model, settings, told, adapters)));
+            told -> adapters.on(card(model, settings, told, adapters)),
+            new Drain.Plan(
+                runtime.settings().server().handoverAfter(),
+                () ->
+                    runtime.instances(endpoint).live().stream()
+                        .anyMatch(instance -> !instance.id().equals(id))));
     var role =
         new WorkerRole(
             service,
@@ -222,12 +228,7 @@ final class WorkerRole {
     if (adapters.isEnabled()) {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }
-    if (settings.toolCallParser() != null) {
-      limits.put("tool_call_parser", settings.toolCallParser());
-    }
-    if (settings.reasoningParser() != null) {
-      limits.put("reasoning_parser", settings.reasoningParser());
-    }
+    limits.putAll(ParserNames.of(model, settings));
     return model.card(settings.modelName(), engine.blockTokens(), limits);
   }
 

@@ -16,12 +16,15 @@ public final class ChatAnswer implements AnswerShape {
   private final byte[] chunkTail; // after the choices
   private final byte[] unaryHead;
   private final byte[] unaryTail;
+  private final byte[] reasoning; // the field's name
 
   /**
    * @param id the request's id without prefix
    * @param createdSeconds UNIX time
+   * @param reasoningField what a message's thoughts are called
    */
-  public ChatAnswer(String id, long createdSeconds, String model) {
+  public ChatAnswer(String id, long createdSeconds, String model, String reasoningField) {
+    reasoning = ascii("\"" + reasoningField + "\":");
     var json = new ByteText(256);
     json.ascii("data: {\"id\":").quoted("chatcmpl-" + id).ascii(",\"choices\":[");
     head = json.toByteArray();
@@ -80,7 +83,7 @@ public final class ChatAnswer implements AnswerShape {
       comma = ",";
     }
     if (!said.reasoning().isEmpty()) {
-      frames.ascii(comma).ascii("\"reasoning_content\":").quoted(said.reasoning());
+      frames.ascii(comma).append(reasoning).quoted(said.reasoning());
     }
     frames.ascii("}");
     ending(finish, said.called(), logprobs, frames);
@@ -151,7 +154,7 @@ public final class ChatAnswer implements AnswerShape {
       }
       json.append(ROLE);
       if (said != null && !said.reasoning().isEmpty()) {
-        json.ascii(",\"reasoning_content\":").quoted(said.reasoning());
+        json.ascii(",").append(reasoning).quoted(said.reasoning());
       }
       json.ascii("}");
       ending(choice.finish(), said != null && said.called(), choice.logprobs(), json);

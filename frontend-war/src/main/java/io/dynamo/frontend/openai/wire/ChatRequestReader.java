@@ -49,6 +49,11 @@ public final class ChatRequestReader {
 
   private ChatRequestReader() {}
 
+  /** Whether a top-level field is one of the API's. */
+  public static boolean knows(String field) {
+    return KNOWN.contains(field) || GenerationReader.KNOWN.contains(field);
+  }
+
   /**
    * Reads and checks.
    *

@@ -21,8 +21,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_-]+");
 
   /**
-   * Reads {@code tools} and {@code tool_choice}. With the choice {@code none} the template gets no
-   * tools.
+   * Reads {@code tools} and {@code tool_choice}.
    *
    * @param faults gets what is wrong with their values
    */
@@ -108,7 +107,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
     }
     return switch (choice.isTextual() ? choice.textValue() : "") {
       case "auto" -> new ChatTools(tools, new ToolChoice.Auto());
-      case "none" -> new ChatTools(List.of(), new ToolChoice.None());
+      case "none" -> new ChatTools(tools, new ToolChoice.None());
       case "required" -> {
         if (tools.isEmpty()) {
           faults.add("tool_choice is \"required\" but tools is empty");

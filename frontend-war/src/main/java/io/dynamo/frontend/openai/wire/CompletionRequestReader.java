@@ -21,6 +21,11 @@ public final class CompletionRequestReader {
 
   private CompletionRequestReader() {}
 
+  /** Whether a top-level field is one of the API's. */
+  public static boolean knows(String field) {
+    return KNOWN.contains(field) || GenerationReader.KNOWN.contains(field);
+  }
+
   /**
    * Reads and checks.
    *
@@ -74,14 +79,14 @@ public final class CompletionRequestReader {
         Math.max(common.choices(), bestOf == null ? 0 : bestOf));
   }
 
-  /** Asking for the prompt asks for its log probabilities too, as in Dynamo. */
+  /**
+   * Asking for the prompt and for log probabilities asks for those of the prompt too, as OpenAI
+   * means it. Dynamo asks for them with every echo, which engines without them would refuse.
+   */
   private static @Nullable Integer promptLogprobs(
       GenerationReader common, @Nullable Integer logprobs, boolean echo) {
     var asked = common.promptLogprobs();
-    if (asked != null || !echo) {
-      return asked;
-    }
-    return logprobs == null ? (Integer) 1 : (Integer) Math.max(1, logprobs);
+    return asked != null || !echo || logprobs == null ? asked : (Integer) Math.max(1, logprobs);
   }
 
   private static void checkLogprobs(@Nullable Integer logprobs) {

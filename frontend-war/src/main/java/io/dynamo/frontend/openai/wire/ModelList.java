@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai.wire;
 
 import io.dynamo.frontend.sse.ByteText;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Models as the API lists them. */
 public record ModelList(List<Entry> data) {
@@ -10,12 +11,18 @@ public record ModelList(List<Entry> data) {
    *
    * @param createdSeconds UNIX time
    * @param contextWindow positions; 0 when unknown, as Dynamo writes it
+   * @param maxOutputTokens of one answer; null leaves it out
    */
-  public record Entry(String id, long createdSeconds, int contextWindow) {
+  public record Entry(
+      String id, long createdSeconds, int contextWindow, @Nullable Integer maxOutputTokens) {
     private void appendTo(ByteText json) {
       json.ascii("{\"id\":").quoted(id).ascii(",\"object\":\"model\",\"created\":");
       json.number(createdSeconds).ascii(",\"owned_by\":\"nvidia\",\"context_window\":");
-      json.number(contextWindow).ascii("}");
+      json.number(contextWindow);
+      if (maxOutputTokens != null) {
+        json.ascii(",\"max_output_tokens\":").number(maxOutputTokens);
+      }
+      json.ascii("}");
     }
 
     /** The entry alone, as UTF-8 JSON. */

@@ -33,6 +33,10 @@ public enum ReasoningFamily {
   GRANITE(ThinkFormat.GRANITE, When.ALWAYS, "granite"),
   /** Channels: thoughts and calls cannot be told apart by one without the other. */
   GPT_OSS(null, When.ALWAYS, "gpt_oss"),
+  /** The same, in typed blocks. */
+  INKLING(null, When.ALWAYS, "inkling"),
+  /** The same, by recipient. */
+  MUSE(null, When.ALWAYS, "muse_glimmer", "muse-glimmer", "muse"),
   APPEND_THINK(null, When.ALWAYS, "minimax_append_think");
 
   /** When a message of the family has thoughts. */

@@ -31,6 +31,7 @@ final class CallObject {
 
   private final boolean nameOnly;
   private final boolean compact;
+  private final String argumentsKey;
   private final StringBuilder text = new StringBuilder(); // the key or value being read
   private final StringBuilder arguments = new StringBuilder(); // not told yet
   private JsonScanner scanner;
@@ -47,8 +48,16 @@ final class CallObject {
    * @param compact whether space between values is left out of the arguments
    */
   CallObject(boolean nameOnly, boolean compact) {
+    this(nameOnly, compact, "arguments");
+  }
+
+  /**
+   * @param argumentsKey a further name of the arguments
+   */
+  CallObject(boolean nameOnly, boolean compact, String argumentsKey) {
     this.nameOnly = nameOnly;
     this.compact = compact;
+    this.argumentsKey = argumentsKey;
     this.scanner = new JsonScanner(compact);
   }
 
@@ -188,6 +197,6 @@ final class CallObject {
   }
 
   private boolean isArguments() {
-    return key.equals("arguments") || key.equals("parameters");
+    return key.equals("arguments") || key.equals("parameters") || key.equals(argumentsKey);
   }
 }

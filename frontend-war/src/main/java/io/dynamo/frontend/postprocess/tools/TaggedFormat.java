@@ -107,6 +107,23 @@ record TaggedFormat(
           false,
           false,
           false);
+  static final TaggedFormat MUSE =
+      new TaggedFormat(
+          "<atem:function_calls>",
+          "</atem:function_calls>",
+          "<atem:invoke name=",
+          List.of(">"),
+          0,
+          "</atem:invoke>",
+          "<atem:parameter name=",
+          ">",
+          null,
+          "</atem:parameter>",
+          List.of(),
+          true,
+          false,
+          false,
+          false);
   static final TaggedFormat DEEPSEEK_V3_2 = dsml("function_calls");
   static final TaggedFormat DEEPSEEK_V4 = dsml("tool_calls");
   static final TaggedFormat KIMI_K3 =

@@ -40,7 +40,17 @@ public enum ToolFamily {
       List.of("<|tool_call>", "<tool_call|>", "<|\"|>"),
       schemas -> new GemmaCalls(),
       "gemma4",
-      "gemma-4");
+      "gemma-4"),
+  INKLING(
+      RoutedMessages.markers(RoutedFormat.INKLING),
+      schemas -> RoutedMessages.inkling(false, true),
+      "inkling"),
+  MUSE(
+      RoutedMessages.markers(RoutedFormat.MUSE),
+      schemas -> RoutedMessages.muse(false, true, schemas),
+      "muse_glimmer",
+      "muse-glimmer",
+      "muse");
 
   private static final Map<String, ToolFamily> BY_NAME = new HashMap<>();
 
@@ -91,7 +101,7 @@ public enum ToolFamily {
 
   /** Whether messages without calls must be taken apart too, because all are framed. */
   public boolean isAlways() {
-    return this == KIMI_K3;
+    return this == KIMI_K3 || this == INKLING || this == MUSE;
   }
 
   /** A parser for one message. */

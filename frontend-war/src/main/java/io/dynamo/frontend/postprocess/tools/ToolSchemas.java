@@ -13,14 +13,17 @@ import java.util.Set;
  */
 public final class ToolSchemas {
   /** Without tools. */
-  public static final ToolSchemas NONE = new ToolSchemas(Map.of());
+  public static final ToolSchemas NONE = new ToolSchemas(Map.of(), Set.of());
 
   private static final int MAX_ALTERNATIVES_DEPTH = 8;
 
   private final Map<String, Map<String, Set<String>>> types;
 
-  private ToolSchemas(Map<String, Map<String, Set<String>>> types) {
+  private final Set<String> names; // of all tools, those without types too
+
+  private ToolSchemas(Map<String, Map<String, Set<String>>> types, Set<String> names) {
     this.types = types;
+    this.names = names;
   }
 
   /**
@@ -29,7 +32,12 @@ public final class ToolSchemas {
    */
   public static ToolSchemas of(List<Map<String, Object>> tools) {
     var types = new HashMap<String, Map<String, Set<String>>>();
+    var names = new HashSet<String>();
     for (var tool : tools) {
+      if (tool.get("function") instanceof Map<?, ?> named
+          && named.get("name") instanceof String name) {
+        names.add(name);
+      }
       if (tool.get("function") instanceof Map<?, ?> function
           && function.get("name") instanceof String name
           && function.get("parameters") instanceof Map<?, ?> parameters
@@ -44,7 +52,7 @@ public final class ToolSchemas {
         types.put(name, ofTool);
       }
     }
-    return new ToolSchemas(types);
+    return new ToolSchemas(types, names);
   }
 
   private static void collect(Object schema, Set<String> found, int depth) {
@@ -64,6 +72,12 @@ public final class ToolSchemas {
         alternatives.forEach(it -> collect(it, found, depth + 1));
       }
     }
+  }
+
+  /** The tool that is meant where a model puts a namespace of its own before the name. */
+  String meant(String called) {
+    var last = called.substring(called.lastIndexOf('.') + 1);
+    return !names.contains(called) && names.contains(last) ? last : called;
   }
 
   /** Whether a value of that parameter is a string whatever it looks like. */
@@ -104,6 +118,6 @@ public final class ToolSchemas {
   }
 
   private Set<String> typesOf(String tool, String parameter) {
-    return types.getOrDefault(tool, Map.of()).getOrDefault(parameter, Set.of());
+    return types.getOrDefault(meant(tool), Map.of()).getOrDefault(parameter, Set.of());
   }
 }

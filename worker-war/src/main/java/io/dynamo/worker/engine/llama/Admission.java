@@ -76,7 +76,9 @@ final class Admission {
           "logprobs %d is not within 0 to %d".formatted(alternatives, MOST_ALTERNATIVES));
     }
     if (request.output().promptLogprobs() != null) {
-      throw new InvalidRequestException("this engine tells no log probabilities of prompts");
+      throw new InvalidRequestException(
+          "this engine tells no log probabilities of prompts; leave out prompt_logprobs, and"
+              + " logprobs beside echo");
     }
     var guided = request.sampling().guided();
     if (guided != null

@@ -227,6 +227,7 @@ public final class LlamaEngine
         SamplingPlan.of(request, model.sampling(), vocabulary, seeds.getAsLong()),
         vocabulary,
         request.tokenIds(),
+        request.migratedTokens(),
         request.output().logprobs(),
         ends(request).ids(),
         guide(request),

@@ -94,6 +94,28 @@ class LlamaOptionsTest {
   }
 
   @Test
+  void penaltiesRememberWhatAnotherWorkerGenerated() {
+    var penalties = new SamplingOptions(null, null, null, null, null, 0.9f, 0.7f, 1.1f, null);
+    var request = Requests.of(CAPITAL.prompt(), TWENTY, penalties, OutputOptions.DEFAULTS);
+    var whole = run(request).tokens();
+    for (int delivered : new int[] {1, 7, 19}) {
+      var rest = run(request.continuedBy(Arrays.copyOf(whole, delivered))).tokens();
+      assertThat(rest).isEqualTo(Arrays.copyOfRange(whole, delivered, 20));
+    }
+    assertThat(whole).as("they change the text").isNotEqualTo(sampled(SamplingOptions.DEFAULTS));
+  }
+
+  @Test
+  void theSmallestPenaltyThatTheApiTakesIsServed() {
+    for (float repetition : new float[] {Float.MIN_VALUE, 0.005f}) {
+      var tokens =
+          sampled(new SamplingOptions(null, 1f, null, null, null, null, null, repetition, 1L));
+      assertThat(tokens).hasSize(20);
+      assertThat(CAPITAL.prompt()).as("what was there comes again").contains(tokens);
+    }
+  }
+
+  @Test
   void batchDoesNotChangeADraw() {
     var alone = sampled(seeded(7, 1.5f));
     var all = new ArrayList<Collected>();

@@ -32,6 +32,7 @@ public final class Sampler {
   }
 
   /**
+   * @param generated how many of the prompt's last tokens are text that was generated elsewhere
    * @param alternatives how many likely tokens come with log probabilities; null for none at all
    * @param ends ids that end the text
    */
@@ -39,6 +40,7 @@ public final class Sampler {
       SamplingPlan plan,
       int vocabulary,
       int[] prompt,
+      int generated,
       @Nullable Integer alternatives,
       int[] ends,
       @Nullable ChoiceGuide guide,
@@ -51,8 +53,13 @@ public final class Sampler {
     this.scratch = scratch;
     this.text = plan.hasPenalties() ? new TextSoFar(vocabulary) : null;
     if (text != null) {
-      for (int token : prompt) {
-        text.prompt(token);
+      int before = prompt.length - generated;
+      for (int i = 0; i < prompt.length; i++) {
+        if (i < before) {
+          text.prompt(prompt[i]);
+        } else {
+          text.generated(prompt[i]);
+        }
       }
     }
   }

@@ -4,6 +4,8 @@ import java.util.BitSet;
 
 /** Which tokens a text has, for penalties. Used by one thread. */
 final class TextSoFar {
+  private static final float MOST = 1e30f;
+
   private final BitSet seen = new BitSet(); // in the prompt or generated
   private final BitSet made = new BitSet();
   private final int[] counts; // of generated tokens
@@ -28,7 +30,8 @@ final class TextSoFar {
     if (repetition != 1f) {
       for (int id = seen.nextSetBit(0); id >= 0; id = seen.nextSetBit(id + 1)) {
         float logit = logits[at + id];
-        logits[at + id] = logit > 0 ? logit / repetition : logit * repetition;
+        logits[at + id] =
+            logit > 0 ? Math.min(logit / repetition, MOST) : logit * repetition; // stays finite
       }
     }
     for (int id = made.nextSetBit(0); id >= 0; id = made.nextSetBit(id + 1)) {

@@ -25,7 +25,8 @@ class SamplerTest {
   }
 
   private static Sampler sampler(SamplingPlan plan, int[] prompt, @Nullable Integer alternatives) {
-    return new Sampler(plan, 5, prompt, alternatives, new int[] {1}, null, new Sampler.Scratch(5));
+    return new Sampler(
+        plan, 5, prompt, 0, alternatives, new int[] {1}, null, new Sampler.Scratch(5));
   }
 
   /** How often each of the tokens came. */
@@ -54,7 +55,7 @@ class SamplerTest {
   void optionsThatLeaveNoTokenAreRefused(float temperature, float topP) {
     var all = new int[] {0, 1, 2, 3, 4};
     var plan = plan(temperature, 0, topP, 0f);
-    var sampler = new Sampler(plan, 5, new int[0], null, all, null, new Sampler.Scratch(5));
+    var sampler = new Sampler(plan, 5, new int[0], 0, null, all, null, new Sampler.Scratch(5));
     assertThatExceptionOfType(InvalidRequestException.class)
         .isThrownBy(() -> sampler.next(LOGITS.clone(), 0, 0, false))
         .withMessage("the options leave no token to draw");
@@ -62,7 +63,7 @@ class SamplerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(floats = {0f, -1f, 0.009f, 2.01f, Float.NaN})
+  @ValueSource(floats = {0f, -1f, 2.01f, Float.NaN})
   void repetitionPenaltyOutOfBoundsIsRefused(float penalty) {
     assertThatExceptionOfType(InvalidRequestException.class)
         .isThrownBy(() -> new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of()))

@@ -1,0 +1,220 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/**
+ * What a client asks for beside a text (several choices, stop strings, log probabilities, a least
+ * length) is the same whether its worker goes half way or not: each answer is compared with the one
+ * that the same request had before.
+ */
+class SeamIT {
+  private static final ObjectMapper JSON = new ObjectMapper();
+  private static final String MIGRATIONS = "dynamo_frontend_model_migration_total";
+  private static final int TOKENS = 80;
+  private static final Map<String, String> WORKER =
+      Map.of(
+          "DYNAMO_WORKER_TOKEN_INTERVAL", "100ms",
+          "DYNAMO_RUNTIME_HANDOVER_AFTER", "0s",
+          "DYNAMO_RUNTIME_DRAIN_TIMEOUT", "4s");
+
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+  private OracleText oracle;
+
+  @BeforeEach
+  void readTheModel() throws Exception {
+    oracle = OracleText.ofShippedModel();
+  }
+
+  @AfterEach
+  void close() {
+    executor.shutdownNow();
+    executor.close();
+  }
+
+  @Test
+  void nothingChangesWhenAWorkerIsDrained() throws Exception {
+    try (var cluster = Cluster.Plan.of("seam-drain", 2).worker(WORKER).start()) {
+      var unbroken = ask(cluster, new CountDownLatch(0), requests());
+      int before = running(cluster);
+      assertThat(before).isZero();
+      var flowing = new CountDownLatch(requests().size());
+      var answers = begin(cluster.frontend(), flowing, requests());
+      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+      var leaving = cluster.worker(0);
+      long moving = ServerFacts.worker(leaving).running();
+      assertThat(moving).isPositive();
+
+      assertThat(ServerFacts.drain(leaving)).isEqualTo(202);
+
+      Polling.until(
+          "the worker is closed",
+          Duration.ofSeconds(4), // streams of 8 s do not keep it
+          () -> ServerFacts.worker(leaving).state().equals("closed"));
+      assertThat(answers).as("and they go on").anyMatch(answer -> !answer.isDone());
+      assertThat(results(answers)).isEqualTo(unbroken);
+      ServerFacts.awaitMetric(
+          cluster.frontend(), MIGRATIONS, "migration_type=\"ongoing_request\"", moving);
+      ServerFacts.awaitMetric(
+          cluster.frontend(), "dynamo_frontend_requests_total", "status=\"error\"", 0);
+      assertThat(leaving.messages()).contains("handed " + moving + " generations");
+    }
+  }
+
+  @Test
+  void nothingChangesWhenAWorkerIsKilled() throws Exception {
+    try (var cluster = Cluster.Plan.of("seam-kill", 2).worker(WORKER).start()) {
+      var unbroken = ask(cluster, new CountDownLatch(0), requests());
+      var flowing = new CountDownLatch(requests().size());
+      var answers = begin(cluster.frontend(), flowing, requests());
+      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+      long moving = ServerFacts.worker(cluster.worker(0)).running();
+      assertThat(moving).isPositive();
+
+      cluster.worker(0).kill();
+
+      assertThat(results(answers)).isEqualTo(unbroken);
+      ServerFacts.awaitMetric(
+          cluster.frontend(), MIGRATIONS, "migration_type=\"ongoing_request\"", moving);
+    }
+  }
+
+  @Test
+  void aWorkerThatGoesWithoutASuccessorEndsItsStreamsInATypedError() throws Exception {
+    try (var cluster = Cluster.Plan.of("seam-alone", 1).worker(WORKER).start()) {
+      var flowing = new CountDownLatch(1);
+      var answers = begin(cluster.frontend(), flowing, List.of(request(1)));
+      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+
+      cluster.worker(0).terminate();
+
+      var answer = results(answers).getFirst();
+      assertThat(answer.error()).contains("\"type\":\"service_unavailable\"", "\"code\":503");
+      assertThat(answer.choice(0).text()).isNotEmpty();
+      assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
+      cluster.worker(0).awaitExit();
+    }
+  }
+
+  @Test
+  void aServerThatStopsWithAllItsRolesTellsItsClients() throws Exception {
+    var plan = ServerProcess.Plan.named("seam-stop");
+    for (var setting : WORKER.entrySet()) {
+      plan = plan.with(setting.getKey(), setting.getValue());
+    }
+    try (var server = plan.start()) {
+      server.awaitReady();
+      var flowing = new CountDownLatch(1);
+      var answers = begin(server, flowing, List.of(request(1)));
+      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+
+      server.terminate();
+
+      var answer = results(answers).getFirst();
+      assertThat(answer.error()).isNotNull();
+      assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
+      server.awaitExit();
+    }
+  }
+
+  /** One of each kind, some of them twice so that both workers have some. */
+  private List<ObjectNode> requests() {
+    var all = new ArrayList<ObjectNode>();
+    for (int i = 0; i < 4; i++) {
+      all.add(request(10 + i).put("n", 3).put("temperature", 1));
+      all.add(request(20 + i).put("logprobs", true).put("top_logprobs", 2));
+      all.add(request(30 + i).put("stop", stopFor(30 + i)));
+      all.add(
+          request(40 + i)
+              .put("stop", stopFor(40 + i))
+              .put("include_stop_str_in_output", true)
+              .put("min_tokens", TOKENS / 4)
+              .put("logprobs", true));
+    }
+    return all;
+  }
+
+  private static ObjectNode request(int number) {
+    try {
+      var body = ChatClient.body(Cluster.MODEL, OracleText.prompt(number), TOKENS, true);
+      var request = (ObjectNode) JSON.readTree(body);
+      request.putObject("stream_options").put("include_usage", true);
+      return request;
+    } catch (IOException broken) {
+      throw new AssertionError(broken);
+    }
+  }
+
+  /** Two halves of words near the end of the answer that come together nowhere before. */
+  private String stopFor(int number) {
+    var text = oracle.answer(number, TOKENS - 10);
+    var last = text.stripTrailing();
+    int gap = last.lastIndexOf(' ');
+    var stop = last.substring(gap - 2, gap + 3);
+    assertThat(text.indexOf(stop)).as("'%s' in '%s'", stop, text).isGreaterThan(gap - 3);
+    return stop;
+  }
+
+  private static int running(Cluster cluster) throws IOException, InterruptedException {
+    return ServerFacts.worker(cluster.worker(0)).running()
+        + ServerFacts.worker(cluster.worker(1)).running();
+  }
+
+  private List<ChatAnswer> ask(Cluster cluster, CountDownLatch flowing, List<ObjectNode> requests)
+      throws Exception {
+    var answers = results(begin(cluster.frontend(), flowing, requests));
+    assertThat(answers)
+        .allSatisfy(
+            answer -> {
+              assertThat(answer.error()).isNull();
+              assertThat(answer.choice(0).finish()).isIn("stop", "length");
+            });
+    assertThat(answers).extracting(answer -> answer.choice(0).finish()).contains("stop", "length");
+    return answers;
+  }
+
+  private List<Future<ChatAnswer>> begin(
+      ServerProcess frontend, CountDownLatch flowing, List<ObjectNode> requests) {
+    return requests.stream()
+        .map(
+            request ->
+                executor.submit(
+                    () -> {
+                      try (var client = ChatClient.post(frontend.port(), request.toString())) {
+                        var seen = new AtomicInteger();
+                        return ChatAnswer.read(
+                            client,
+                            () -> {
+                              if (seen.incrementAndGet() == 6) { // some tokens of each choice
+                                flowing.countDown();
+                              }
+                            });
+                      }
+                    }))
+        .toList();
+  }
+
+  private static List<ChatAnswer> results(List<Future<ChatAnswer>> answers) throws Exception {
+    var results = new ArrayList<ChatAnswer>();
+    for (var answer : answers) {
+      results.add(answer.get(2, TimeUnit.MINUTES));
+    }
+    return results;
+  }
+}

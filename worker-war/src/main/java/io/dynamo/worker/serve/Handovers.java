@@ -1,0 +1,156 @@
+package io.dynamo.worker.serve;
+
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.EndpointHandler;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.TokenStream;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Answers as another handler does, and can end its streams early so that their requesters go on
+ * with another worker: every token that was sent counts, none is lost or sent twice. Safe for
+ * concurrent use.
+ */
+public final class Handovers implements EndpointHandler<GenerateRequest, EngineOutput> {
+  private final EndpointHandler<GenerateRequest, EngineOutput> handler;
+  private final LongSupplier nanoClock;
+  private final Set<Held> running = ConcurrentHashMap.newKeySet(); // as many as are admitted
+
+  /**
+   * @param nanoClock tells how fast streams are
+   */
+  public Handovers(EndpointHandler<GenerateRequest, EngineOutput> handler, LongSupplier nanoClock) {
+    this.handler = handler;
+    this.nanoClock = nanoClock;
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> handle(GenerateRequest request, RequestContext context) {
+    var stream = handler.handle(request, context);
+    return next -> stream.subscribe(new Held(request, next));
+  }
+
+  /**
+   * Ends the streams that may not be over after {@code patienceNanos}, at the pace that they had so
+   * far, and that another worker can carry on. Each ends in an error that lets its requester
+   * migrate, after the items that were sent; its engine is told to give it up.
+   *
+   * @return how many were ended
+   */
+  public int handOver(long patienceNanos) {
+    int ended = 0;
+    for (var held : running) {
+      if (held.mayOutlast(patienceNanos) && held.handOver()) {
+        ended++;
+      }
+    }
+    return ended;
+  }
+
+  /** One stream; whoever tells its subscriber something holds it. */
+  private final class Held implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
+    private final GenerateRequest request;
+    private final Flow.Subscriber<? super EngineOutput> next;
+    private volatile Flow.@Nullable Subscription engine;
+    private int sent; // tokens; guarded by this, like what follows
+    private long firstNanos;
+    private boolean finished; // all items were sent
+    private boolean ended;
+
+    Held(GenerateRequest request, Flow.Subscriber<? super EngineOutput> next) {
+      this.request = request;
+      this.next = next;
+    }
+
+    synchronized boolean mayOutlast(long patienceNanos) {
+      if (finished || !request.mayMoveAfter(sent)) {
+        return false;
+      }
+      var budget = request.stop().maxTokens();
+      if (budget == null || sent < 2) { // nobody knows its end, or its pace
+        return true;
+      }
+      double perToken = (double) (nanoClock.getAsLong() - firstNanos) / (sent - 1);
+      return perToken * (budget - sent) > patienceNanos;
+    }
+
+    boolean handOver() {
+      var from = engine;
+      synchronized (this) {
+        if (ended || finished || from == null) {
+          return false;
+        }
+        ended = true;
+        next.onError(TokenStream.shutDown());
+      }
+      running.remove(this);
+      from.cancel();
+      return true;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      engine = subscription;
+      running.add(this);
+      next.onSubscribe(this);
+    }
+
+    @Override
+    public synchronized void onNext(EngineOutput item) {
+      if (ended) {
+        return;
+      }
+      int tokens = item.tokenIds().length;
+      if (sent == 0 && tokens > 0) {
+        firstNanos = nanoClock.getAsLong();
+      }
+      sent += tokens;
+      finished = item.finishReason() != null;
+      next.onNext(item);
+    }
+
+    @Override
+    public void onError(Throwable cause) {
+      running.remove(this);
+      synchronized (this) {
+        if (!ended) {
+          ended = true;
+          next.onError(cause);
+        }
+      }
+    }
+
+    @Override
+    public void onComplete() {
+      running.remove(this);
+      synchronized (this) {
+        if (!ended) {
+          ended = true;
+          next.onComplete();
+        }
+      }
+    }
+
+    @Override
+    public void request(long count) {
+      var from = engine;
+      if (from != null) {
+        from.request(count);
+      }
+    }
+
+    @Override
+    public void cancel() {
+      running.remove(this);
+      var from = engine;
+      if (from != null) {
+        from.cancel();
+      }
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package io.dynamo.worker.serve;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.concurrent.ItemStream;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.inference.OutputOptions;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
+import io.dynamo.inference.SamplingOptions;
+import io.dynamo.worker.engine.Collected;
+import io.dynamo.worker.engine.Requests;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class HandoversTest {
+  private static final long SECOND = TimeUnit.SECONDS.toNanos(1);
+
+  private final AtomicLong clock = new AtomicLong();
+  private final List<ItemStream<EngineOutput>> engine = new ArrayList<>();
+  private final AtomicInteger givenUp = new AtomicInteger();
+  private final Handovers handovers =
+      new Handovers(
+          (request, context) -> {
+            engine.add(new ItemStream<>(64, () -> {}, givenUp::incrementAndGet));
+            return engine.getLast();
+          },
+          clock::get);
+
+  private Collected ask(GenerateRequest request) {
+    return Collected.all(handovers.handle(request, Requests.context()));
+  }
+
+  private static GenerateRequest request(@Nullable Integer budget) {
+    return Requests.of(new int[] {1}, budget);
+  }
+
+  /** A token now and {@code more} after it, one each second. */
+  private void atOneTokenPerSecond(int more) {
+    engine.getLast().offer(EngineOutput.ofTokens(0));
+    for (int i = 1; i <= more; i++) {
+      clock.addAndGet(SECOND);
+      engine.getLast().offer(EngineOutput.ofTokens(i));
+    }
+  }
+
+  @Test
+  void aStreamThatIsHandedOverEndsAfterItsItemsSoThatItsRequesterMigrates() {
+    var answer = ask(request(100));
+    atOneTokenPerSecond(2);
+
+    assertThat(handovers.handOver(10 * SECOND)).isOne();
+
+    assertThat(answer.tokens()).containsExactly(0, 1, 2);
+    assertThat(answer.failure())
+        .isInstanceOfSatisfying(
+            WorkerLostException.class,
+            lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN));
+    assertThat(givenUp).as("told to the engine").hasValue(1);
+    engine.getLast().offer(EngineOutput.ofTokens(3));
+    assertThat(answer.tokens()).as("nothing follows the error").hasSize(3);
+    assertThat(handovers.handOver(0)).as("once").isZero();
+  }
+
+  @Test
+  void aStreamThatEndsInTimeAtItsPaceStays() {
+    var answer = ask(request(10));
+    atOneTokenPerSecond(4);
+
+    assertThat(handovers.handOver(5 * SECOND)).isZero();
+    assertThat(handovers.handOver(5 * SECOND - 1)).isOne();
+    assertThat(answer.isEnded()).isTrue();
+  }
+
+  @Test
+  void aStreamWithoutATokenOrABudgetMayTakeForEver() {
+    ask(request(10));
+    assertThat(handovers.handOver(1000 * SECOND)).isOne();
+    ask(request(null));
+    atOneTokenPerSecond(4);
+    assertThat(handovers.handOver(1000 * SECOND)).isOne();
+  }
+
+  @Test
+  void whatNoOtherWorkerCanCarryOnStays() {
+    var pinned =
+        request(100).routedTo(new RoutingHints(0, PassedOn.of(Map.of("backend_instance_id", 7L))));
+    ask(pinned);
+    assertThat(handovers.handOver(0)).isZero();
+
+    var guided = guided();
+    ask(guided);
+    atOneTokenPerSecond(1);
+    assertThat(handovers.handOver(0)).as("a form that has begun").isZero();
+    ask(guided);
+    assertThat(handovers.handOver(0)).as("a form that has not").isOne();
+  }
+
+  private static GenerateRequest guided() {
+    var request = request(100);
+    var guided = new GuidedDecoding(null, null, List.of("a", "b"), null, null, null, null);
+    var sampling =
+        new SamplingOptions(
+            null, null, null, null, null, null, null, null, null, null, guided, PassedOn.NONE);
+    return Requests.of(request.tokenIds(), request.stop(), sampling, OutputOptions.DEFAULTS);
+  }
+
+  @Test
+  void aStreamWhoseLastItemWasSentOrWhoseReaderIsGoneIsLeftAlone() {
+    var whole = ask(request(1));
+    engine.getLast().offer(EngineOutput.finish(FinishReason.LENGTH, null, 5));
+    assertThat(handovers.handOver(0)).isZero();
+    engine.getLast().complete();
+    assertThat(whole.isEnded()).isTrue();
+    assertThat(whole.failure()).isNull();
+
+    ask(request(1)).cancel();
+    assertThat(givenUp).hasValue(1);
+    assertThat(handovers.handOver(0)).isZero();
+  }
+
+  @Test
+  void failuresOfTheEnginePass() {
+    var answer = ask(request(1));
+    var failure = new IllegalStateException("x");
+    engine.getLast().fail(failure);
+    assertThat(answer.failure()).isSameAs(failure);
+  }
+}
