@@ -39,7 +39,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
   private final LongSupplier nanoClock;
   private final RankSelector selector;
   private final DoubleSupplier random;
-  private final RequestMeters meters;
+  private final String routerId;
   private final OverheadMeters overhead;
   private final DecisionLog explanations;
   private final Metrics.Counter decisions;
@@ -70,7 +70,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     this.nanoClock = nanoClock;
     this.selector = new RankSelector(settings.costs(), random);
     this.random = random;
-    this.meters = new RequestMeters(metrics);
+    this.routerId = routerId;
     this.overhead = new OverheadMeters(metrics, routerId);
     this.explanations = new DecisionLog(settings.explaining());
     var mode = settings.mode().name().toLowerCase(Locale.ROOT);
@@ -119,6 +119,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
         settings.sessions().ttl() == null
             ? null
             : new SessionTable(settings.sessions().ttl(), SessionTable.MAX_SESSIONS, nanoClock);
+    var own = labels(endpoint);
     metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
     metrics.gauge(RouterMetrics.WORKERS, () -> workers.live().size(), label);
     if (sessions != null) {
@@ -129,7 +130,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     if (listens) {
       metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
     }
-    var strategy = strategy(endpoint, workers);
+    var strategy = strategy(endpoint, workers, own);
     AutoCloseable reports =
         listens ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics) : () -> {};
     var replicas =
@@ -155,17 +156,35 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
             strategy,
             sessions,
-            meters,
+            new RequestMeters(metrics, own),
             overhead,
             explanations,
             nanoClock,
             reports));
   }
 
-  private Strategy strategy(EndpointId endpoint, EndpointInstances workers) {
+  /** Dynamo's labels of what its router counts. */
+  private Label[] labels(EndpointId endpoint) {
+    return new Label[] {
+      new Label("dynamo_namespace", endpoint.namespace()),
+      new Label("dynamo_component", endpoint.component()),
+      new Label("router_id", routerId),
+      new Label("worker_id", feed.discovery().instanceId().hex())
+    };
+  }
+
+  private Strategy strategy(EndpointId endpoint, EndpointInstances workers, Label[] labels) {
     return settings.mode() == RouterSettings.Mode.KV
         ? new PrefixStrategy(
-            settings, endpoint, workers, selector, feed, metrics, overhead, nanoClock)
+            settings,
+            endpoint,
+            workers,
+            selector,
+            feed,
+            new PlacementMeters(metrics, labels),
+            metrics,
+            overhead,
+            nanoClock)
         : new SpreadStrategy(new Spread(settings.mode(), random));
   }
 

@@ -1,11 +1,12 @@
 package io.dynamo.router;
 
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 
 /** What becomes of requests, as the router sees it. */
 final class RequestMeters {
-  private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
+  private static final double NANOS_PER_SECOND = 1e9;
 
   final Metrics.Counter started;
   private final Metrics.Counter ended;
@@ -15,25 +16,28 @@ final class RequestMeters {
   private final Metrics.Timer outputTokens;
   private final Metrics.Timer hitRate;
 
-  RequestMeters(Metrics metrics) {
-    started = metrics.counter(RouterMetrics.REQUESTS_STARTED);
-    ended = metrics.counter(RouterMetrics.REQUESTS);
-    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN);
-    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY);
-    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS);
-    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS);
-    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE);
+  /**
+   * @param labels of all of them
+   */
+  RequestMeters(Metrics metrics, Label... labels) {
+    started = metrics.counter(RouterMetrics.REQUESTS_STARTED, labels);
+    ended = metrics.counter(RouterMetrics.REQUESTS, labels);
+    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN, labels);
+    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY, labels);
+    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS, labels);
+    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS, labels);
+    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE, labels);
   }
 
   void placed(int promptTokens) {
-    inputTokens.record((long) (promptTokens * UNIT));
+    inputTokens.record(promptTokens, 1);
   }
 
   /**
    * @param blocks of the prompt, complete ones; at least 1
    */
   void hit(int overlapBlocks, int blocks) {
-    hitRate.record((long) (overlapBlocks * UNIT / blocks));
+    hitRate.record((double) overlapBlocks / blocks, 1);
   }
 
   void firstToken(long nanos) {
@@ -41,11 +45,11 @@ final class RequestMeters {
   }
 
   void nextTokens(long nanos, int tokens) {
-    interToken.record(nanos / tokens);
+    interToken.record(nanos / NANOS_PER_SECOND / tokens, tokens);
   }
 
   void ended(long generated) {
     ended.increment();
-    outputTokens.record((long) (generated * UNIT));
+    outputTokens.record(generated, 1);
   }
 }

@@ -13,6 +13,7 @@ import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.RouterMetrics;
+import java.util.Arrays;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -52,7 +53,10 @@ class EndpointRoutersTest extends RouterHarness {
         assertThat(first.instance().id().value()).isEqualTo(1);
         assertThat(second.instance().id().value()).isEqualTo(2);
         assertThat(second.overlapBlocks()).isZero();
-        assertThat(metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS).value()).isEqualTo(1);
+        var labels = Arrays.copyOf(ownLabels(), 5);
+        labels[4] = new Label("worker_type", "decode");
+        assertThat(metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, labels).value())
+            .isEqualTo(1);
       }
     }
   }

@@ -14,6 +14,7 @@ import io.dynamo.error.OverloadedException;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Histogram;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
@@ -441,23 +442,23 @@ class RoutePropertiesTest extends RouterHarness {
       decision.close();
       decision.close();
     }
-    assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED).value()).isEqualTo(1);
-    assertThat(metrics.counter(RouterMetrics.REQUESTS).value()).isEqualTo(1);
-    assertThat(recorded.sums)
-        .containsEntry("dynamo_component_router_input_sequence_tokens", 40e9)
-        .containsEntry("dynamo_component_router_output_sequence_tokens", 4e9)
-        .containsEntry("dynamo_component_router_kv_hit_rate", 0.0)
-        .containsKeys(
-            "dynamo_component_router_time_to_first_token_seconds",
-            "dynamo_component_router_inter_token_latency_seconds",
-            "dynamo_router_overhead_block_hashing_ms",
-            "dynamo_router_overhead_indexer_find_matches_ms",
-            "dynamo_router_overhead_scheduling_ms",
-            "dynamo_router_overhead_total_ms");
+    assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED, ownLabels()).value()).isEqualTo(1);
+    assertThat(metrics.counter(RouterMetrics.REQUESTS, ownLabels()).value()).isEqualTo(1);
+    assertThat(recorded.sum("dynamo_component_router_input_sequence_tokens")).isEqualTo(40);
+    assertThat(recorded.sum("dynamo_component_router_output_sequence_tokens")).isEqualTo(4);
+    assertThat(recorded.sum("dynamo_component_router_kv_hit_rate")).isZero();
+    assertThat(recorded.count("dynamo_component_router_kv_hit_rate")).isOne();
+    assertThat(recorded.count("dynamo_component_router_time_to_first_token_seconds")).isOne();
+    assertThat(recorded.count("dynamo_component_router_inter_token_latency_seconds"))
+        .as("the gap before three tokens counts for each")
+        .isEqualTo(3);
+    for (var stage : List.of("block_hashing", "indexer_find_matches", "scheduling", "total")) {
+      assertThat(recorded.count("dynamo_router_overhead_" + stage + "_ms")).as(stage).isOne();
+    }
   }
 
   private static final class Recorder implements Metrics.Outlet {
-    final Map<String, Double> sums = new HashMap<>();
+    final Map<String, Histogram> histograms = new HashMap<>();
 
     @Override
     public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {}
@@ -466,8 +467,20 @@ class RoutePropertiesTest extends RouterHarness {
     public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {}
 
     @Override
-    public Metrics.Timer timer(MetricName name, List<Label> labels) {
-      return nanos -> sums.merge(name.name(), (double) nanos, Double::sum);
+    public void histogram(MetricName name, List<Label> labels, Histogram histogram) {
+      histograms.put(name.name(), histogram);
+    }
+
+    double sum(String name) {
+      return of(name).sum();
+    }
+
+    long count(String name) {
+      return of(name).count();
+    }
+
+    private Histogram of(String name) {
+      return Objects.requireNonNull(histograms.get(name), name);
     }
   }
 }

@@ -92,7 +92,9 @@ public final class EnvironmentAliases implements ConfigSource {
           numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
           numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
   private static final List<Alias> ALIASES =
-      Stream.concat(OWN.stream(), RouterAliases.all().stream()).toList();
+      Stream.of(OWN, RouterAliases.all(), MetricsKeys.aliases(), TraceKeys.aliases())
+          .flatMap(List::stream)
+          .toList();
 
   private final Map<String, String> values;
 
@@ -116,7 +118,7 @@ public final class EnvironmentAliases implements ConfigSource {
     return new Alias(variable, key.name(), "", text -> text);
   }
 
-  private static Alias numbered(String variable, SettingKey<?> key, String unit) {
+  static Alias numbered(String variable, SettingKey<?> key, String unit) {
     return new Alias(
         variable,
         key.name(),

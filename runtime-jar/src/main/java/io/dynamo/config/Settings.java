@@ -9,4 +9,5 @@ public record Settings(
     RouterSettings router,
     FrontendSettings frontend,
     WorkerSettings worker,
-    StatusSettings status) {}
+    StatusSettings status,
+    WatchSettings watch) {}

@@ -69,6 +69,7 @@ public final class SettingsReader {
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
     reader.problems.addAll(new RouterReader(reader).problems());
+    reader.problems.addAll(MetricsKeys.problems(reader));
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
     }
@@ -252,7 +253,9 @@ public final class SettingsReader {
         new RouterReader(this).read(),
         frontend(),
         worker(),
-        status());
+        status(),
+        new WatchSettings(
+            MetricsKeys.read(this), TraceKeys.read(this), get(SettingKeys.REQUEST_LOG)));
   }
 
   private ServerSettings server() {

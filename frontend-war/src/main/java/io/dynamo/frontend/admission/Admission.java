@@ -2,6 +2,7 @@ package io.dynamo.frontend.admission;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.FailureMeters;
 import io.dynamo.metrics.Metrics;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,6 +16,7 @@ public final class Admission {
 
   private final int limit;
   private final Metrics metrics;
+  private final FailureMeters failures;
   private final BodyBudget bodies;
   private final ConcurrentHashMap<String, ModelMeters> meters = new ConcurrentHashMap<>();
   private final Object lock = new Object();
@@ -36,6 +38,7 @@ public final class Admission {
     this.limit = limit;
     this.bodies = bodies;
     this.metrics = metrics;
+    this.failures = new FailureMeters(metrics);
   }
 
   /** What the bodies of all requests share. */
@@ -132,5 +135,9 @@ public final class Admission {
 
   Metrics metrics() {
     return metrics;
+  }
+
+  FailureMeters failures() {
+    return failures;
   }
 }

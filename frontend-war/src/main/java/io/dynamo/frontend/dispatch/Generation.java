@@ -51,7 +51,7 @@ public final class Generation {
   private final KvRouter router;
   private final WorkerCalls workers;
   private final int migrationLimit;
-  private final DispatchMetrics metrics;
+  private final LegWatch watch;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
   private final Trail trail;
@@ -80,7 +80,7 @@ public final class Generation {
       KvRouter router,
       WorkerCalls workers,
       int migrationLimit,
-      DispatchMetrics metrics,
+      LegWatch watch,
       Executor starter,
       Trail trail,
       Flow.Subscriber<? super EngineOutput> downstream) {
@@ -90,7 +90,7 @@ public final class Generation {
     this.router = router;
     this.workers = workers;
     this.migrationLimit = migrationLimit;
-    this.metrics = metrics;
+    this.watch = watch;
     this.starter = starter;
     this.trail = trail;
     this.downstream = downstream;
@@ -143,7 +143,7 @@ public final class Generation {
   CompletionStage<Void> startLeg() {
     if (migrations > migrated) { // whoever runs the legs has taken the lost one up again
       migrated = migrations;
-      metrics.migrated(model.name(), delivered.size() > 0);
+      watch.migrated(delivered.size() > 0);
     }
     var end = new CompletableFuture<Void>();
     running = end;
@@ -162,7 +162,7 @@ public final class Generation {
       return;
     }
     try {
-      var chosen = route();
+      var chosen = watch.routed(this::route);
       decision = chosen;
       if (context.cancellation().level() == Cancellation.Level.KILL) {
         closeDecision(); // raised while the router chose, by who saw no decision to close
@@ -174,7 +174,7 @@ public final class Generation {
           request
               .continuedBy(delivered.toArray())
               .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()));
-      var leg = context.leg();
+      var leg = context.leg(watch.legStarts(chosen));
       workers
           .call(chosen.instance(), asked, leg)
           .subscribe(new Leg(chosen, leg.cancellation(), end));
@@ -286,6 +286,11 @@ public final class Generation {
     }
   }
 
+  /** All legs are over, for {@code failure} or for good. */
+  void over(@Nullable Throwable failure) {
+    watch.over(failure, delivered.size());
+  }
+
   /** Frees what the running leg has booked. */
   private void closeDecision() {
     var booked = decision;
@@ -314,6 +319,9 @@ public final class Generation {
 
     @Override
     public void onNext(EngineOutput item) {
+      if (first) {
+        watch.item();
+      }
       if (booked != null && item.tokenIds().length > 0) {
         if (first) {
           first = false;
@@ -339,7 +347,7 @@ public final class Generation {
 
     @Override
     public void onComplete() {
-      leave();
+      leave(null);
       var error = engineError;
       if (error != null) {
         end.completeExceptionally(
@@ -357,7 +365,7 @@ public final class Generation {
 
     @Override
     public void onError(Throwable cause) {
-      leave();
+      leave(finished ? null : cause);
       if (finished) {
         complete();
         end.complete(null);
@@ -368,7 +376,8 @@ public final class Generation {
       }
     }
 
-    private void leave() {
+    private void leave(@Nullable Throwable failure) {
+      watch.legEnds(failure);
       arbiter.release();
       if (booked != null) {
         booked.close();
@@ -379,6 +388,7 @@ public final class Generation {
     }
 
     private void lost(Migratable loss) {
+      watch.lost();
       lastLoss = loss;
       var worker = Objects.requireNonNull(booked).rank().worker();
       failed.add(worker);

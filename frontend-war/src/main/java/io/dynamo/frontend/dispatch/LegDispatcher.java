@@ -2,6 +2,7 @@ package io.dynamo.frontend.dispatch;
 
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
@@ -24,11 +25,13 @@ public final class LegDispatcher implements Dispatcher {
   private final Legs legs;
   private final int migrationLimit;
   private final DispatchMetrics metrics;
+  private final Stages stages;
   private final Executor starter;
   private final ScheduledExecutorService timer;
 
   /**
    * @param migrationLimit legs that may follow the first
+   * @param stages told of each leg's
    * @param starter runs each leg's start on a thread of its own
    * @param timer ends generations whose deadline has passed
    */
@@ -38,6 +41,7 @@ public final class LegDispatcher implements Dispatcher {
       Legs legs,
       int migrationLimit,
       Metrics metrics,
+      Stages stages,
       Executor starter,
       ScheduledExecutorService timer) {
     this.starter = starter;
@@ -46,6 +50,7 @@ public final class LegDispatcher implements Dispatcher {
     this.legs = legs;
     this.migrationLimit = migrationLimit;
     this.metrics = new DispatchMetrics(metrics);
+    this.stages = stages;
     this.timer = timer;
   }
 
@@ -89,7 +94,7 @@ public final class LegDispatcher implements Dispatcher {
             router,
             workers,
             limit(model),
-            metrics,
+            new LegWatch(model, context, metrics, stages),
             starter,
             trail,
             subscriber);
@@ -107,6 +112,7 @@ public final class LegDispatcher implements Dispatcher {
             (_, failure) -> {
               deadline.cancel(false);
               listening.close();
+              generation.over(failure == null ? null : cause(failure));
               if (failure != null) {
                 generation.fail(cause(failure));
               }

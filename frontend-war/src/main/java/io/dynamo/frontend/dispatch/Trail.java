@@ -2,6 +2,7 @@ package io.dynamo.frontend.dispatch;
 
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.router.RouteDecision;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +20,7 @@ public final class Trail {
 
   private volatile @Nullable Place first;
   private volatile @Nullable Place latest;
+  private final AtomicInteger legs = new AtomicInteger();
 
   void add(RouteDecision decision) {
     var place =
@@ -31,6 +33,12 @@ public final class Trail {
       first = place;
     }
     latest = place;
+    legs.incrementAndGet();
+  }
+
+  /** How many legs have found a place. */
+  public int legs() {
+    return legs.get();
   }
 
   /** Where the first leg went, null before it did. */

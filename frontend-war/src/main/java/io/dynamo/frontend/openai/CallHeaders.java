@@ -18,8 +18,7 @@ final class CallHeaders {
   private static final String METADATA = "x-dynamo-meta-";
   private static final int MAX_METADATA = 64;
   private static final int MAX_METADATA_BYTES = 65_536;
-  private static final List<String> FORWARDED =
-      List.of("traceparent", "tracestate", "x-request-id");
+  private static final List<String> FORWARDED = List.of("x-request-id");
 
   private static final long U32 = 0xFFFF_FFFFL;
   private static final Pattern DIGITS = Pattern.compile("[0-9]{1,20}");
@@ -73,7 +72,7 @@ final class CallHeaders {
     return pairs;
   }
 
-  /** Trace context and external ids. */
+  /** External ids. */
   static Map<String, String> forwarded(Map<String, String> headers) {
     var kept = new HashMap<String, String>();
     for (var name : FORWARDED) {

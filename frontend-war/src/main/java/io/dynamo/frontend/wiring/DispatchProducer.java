@@ -8,6 +8,7 @@ import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
 import io.dynamo.frontend.preprocess.PrefixCache;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.MessageCodec;
@@ -53,6 +54,7 @@ public class DispatchProducer {
       DynamoRuntime runtime,
       KvRouter router,
       GenerationLegs legs,
+      Stages stages,
       MessageCodec<GenerateRequest, EngineOutput> codec) {
     return new LegDispatcher(
         router,
@@ -60,6 +62,7 @@ public class DispatchProducer {
         legs,
         runtime.settings().frontend().migrationLimit(),
         runtime.metrics(),
+        stages,
         runtime.blocking(),
         runtime.timer());
   }

@@ -17,11 +17,14 @@ import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.watch.RequestWatch;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
+import io.dynamo.trace.Tracing;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -175,6 +178,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   final Metrics metrics = new Metrics();
+  final Stages stages = new Stages(metrics, Tracing.OFF);
   final BodyBudget bodies = new BodyBudget(8192);
   final Admission admission = new Admission(4, bodies, metrics);
   final DisconnectWatcher watcher;
@@ -245,7 +249,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             admission,
             watcher,
             Runnable::run,
-            () -> Instant.ofEpochSecond(createdSeconds));
+            () -> Instant.ofEpochSecond(createdSeconds),
+            new RequestWatch.Desk(stages, true));
     admission.open();
   }
 

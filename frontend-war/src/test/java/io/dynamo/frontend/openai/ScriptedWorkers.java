@@ -13,6 +13,7 @@ import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.LegLostException;
 import io.dynamo.frontend.dispatch.WorkerCalls;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -23,6 +24,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
+import io.dynamo.trace.Tracing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -118,7 +120,14 @@ final class ScriptedWorkers implements WorkerCalls {
   /** A dispatcher that sends to them, with three migrations. */
   Dispatcher dispatcher(Metrics metrics, ScheduledExecutorService timer) {
     return new LegDispatcher(
-        ScriptedWorkers::route, this, ScriptedWorkers::run, 3, metrics, Runnable::run, timer);
+        ScriptedWorkers::route,
+        this,
+        ScriptedWorkers::run,
+        3,
+        metrics,
+        new Stages(metrics, Tracing.OFF),
+        Runnable::run,
+        timer);
   }
 
   /** What fault tolerance does, without a container. */
