@@ -47,12 +47,17 @@ public final class Metrics {
   }
 
   /** Durations and other values, counted in buckets. */
+  @FunctionalInterface
   public interface Timer {
     /** Counts a duration, of a metric in seconds. */
     void record(long nanos);
 
     /** Counts {@code value}, in the metric's own unit, so many times. */
-    void record(double value, int times);
+    default void record(double value, int times) {
+      for (int i = 0; i < times; i++) {
+        record(Math.round(value * 1e9));
+      }
+    }
   }
 
   /**
