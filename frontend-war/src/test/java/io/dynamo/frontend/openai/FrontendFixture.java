@@ -178,7 +178,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   final Metrics metrics = new Metrics();
-  final Stages stages = new Stages(metrics, Tracing.OFF);
+  final Stages stages;
   final BodyBudget bodies = new BodyBudget(8192);
   final Admission admission = new Admission(4, bodies, metrics);
   final DisconnectWatcher watcher;
@@ -215,9 +215,15 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Nullable RequestContext context;
 
   FrontendFixture() {
+    this(Tracing.OFF);
+  }
+
+  FrontendFixture(Tracing tracing) {
     this(
         Duration.ofSeconds(30),
-        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}));
+        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+        4096,
+        tracing);
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher) {
@@ -225,6 +231,12 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher, int bodyLimit) {
+    this(requestTimeout, watcher, bodyLimit, Tracing.OFF);
+  }
+
+  private FrontendFixture(
+      Duration requestTimeout, DisconnectWatcher watcher, int bodyLimit, Tracing tracing) {
+    this.stages = new Stages(metrics, tracing);
     this.watcher = watcher;
     var settings =
         new FrontendSettings(

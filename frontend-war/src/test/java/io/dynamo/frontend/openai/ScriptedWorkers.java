@@ -51,6 +51,7 @@ final class ScriptedWorkers implements WorkerCalls {
 
   private final Map<String, Deque<Leg>> legs = new HashMap<>();
   final List<GenerateRequest> asked = new ArrayList<>();
+  final List<Map<String, String>> headers = new ArrayList<>(); // of each call
   final List<String> cancelled = new ArrayList<>();
 
   void plays(String text, Leg... all) {
@@ -97,6 +98,7 @@ final class ScriptedWorkers implements WorkerCalls {
   public Flow.Publisher<EngineOutput> call(
       Instance instance, GenerateRequest request, RequestContext context) {
     asked.add(request);
+    headers.add(context.headers());
     var text = context.id().length() > 36 ? context.id().substring(36) : "";
     var leg = legs.getOrDefault(text, new ArrayDeque<>()).poll();
     var stream = new ItemStream<EngineOutput>(64, () -> {}, () -> cancelled.add(text));
@@ -119,13 +121,18 @@ final class ScriptedWorkers implements WorkerCalls {
 
   /** A dispatcher that sends to them, with three migrations. */
   Dispatcher dispatcher(Metrics metrics, ScheduledExecutorService timer) {
+    return dispatcher(metrics, new Stages(metrics, Tracing.OFF), timer);
+  }
+
+  /** The same, watched. */
+  Dispatcher dispatcher(Metrics metrics, Stages stages, ScheduledExecutorService timer) {
     return new LegDispatcher(
         ScriptedWorkers::route,
         this,
         ScriptedWorkers::run,
         3,
         metrics,
-        new Stages(metrics, Tracing.OFF),
+        stages,
         Runnable::run,
         timer);
   }
