@@ -30,7 +30,8 @@ import java.util.function.LongSupplier;
  * The router of a server: an {@link EndpointRouter} for each endpoint, made when it is first asked
  * for and closed with this. Safe for concurrent use.
  */
-public final class EndpointRouters implements KvRouter, RouteExplanations, AutoCloseable {
+public final class EndpointRouters
+    implements KvRouter, QueueDepths, RouteExplanations, AutoCloseable {
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
   private final Function<Instance, WorkerTraits> traitsOf;
@@ -39,7 +40,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
   private final LongSupplier nanoClock;
   private final RankSelector selector;
   private final DoubleSupplier random;
-  private final String routerId;
+  private final RequestMeters meters;
   private final OverheadMeters overhead;
   private final DecisionLog explanations;
   private final Metrics.Counter decisions;
@@ -70,7 +71,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     this.nanoClock = nanoClock;
     this.selector = new RankSelector(settings.costs(), random);
     this.random = random;
-    this.routerId = routerId;
+    this.meters = new RequestMeters(metrics);
     this.overhead = new OverheadMeters(metrics, routerId);
     this.explanations = new DecisionLog(settings.explaining());
     var mode = settings.mode().name().toLowerCase(Locale.ROOT);
@@ -119,7 +120,6 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
         settings.sessions().ttl() == null
             ? null
             : new SessionTable(settings.sessions().ttl(), SessionTable.MAX_SESSIONS, nanoClock);
-    var own = labels(endpoint);
     metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
     metrics.gauge(RouterMetrics.WORKERS, () -> workers.live().size(), label);
     if (sessions != null) {
@@ -130,7 +130,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     if (listens) {
       metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
     }
-    var strategy = strategy(endpoint, workers, own);
+    var strategy = strategy(endpoint, workers);
     AutoCloseable reports =
         listens ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics) : () -> {};
     var replicas =
@@ -156,36 +156,24 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
             strategy,
             sessions,
-            new RequestMeters(metrics, own),
+            meters,
             overhead,
             explanations,
             nanoClock,
             reports));
   }
 
-  /** Dynamo's labels of what its router counts. */
-  private Label[] labels(EndpointId endpoint) {
-    return new Label[] {
-      new Label("dynamo_namespace", endpoint.namespace()),
-      new Label("dynamo_component", endpoint.component()),
-      new Label("router_id", routerId),
-      new Label("worker_id", feed.discovery().instanceId().hex())
-    };
-  }
-
-  private Strategy strategy(EndpointId endpoint, EndpointInstances workers, Label[] labels) {
+  private Strategy strategy(EndpointId endpoint, EndpointInstances workers) {
     return settings.mode() == RouterSettings.Mode.KV
         ? new PrefixStrategy(
-            settings,
-            endpoint,
-            workers,
-            selector,
-            feed,
-            new PlacementMeters(metrics, labels),
-            metrics,
-            overhead,
-            nanoClock)
+            settings, endpoint, workers, selector, feed, metrics, overhead, nanoClock)
         : new SpreadStrategy(new Spread(settings.mode(), random));
+  }
+
+  @Override
+  public int queued(EndpointId endpoint) {
+    var known = routers.get(endpoint);
+    return known == null ? 0 : known.queued();
   }
 
   @Override

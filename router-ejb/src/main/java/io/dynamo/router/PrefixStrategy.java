@@ -38,7 +38,10 @@ final class PrefixStrategy implements Strategy {
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
   private final OverheadMeters overhead;
   private final LongSupplier nanoClock;
-  private final PlacementMeters meters;
+  private final Metrics.Counter promptBlocks;
+  private final Metrics.Counter overlapBlocks;
+  private final Metrics.Counter nonMaxOverlap;
+  private final Metrics.Counter blocksLost;
 
   PrefixStrategy(
       RouterSettings settings,
@@ -46,7 +49,6 @@ final class PrefixStrategy implements Strategy {
       EndpointInstances instances,
       RankSelector selector,
       EventFeed feed,
-      PlacementMeters meters,
       Metrics metrics,
       OverheadMeters overhead,
       LongSupplier nanoClock) {
@@ -55,7 +57,10 @@ final class PrefixStrategy implements Strategy {
     this.instances = instances;
     this.overhead = overhead;
     this.nanoClock = nanoClock;
-    this.meters = meters;
+    this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
+    this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
+    this.nonMaxOverlap = metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS);
+    this.blocksLost = metrics.counter(RouterMetrics.OVERLAP_BLOCKS_LOST);
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
@@ -195,7 +200,12 @@ final class PrefixStrategy implements Strategy {
     @Override
     public void placed(WorkerRank rank, Verdict verdict) {
       int held = verdict.overlapBlocks();
-      meters.placed(hashes.length(), held, most);
+      promptBlocks.add(hashes.length());
+      overlapBlocks.add(held);
+      if (held < most) {
+        nonMaxOverlap.increment();
+        blocksLost.add(most - held);
+      }
       if (predicted != null) {
         predicted.placed(rank, hashes);
       }

@@ -1,12 +1,11 @@
 package io.dynamo.router;
 
-import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 
 /** What becomes of requests, as the router sees it. */
 final class RequestMeters {
-  private static final double NANOS_PER_SECOND = 1e9;
+  private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
 
   final Metrics.Counter started;
   private final Metrics.Counter ended;
@@ -16,28 +15,25 @@ final class RequestMeters {
   private final Metrics.Timer outputTokens;
   private final Metrics.Timer hitRate;
 
-  /**
-   * @param labels of all of them
-   */
-  RequestMeters(Metrics metrics, Label... labels) {
-    started = metrics.counter(RouterMetrics.REQUESTS_STARTED, labels);
-    ended = metrics.counter(RouterMetrics.REQUESTS, labels);
-    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN, labels);
-    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY, labels);
-    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS, labels);
-    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS, labels);
-    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE, labels);
+  RequestMeters(Metrics metrics) {
+    started = metrics.counter(RouterMetrics.REQUESTS_STARTED);
+    ended = metrics.counter(RouterMetrics.REQUESTS);
+    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN);
+    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY);
+    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS);
+    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS);
+    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE);
   }
 
   void placed(int promptTokens) {
-    inputTokens.record(promptTokens, 1);
+    inputTokens.record((long) (promptTokens * UNIT));
   }
 
   /**
    * @param blocks of the prompt, complete ones; at least 1
    */
   void hit(int overlapBlocks, int blocks) {
-    hitRate.record((double) overlapBlocks / blocks, 1);
+    hitRate.record((long) (overlapBlocks * UNIT / blocks));
   }
 
   void firstToken(long nanos) {
@@ -45,11 +41,11 @@ final class RequestMeters {
   }
 
   void nextTokens(long nanos, int tokens) {
-    interToken.record(nanos / NANOS_PER_SECOND / tokens, tokens);
+    interToken.record(nanos / tokens);
   }
 
   void ended(long generated) {
     ended.increment();
-    outputTokens.record(generated, 1);
+    outputTokens.record((long) (generated * UNIT));
   }
 }

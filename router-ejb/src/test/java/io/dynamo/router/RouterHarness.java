@@ -23,7 +23,6 @@ import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.ActiveLoadCodec;
-import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.ingest.EventFeed;
@@ -159,16 +158,6 @@ abstract class RouterHarness {
         new TransportAddress.Tcp("127.0.0.1:1", id + "/path"),
         null,
         PayloadFormat.JSON);
-  }
-
-  /** Of what the router counts under Dynamo's names. */
-  static Label[] ownLabels() {
-    return new Label[] {
-      new Label("dynamo_namespace", ENDPOINT.namespace()),
-      new Label("dynamo_component", ENDPOINT.component()),
-      new Label("router_id", "router"),
-      new Label("worker_id", new InstanceId(0x5e1f).hex())
-    };
   }
 
   EndpointRouters router(RouterSettings.Mode mode) {

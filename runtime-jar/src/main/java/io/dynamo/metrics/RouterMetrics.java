@@ -1,11 +1,18 @@
 package io.dynamo.metrics;
 
-import java.util.stream.IntStream;
-
 /** What the router counts; Dynamo's names where the meaning is the same. */
 public final class RouterMetrics {
-  private static final double[] COMPUTE = multiples(0.001, 2, 15); // ms
-  private static final double[] WAITING = multiples(0.01, 3, 17); // ms
+  private static final double[] TOKENS = {
+    50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
+  };
+  private static final double[] COMPUTE = {
+    0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,
+    8.192, 16.384
+  }; // ms
+  private static final double[] WAITING = {
+    0.01, 0.03, 0.09, 0.27, 0.81, 2.43, 7.29, 21.87, 65.61, 196.83, 590.49, 1771.47, 5314.41,
+    15943.23, 47829.69, 143489.07, 430467.21
+  }; // ms
 
   public static final MetricName EVENTS_APPLIED =
       new MetricName(
@@ -63,33 +70,50 @@ public final class RouterMetrics {
   public static final MetricName TIME_TO_FIRST_TOKEN =
       new MetricName(
           "dynamo_component_router_time_to_first_token_seconds",
-          "From a request's arrival at the router to its first token.",
-          LogBuckets.of(0.001, 480, 18));
+          "From a request's arrival at the router to its first token.");
   public static final MetricName INTER_TOKEN_LATENCY =
-      new MetricName(
+      MetricName.histogram(
           "dynamo_component_router_inter_token_latency_seconds",
           "Between the tokens of a request.",
-          LogBuckets.of(0.001, 2, 13));
+          0.001,
+          0.002,
+          0.005,
+          0.01,
+          0.02,
+          0.05,
+          0.1,
+          0.2,
+          0.5,
+          1,
+          2);
   public static final MetricName INPUT_TOKENS =
-      new MetricName(
-          "dynamo_component_router_input_sequence_tokens",
-          "Tokens of prompts placed.",
-          LogBuckets.of(50, 128_000, 12));
+      MetricName.histogram(
+          "dynamo_component_router_input_sequence_tokens", "Tokens of prompts placed.", TOKENS);
   public static final MetricName OUTPUT_TOKENS =
-      new MetricName(
+      MetricName.histogram(
           "dynamo_component_router_output_sequence_tokens",
           "Tokens generated for requests that have ended.",
-          LogBuckets.of(50, 32_000, 10));
+          TOKENS);
   public static final MetricName KV_HIT_RATE =
       MetricName.histogram(
           "dynamo_component_router_kv_hit_rate",
           "Share of a prompt's blocks that the chosen rank was believed to hold.",
-          IntStream.rangeClosed(0, 20).mapToDouble(i -> i * 0.05).toArray());
+          0.05,
+          0.1,
+          0.2,
+          0.3,
+          0.4,
+          0.5,
+          0.6,
+          0.7,
+          0.8,
+          0.9,
+          0.95,
+          1);
   public static final MetricName OVERLAP_BLOCKS_LOST =
-      MetricName.histogram(
+      new MetricName(
           "dynamo_component_router_overlap_blocks_lost",
-          "Cached blocks passed over by decisions for a rank with fewer.",
-          multiples(0.25, 2, 16));
+          "Cached blocks passed over by decisions for a rank with fewer.");
   public static final MetricName WORKERS =
       new MetricName("dynamo_component_router_worker_registered", "Workers that are live.");
   public static final MetricName OVERHEAD_BLOCK_HASHING =
@@ -136,14 +160,4 @@ public final class RouterMetrics {
               + " reason.");
 
   private RouterMetrics() {}
-
-  /** Each bound {@code times} the one before it. */
-  private static double[] multiples(double first, int times, int count) {
-    var bounds = new double[count];
-    bounds[0] = first;
-    for (int i = 1; i < count; i++) {
-      bounds[i] = bounds[i - 1] * times;
-    }
-    return bounds;
-  }
 }

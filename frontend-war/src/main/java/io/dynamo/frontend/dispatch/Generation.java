@@ -169,7 +169,7 @@ public final class Generation {
         end.complete(null);
         return;
       }
-      trail.add(chosen);
+      trail.add(chosen, LegDispatcher.queued(router, model));
       var asked =
           request
               .continuedBy(delivered.toArray())

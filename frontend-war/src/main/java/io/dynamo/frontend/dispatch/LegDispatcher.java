@@ -9,6 +9,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.Set;
@@ -75,7 +76,7 @@ public final class LegDispatcher implements Dispatcher {
                     request, RoutePhase.DECODE, context.headers().get(Generation.SESSION_HEADER)),
                 context.deadline(),
                 context.cancellation()))) {
-      trail.add(decision);
+      trail.add(decision, queued(router, model));
     }
     return trail;
   }
@@ -117,6 +118,11 @@ public final class LegDispatcher implements Dispatcher {
                 generation.fail(cause(failure));
               }
             });
+  }
+
+  /** Requests that wait for a worker of the model now; a router that keeps none has none. */
+  static int queued(KvRouter router, ServedModel model) {
+    return router instanceof QueueDepths depths ? depths.queued(model.endpoint()) : 0;
   }
 
   /** The frontend's limit, or the model's own where that is named and lower. */

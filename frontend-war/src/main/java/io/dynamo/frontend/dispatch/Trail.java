@@ -14,20 +14,23 @@ public final class Trail {
    * A leg's place.
    *
    * @param overlapBlocks leading blocks of the prompt that the router believed to be there
+   * @param queued requests that waited for a worker when this one had found its own
    * @param routedNanos when it was chosen, by {@link System#nanoTime()}
    */
-  public record Place(InstanceId worker, int rank, int overlapBlocks, long routedNanos) {}
+  public record Place(
+      InstanceId worker, int rank, int overlapBlocks, int queued, long routedNanos) {}
 
   private volatile @Nullable Place first;
   private volatile @Nullable Place latest;
   private final AtomicInteger legs = new AtomicInteger();
 
-  void add(RouteDecision decision) {
+  void add(RouteDecision decision, int queued) {
     var place =
         new Place(
             decision.instance().id(),
             decision.rank().rank(),
             decision.overlapBlocks(),
+            queued,
             System.nanoTime());
     if (first == null) {
       first = place;

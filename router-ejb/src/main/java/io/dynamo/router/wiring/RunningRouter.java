@@ -2,6 +2,7 @@ package io.dynamo.router.wiring;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
@@ -9,6 +10,7 @@ import io.dynamo.request.MessageCodec;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.ModelTraits;
+import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
@@ -27,7 +29,8 @@ import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
-final class RunningRouter implements KvRouter, RouteExplanations, RouterStatus, AutoCloseable {
+final class RunningRouter
+    implements KvRouter, QueueDepths, RouteExplanations, RouterStatus, AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
@@ -73,6 +76,11 @@ final class RunningRouter implements KvRouter, RouteExplanations, RouterStatus, 
     var decision = routers.route(request);
     placed.increment();
     return decision;
+  }
+
+  @Override
+  public int queued(EndpointId endpoint) {
+    return routers.queued(endpoint);
   }
 
   @Override
