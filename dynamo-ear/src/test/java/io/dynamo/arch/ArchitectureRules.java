@@ -32,6 +32,7 @@ final class ArchitectureRules {
           "json|(.+\\.)?codec|frontend\\.openai(\\..+)?|discovery\\.file|model|frontend\\.preprocess");
   private static final Pattern MSGPACK = Pattern.compile("(.+\\.)?(codec|zmq)");
   private static final Pattern ZERO_MQ = Pattern.compile("event\\.zmq");
+  private static final Pattern OPEN_TELEMETRY = Pattern.compile("trace\\.otlp");
   private static final Pattern NAMES_THAT_SAY_NOTHING =
       Pattern.compile("(.+\\.)?(util|utils|common|impl|dto)(\\..+)?");
   private static final Pattern SUFFIXES_THAT_SAY_NOTHING =
@@ -61,6 +62,7 @@ final class ArchitectureRules {
     rules.put("jacksonStaysAtTheEdges", confined("com.fasterxml.jackson.", JACKSON));
     rules.put("msgpackStaysInTheCodecs", confined("org.msgpack.", MSGPACK));
     rules.put("zeroMqStaysInItsPackage", confined("org.zeromq.", ZERO_MQ));
+    rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
     rules.put("packagesFormNoCycle", noCycles());
     rules.put(
         "packagesAreCutByFeature",

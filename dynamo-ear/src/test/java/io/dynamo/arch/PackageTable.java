@@ -29,7 +29,7 @@ final class PackageTable {
   /** From the bottom up; a package imports its own row and those before it. */
   private static final List<Set<String>> ROWS =
       List.of(
-          Set.of("concurrent", "config", "error", "metrics", "json", "net"),
+          Set.of("concurrent", "config", "error", "metrics", "json", "net", "trace"),
           Set.of("token", "model", "inference"),
           Set.of("discovery"),
           Set.of("kv", "transfer", "request", "event", "block", "runtime"));

@@ -30,6 +30,7 @@ class PlantedViolationsTest {
         Arguments.of("jacksonStaysAtTheEdges", "kv.ParsesJson"),
         Arguments.of("msgpackStaysInTheCodecs", "kv.UnpacksMsgpack"),
         Arguments.of("zeroMqStaysInItsPackage", "kv.OpensASocket"),
+        Arguments.of("openTelemetryStaysInItsPackage", "kv.MakesASpan"),
         Arguments.of("packagesFormNoCycle", "event.AsksRequests"),
         Arguments.of("packagesAreCutByFeature", "util.Strings"),
         Arguments.of("classesAreNamedForWhatTheyAre", "error.ErrorHelper"),

@@ -1,5 +1,6 @@
 package io.dynamo.frontend;
 
+import jakarta.inject.Inject;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
 import jakarta.servlet.annotation.WebFilter;
@@ -9,11 +10,21 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * The first to see a request: gives the caller its {@code x-request-id} back, and answers the paths
- * below {@code /v1} that JAX-RS would take for others (a slash at the end, a doubled one).
+ * The first to see a request: gives the caller its {@code x-request-id} back, answers the paths
+ * below {@code /v1} that JAX-RS would take for others (a slash at the end, a doubled one), and
+ * counts what is refused on the way to an API.
  */
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class EdgeFilter extends HttpFilter {
+  /** The attribute of requests that are counted where they are served. */
+  public static final String ACCOUNTED = "io.dynamo.frontend.accounted";
+
+  private static final long serialVersionUID = 1L;
+
+  @Inject
+  @SuppressWarnings({"NullAway.Init", "serial"}) // injected; filters are not serialized
+  private transient FailureMeters failures;
+
   @Override
   protected void doFilter(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
@@ -28,6 +39,16 @@ public class EdgeFilter extends HttpFilter {
       answer(response, ApiError.routeNotFound(request.getMethod(), path));
     } else {
       chain.doFilter(request, response);
+    }
+    if (request.getAttribute(ACCOUNTED) == null) {
+      count(request, response.getStatus());
+    }
+  }
+
+  /** Counts what no account was opened for. A probe that says no is an answer, no failure. */
+  private void count(HttpServletRequest request, int status) {
+    if (status >= 400 && !request.getRequestURI().equals("/live")) {
+      failures.count(ApiError.of(status, ApiError.reason(status)));
     }
   }
 

@@ -1,15 +1,28 @@
 package io.dynamo.frontend;
 
+import io.dynamo.metrics.LogBuckets;
 import io.dynamo.metrics.MetricName;
+import java.util.List;
 
-/** The frontend's metrics, by Dynamo's names. */
+/**
+ * The frontend's metrics, by Dynamo's names; prefix and buckets as they are unless settings say
+ * otherwise.
+ */
 public final class FrontendMetrics {
+  private static final List<Double> PROMPT_TOKENS = LogBuckets.of(50, 128_000, 12);
+
   public static final MetricName REQUESTS_STARTED =
-      new MetricName("dynamo_frontend_requests_started_total", "Requests that named a model");
+      new MetricName("dynamo_frontend_requests_started_total", "Requests that were let in");
   public static final MetricName REQUESTS =
       new MetricName("dynamo_frontend_requests_total", "Requests by how they ended, each once");
+  public static final MetricName FAILURES =
+      new MetricName(
+          "dynamo_frontend_failures_total", "Error answers by what was wrong, whatever the path");
   public static final MetricName INFLIGHT =
       new MetricName("dynamo_frontend_inflight_requests", "Requests under way");
+  public static final MetricName ACTIVE =
+      new MetricName(
+          "dynamo_frontend_active_requests", "Requests under way, under Dynamo's other name");
   public static final MetricName QUEUED =
       new MetricName("dynamo_frontend_queued_requests", "Requests without their first token");
   public static final MetricName DISCONNECTED_CLIENTS =
@@ -29,14 +42,58 @@ public final class FrontendMetrics {
   public static final MetricName ADMISSION_REFUSED =
       new MetricName("dynamo_frontend_admission_refused_total", "Requests refused, by reason");
   public static final MetricName REQUEST_DURATION =
-      new MetricName("dynamo_frontend_request_duration_seconds", "From arrival to the last byte");
+      new MetricName(
+          "dynamo_frontend_request_duration_seconds",
+          "From arrival to the last byte",
+          LogBuckets.of(1, 512, 10));
   public static final MetricName TIME_TO_FIRST_TOKEN =
       new MetricName(
-          "dynamo_frontend_time_to_first_token_seconds", "From arrival to the first token");
+          "dynamo_frontend_time_to_first_token_seconds",
+          "From arrival to the first token",
+          LogBuckets.of(0.001, 480, 18));
   public static final MetricName INTER_TOKEN_LATENCY =
-      new MetricName("dynamo_frontend_inter_token_latency_seconds", "Between two tokens");
+      new MetricName(
+          "dynamo_frontend_inter_token_latency_seconds",
+          "Between two tokens of one choice",
+          LogBuckets.of(0.001, 80, 20));
   public static final MetricName OUTPUT_TOKENS =
       new MetricName("dynamo_frontend_output_tokens_total", "Tokens generated");
+  public static final MetricName INPUT_SEQUENCE =
+      new MetricName(
+          "dynamo_frontend_input_sequence_tokens",
+          "Tokens of the prompts of requests that got a token",
+          PROMPT_TOKENS);
+  public static final MetricName OUTPUT_SEQUENCE =
+      new MetricName(
+          "dynamo_frontend_output_sequence_tokens",
+          "Tokens generated for a request, all choices together",
+          LogBuckets.of(50, 32_000, 10));
+  public static final MetricName CACHED_TOKENS =
+      new MetricName(
+          "dynamo_frontend_cached_tokens",
+          "Prompt tokens that a worker found in its KV cache, where it told",
+          PROMPT_TOKENS);
+  public static final MetricName MODEL_READY =
+      new MetricName("dynamo_frontend_model_ready", "Whether a model can be asked now");
+  public static final MetricName MODEL_KV_BLOCKS =
+      new MetricName(
+          "dynamo_frontend_model_total_kv_blocks", "KV blocks of a worker, as its card has it");
+  public static final MetricName MODEL_MAX_SEQS =
+      new MetricName(
+          "dynamo_frontend_model_max_num_seqs",
+          "Requests that a worker runs at once, as its card has it");
+  public static final MetricName MODEL_MAX_BATCHED_TOKENS =
+      new MetricName(
+          "dynamo_frontend_model_max_num_batched_tokens",
+          "Tokens of a worker's batch, as its card has it");
+  public static final MetricName MODEL_CONTEXT_LENGTH =
+      new MetricName("dynamo_frontend_model_context_length", "Tokens that a model can attend to");
+  public static final MetricName MODEL_BLOCK_SIZE =
+      new MetricName("dynamo_frontend_model_kv_cache_block_size", "Tokens of a KV block");
+  public static final MetricName MODEL_MIGRATION_LIMIT =
+      new MetricName(
+          "dynamo_frontend_model_migration_limit",
+          "How often a generation may move, as the card has it");
 
   private FrontendMetrics() {}
 }

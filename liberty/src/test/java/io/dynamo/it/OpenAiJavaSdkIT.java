@@ -61,6 +61,22 @@ class OpenAiJavaSdkIT {
   }
 
   @Test
+  void logprobsAreThoseOfTheText() {
+    var params = ask(Cluster.MODEL, 24).logprobs(true).topLogprobs(2).build();
+    var choice = openai.chat().completions().create(params).choices().getFirst();
+
+    var tokens = choice.logprobs().orElseThrow().content().orElseThrow();
+    assertThat(String.join("", tokens.stream().map(token -> token.token()).toList()))
+        .startsWith(choice.message().content().orElseThrow()); // the end of the turn is one too
+    assertThat(tokens)
+        .allSatisfy(
+            token -> {
+              assertThat(token.logprob()).isLessThanOrEqualTo(0);
+              assertThat(token.topLogprobs()).hasSize(2);
+            });
+  }
+
+  @Test
   void cancelledStreamLeavesTheServerInOrder() {
     try (var stream =
         openai.chat().completions().createStreaming(ask(Cluster.MODEL, 400).build())) {

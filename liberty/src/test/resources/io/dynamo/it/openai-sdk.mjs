@@ -15,6 +15,14 @@ assert.ok(ids.includes(model), `models: ${ids}`);
 const unary = await openai.chat.completions.create(ask);
 const text = unary.choices[0].message.content;
 assert.ok(text.length > 0);
+assert.equal(unary.usage.total_tokens, unary.usage.prompt_tokens + unary.usage.completion_tokens);
+
+const likely = (await openai.chat.completions.create({ ...ask, logprobs: true, top_logprobs: 2 })).choices[0].logprobs.content;
+assert.ok(likely.map((token) => token.token).join("").startsWith(text)); // the end of the turn is a token too
+assert.ok(likely.every((token) => token.logprob <= 0 && token.top_logprobs.length === 2));
+
+const completed = await openai.completions.create({ model, prompt: "Once upon", max_tokens: 8, temperature: 0 });
+assert.ok(completed.choices[0].text.length > 0);
 
 let streamed = "";
 for await (const chunk of await openai.chat.completions.create({ ...ask, stream: true })) {
@@ -29,4 +37,5 @@ assert.ok(cancelled.controller.signal.aborted);
 const fails = (change, type, check) =>
   assert.rejects(openai.chat.completions.create({ ...ask, ...change }), (error) => error instanceof type && check(error));
 await fails({ model: "no-such-model" }, OpenAI.NotFoundError, (error) => error.code === "model_not_found");
+await fails({ messages: [] }, OpenAI.BadRequestError, (error) => error.type === "invalid_request_error");
 await fails({ temperature: -7 }, OpenAI.BadRequestError, (error) => /Temperature must be between 0 and 2, got -7/.test(error.message));

@@ -185,6 +185,11 @@ final class EndpointRouter implements AutoCloseable {
         attempt);
   }
 
+  /** Requests that wait now. */
+  int queued() {
+    return queue.waiting();
+  }
+
   private boolean waits(Strategy.Plan plan) {
     return plan.tracksPrefill() && settings.queueing().threshold() < Double.POSITIVE_INFINITY;
   }

@@ -31,7 +31,7 @@ import java.util.function.LongSupplier;
  * for and closed with this. Safe for concurrent use.
  */
 public final class EndpointRouters
-    implements KvRouter, BusyControl, RouteExplanations, AutoCloseable {
+    implements KvRouter, BusyControl, QueueDepths, RouteExplanations, AutoCloseable {
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
   private final Function<Instance, WorkerTraits> traitsOf;
@@ -188,6 +188,12 @@ public final class EndpointRouters
         ? new PrefixStrategy(
             settings, endpoint, workers, selector, feed, metrics, overhead, nanoClock)
         : new SpreadStrategy(new Spread(settings.mode(), random));
+  }
+
+  @Override
+  public int queued(EndpointId endpoint) {
+    var known = routers.get(endpoint);
+    return known == null ? 0 : known.queued();
   }
 
   @Override

@@ -105,7 +105,14 @@ public final class EnvironmentAliases implements ConfigSource {
           numbered("DYN_CANARY_WAIT_TIME", StatusKeys.CANARY_WAIT, "s"),
           numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", StatusKeys.CANARY_TIMEOUT, "s"));
   private static final List<Alias> ALIASES =
-      Stream.of(OWN, RouterAliases.all(), ApiKeys.aliases()).flatMap(List::stream).toList();
+      Stream.of(
+              OWN,
+              RouterAliases.all(),
+              ApiKeys.aliases(),
+              MetricsKeys.aliases(),
+              TraceKeys.aliases())
+          .flatMap(List::stream)
+          .toList();
 
   private final Map<String, String> values;
 

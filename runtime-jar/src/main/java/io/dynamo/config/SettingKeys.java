@@ -245,6 +245,18 @@ final class SettingKeys {
           "64MiB",
           sizeBetween(0, "0", 1 << 30, "1GiB"),
           "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
+  static final SettingKey<Boolean> REQUEST_LOG =
+      KEYS.key(
+          "dynamo.frontend.request-log",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether each finished request is a line in the log, without its texts");
+
+  static {
+    KEYS.addAll(MetricsKeys.all());
+    KEYS.addAll(TraceKeys.all());
+  }
 
   static {
     KEYS.addAll(AdmissionKeys.all());

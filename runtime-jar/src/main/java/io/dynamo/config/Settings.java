@@ -16,7 +16,8 @@ public record Settings(
     FrontendSettings frontend,
     ApiSettings api,
     List<WorkerSettings> workers,
-    StatusSettings status) {
+    StatusSettings status,
+    WatchSettings watch) {
   public Settings {
     workers = List.copyOf(workers);
   }

@@ -71,6 +71,7 @@ public final class SettingsReader {
     reader.requireReachableEventHost();
     reader.problems.addAll(new RouterReader(reader).problems());
     reader.problems.addAll(reader.workers.problems(names));
+    reader.problems.addAll(MetricsKeys.problems(reader));
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
     }
@@ -255,7 +256,9 @@ public final class SettingsReader {
         frontend(),
         ApiKeys.read(this),
         workers.read(),
-        status());
+        status(),
+        new WatchSettings(
+            MetricsKeys.read(this), TraceKeys.read(this), get(SettingKeys.REQUEST_LOG)));
   }
 
   private ServerSettings server() {

@@ -1,7 +1,6 @@
 package io.dynamo.metrics;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,9 +46,18 @@ public final class Metrics {
     }
   }
 
-  /** Durations, counted in buckets by the outlets. */
+  /** Durations and other values, counted in buckets. */
+  @FunctionalInterface
   public interface Timer {
+    /** Counts a duration, of a metric in seconds. */
     void record(long nanos);
+
+    /** Counts {@code value}, in the metric's own unit, so many times. */
+    default void record(double value, int times) {
+      for (int i = 0; i < times; i++) {
+        record(Math.round(value * 1e9));
+      }
+    }
   }
 
   /**
@@ -60,50 +68,36 @@ public final class Metrics {
 
     void gauge(MetricName name, List<Label> labels, DoubleSupplier value);
 
-    /** What every recorded duration is handed to. */
-    Timer timer(MetricName name, List<Label> labels);
+    /** What is recorded is in {@code histogram}, to be read at any time. */
+    void histogram(MetricName name, List<Label> labels, Histogram histogram);
   }
 
   private record Key(String name, List<Label> labels) {}
 
   private record GaugeMeter(MetricName name, List<Label> labels, DoubleSupplier value) {}
 
-  private static final class Fanout implements Timer {
-    final MetricName name;
-    final List<Label> labels;
-    final Map<Outlet, Timer> sinksByOutlet = new LinkedHashMap<>(); // guarded by lock
-    volatile Timer[] sinks = {}; // replaced whole, never edited
-
-    Fanout(MetricName name, List<Label> labels) {
-      this.name = name;
-      this.labels = labels;
-    }
-
-    void add(Outlet outlet) {
-      sinksByOutlet.put(outlet, outlet.timer(name, labels));
-      sinks = sinksByOutlet.values().toArray(Timer[]::new);
-    }
-
-    void remove(Outlet outlet) {
-      sinksByOutlet.remove(outlet);
-      sinks = sinksByOutlet.values().toArray(Timer[]::new);
-    }
-
-    @Override
-    public void record(long nanos) {
-      for (var sink : sinks) {
-        sink.record(nanos);
-      }
-    }
-  }
-
   private record CounterMeter(MetricName name, List<Label> labels, Counter counter) {}
 
   private record LevelMeter(MetricName name, List<Label> labels, Level level) {}
 
+  private record HistogramMeter(MetricName name, List<Label> labels, Histogram histogram) {}
+
   private final Map<Key, Object> meters = new ConcurrentHashMap<>(); // changed under lock
   private final List<Outlet> outlets = new ArrayList<>(); // guarded by lock
   private final Object lock = new Object();
+  private final MetricNaming naming;
+
+  /** Publishes names as they are. */
+  public Metrics() {
+    this(MetricNaming.PLAIN);
+  }
+
+  /**
+   * @param naming what names are published as; here they are asked for as they were written
+   */
+  public Metrics(MetricNaming naming) {
+    this.naming = naming;
+  }
 
   public Counter counter(MetricName name, Label... labels) {
     var key = new Key(name.name(), List.of(labels));
@@ -114,9 +108,10 @@ public final class Metrics {
       if (meters.get(key) instanceof CounterMeter known) {
         return known.counter;
       }
-      var meter = new CounterMeter(name, key.labels, new Counter());
+      var published = naming.published(name);
+      var meter = new CounterMeter(published, key.labels, new Counter());
       admit(key, meter);
-      outlets.forEach(outlet -> outlet.counter(name, key.labels, meter.counter));
+      outlets.forEach(outlet -> outlet.counter(published, key.labels, meter.counter));
       return meter.counter;
     }
   }
@@ -130,9 +125,10 @@ public final class Metrics {
       if (meters.get(key) instanceof LevelMeter known) {
         return known.level;
       }
-      var meter = new LevelMeter(name, key.labels, new Level());
+      var published = naming.published(name);
+      var meter = new LevelMeter(published, key.labels, new Level());
       admit(key, meter);
-      outlets.forEach(outlet -> outlet.gauge(name, key.labels, meter.level::value));
+      outlets.forEach(outlet -> outlet.gauge(published, key.labels, meter.level::value));
       return meter.level;
     }
   }
@@ -142,25 +138,27 @@ public final class Metrics {
     var key = new Key(name.name(), List.of(labels));
     synchronized (lock) {
       if (!(meters.get(key) instanceof GaugeMeter)) {
-        admit(key, new GaugeMeter(name, key.labels, value));
-        outlets.forEach(outlet -> outlet.gauge(name, key.labels, value));
+        var published = naming.published(name);
+        admit(key, new GaugeMeter(published, key.labels, value));
+        outlets.forEach(outlet -> outlet.gauge(published, key.labels, value));
       }
     }
   }
 
   public Timer timer(MetricName name, Label... labels) {
     var key = new Key(name.name(), List.of(labels));
-    if (meters.get(key) instanceof Fanout known) {
-      return known;
+    if (meters.get(key) instanceof HistogramMeter known) {
+      return known.histogram;
     }
     synchronized (lock) {
-      if (meters.get(key) instanceof Fanout known) {
-        return known;
+      if (meters.get(key) instanceof HistogramMeter known) {
+        return known.histogram;
       }
-      var meter = new Fanout(name, key.labels);
+      var published = naming.published(name);
+      var meter = new HistogramMeter(published, key.labels, new Histogram(published.buckets()));
       admit(key, meter);
-      outlets.forEach(meter::add);
-      return meter;
+      outlets.forEach(outlet -> outlet.histogram(published, key.labels, meter.histogram));
+      return meter.histogram;
     }
   }
 
@@ -181,7 +179,7 @@ public final class Metrics {
           case CounterMeter it -> outlet.counter(it.name, it.labels, it.counter);
           case LevelMeter it -> outlet.gauge(it.name, it.labels, it.level::value);
           case GaugeMeter it -> outlet.gauge(it.name, it.labels, it.value);
-          case Fanout it -> it.add(outlet);
+          case HistogramMeter it -> outlet.histogram(it.name, it.labels, it.histogram);
           default -> throw new IllegalStateException("unknown meter " + meter);
         }
       }
@@ -192,11 +190,6 @@ public final class Metrics {
   public void detach(Outlet outlet) {
     synchronized (lock) {
       outlets.remove(outlet);
-      for (var meter : meters.values()) {
-        if (meter instanceof Fanout timer) {
-          timer.remove(outlet);
-        }
-      }
     }
   }
 }

@@ -1,12 +1,10 @@
 package io.dynamo.metrics;
 
-import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 
@@ -16,10 +14,6 @@ import java.util.function.Supplier;
  * Families and series come in alphabetical order. Safe for concurrent use; recording takes no lock.
  */
 public final class PrometheusText implements Metrics.Outlet {
-  private static final List<Double> STANDARD_BUCKETS =
-      List.of(0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0);
-  private static final double NANOS_PER_SECOND = 1e9;
-
   /** One set of labels of a family. */
   @FunctionalInterface
   private interface Series {
@@ -37,55 +31,6 @@ public final class PrometheusText implements Metrics.Outlet {
     }
   }
 
-  /** Counts per bucket, not cumulative: one adder per recording. */
-  private static final class Histogram implements Metrics.Timer, Series {
-    private final double[] bounds;
-    private final long[] boundsNanos;
-    private final LongAdder[] counts;
-    private final LongAdder sumNanos = new LongAdder();
-
-    Histogram(List<Double> bounds) {
-      this.bounds = bounds.stream().mapToDouble(Double::doubleValue).toArray();
-      boundsNanos = new long[this.bounds.length];
-      counts = new LongAdder[this.bounds.length + 1];
-      for (int i = 0; i < counts.length; i++) {
-        counts[i] = new LongAdder();
-        if (i < this.bounds.length) {
-          boundsNanos[i] = Math.round(this.bounds[i] * NANOS_PER_SECOND);
-        }
-      }
-    }
-
-    @Override
-    public void record(long nanos) {
-      int bucket = 0;
-      while (bucket < boundsNanos.length && nanos > boundsNanos[bucket]) {
-        bucket++;
-      }
-      counts[bucket].increment();
-      sumNanos.add(nanos);
-    }
-
-    @Override
-    public void write(String name, String labels, StringBuilder to) {
-      long cumulative = 0;
-      for (int i = 0; i < bounds.length; i++) {
-        cumulative += counts[i].sum();
-        bucket(name, labels, number(bounds[i]), cumulative, to);
-      }
-      cumulative += counts[bounds.length].sum();
-      bucket(name, labels, "+Inf", cumulative, to);
-      sample(name + "_sum", labels, number(sumNanos.sum() / NANOS_PER_SECOND), to);
-      sample(name + "_count", labels, Long.toString(cumulative), to);
-    }
-
-    private static void bucket(
-        String name, String labels, String bound, long count, StringBuilder to) {
-      var le = "le=\"" + bound + "\"";
-      sample(name + "_bucket", labels.isEmpty() ? le : labels + "," + le, Long.toString(count), to);
-    }
-  }
-
   private final Map<String, Family> families = new TreeMap<>(); // guarded by itself
 
   @Override
@@ -99,10 +44,26 @@ public final class PrometheusText implements Metrics.Outlet {
   }
 
   @Override
-  public Metrics.Timer timer(MetricName name, List<Label> labels) {
-    var histogram = new Histogram(name.buckets().isEmpty() ? STANDARD_BUCKETS : name.buckets());
-    add(name, "histogram", labels, histogram);
-    return histogram;
+  public void histogram(MetricName name, List<Label> labels, Histogram histogram) {
+    add(name, "histogram", labels, (family, text, to) -> write(family, text, histogram, to));
+  }
+
+  private static void write(String name, String labels, Histogram histogram, StringBuilder to) {
+    long last = 0; // rises although others record meanwhile
+    for (int i = 0; i < histogram.buckets(); i++) {
+      last = Math.max(last, histogram.upTo(i));
+      bucket(name, labels, Histogram.text(histogram.bound(i)), last, to);
+    }
+    last = Math.max(last, histogram.count());
+    bucket(name, labels, "+Inf", last, to);
+    sample(name + "_sum", labels, number(histogram.sum()), to);
+    sample(name + "_count", labels, Long.toString(last), to);
+  }
+
+  private static void bucket(
+      String name, String labels, String bound, long count, StringBuilder to) {
+    var le = "le=\"" + bound + "\"";
+    sample(name + "_bucket", labels.isEmpty() ? le : labels + "," + le, Long.toString(count), to);
   }
 
   private static Series one(Supplier<String> value) {
@@ -179,6 +140,6 @@ public final class PrometheusText implements Metrics.Outlet {
     if (Double.isInfinite(value)) {
       return value > 0 ? "+Inf" : "-Inf";
     }
-    return BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
+    return Histogram.text(value);
   }
 }

@@ -28,6 +28,11 @@ public record RequestContext(
    * The same request with a cancellation of its own that also follows this one's: one leg of it.
    */
   public RequestContext leg() {
-    return new RequestContext(id, metadata, headers, deadline, cancellation.child());
+    return leg(headers);
+  }
+
+  /** One leg of it with headers of its own. */
+  public RequestContext leg(Map<String, String> own) {
+    return new RequestContext(id, metadata, own, deadline, cancellation.child());
   }
 }

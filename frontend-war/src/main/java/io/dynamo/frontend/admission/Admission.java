@@ -4,6 +4,7 @@ import io.dynamo.config.FrontendAdmission;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -24,6 +25,7 @@ public final class Admission {
   private final int limit;
   private final FrontendAdmission perModel;
   private final Metrics metrics;
+  private final FailureMeters failures;
   private final BodyBudget bodies;
   private final Predicate<EndpointId> allBusy;
   private final ConcurrentHashMap<String, ModelMeters> meters = new ConcurrentHashMap<>();
@@ -58,6 +60,7 @@ public final class Admission {
     this.bodies = bodies;
     this.allBusy = allBusy;
     this.metrics = metrics;
+    this.failures = new FailureMeters(metrics);
   }
 
   /** What the bodies of all requests share. */
@@ -210,5 +213,9 @@ public final class Admission {
 
   Metrics metrics() {
     return metrics;
+  }
+
+  FailureMeters failures() {
+    return failures;
   }
 }

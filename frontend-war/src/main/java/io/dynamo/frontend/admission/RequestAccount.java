@@ -8,6 +8,7 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
+import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +18,8 @@ import org.jspecify.annotations.Nullable;
  * request; {@link #end} may come from any thread, and only the first one counts.
  */
 public final class RequestAccount {
+  private static final double NANOS_PER_SECOND = 1e9;
+
   private final Admission admission;
   private final String endpoint;
   private final long arrived = System.nanoTime();
@@ -25,7 +28,10 @@ public final class RequestAccount {
   private volatile ModelGate.@Nullable Place place;
   private volatile boolean streaming;
   private volatile boolean queued;
-  private long lastToken; // nanos
+  private long[] lastTokens = new long[1]; // nanos, by choice; 0 before its first token
+  private Runnable whenFirstTokenComes = () -> {};
+  private int promptTokens;
+  private long generated; // tokens, of all choices
 
   RequestAccount(Admission admission, String endpoint) {
     this.admission = admission;
@@ -42,6 +48,7 @@ public final class RequestAccount {
     meters = known;
     streaming = stream;
     known.inflight.add(1);
+    known.active.add(1);
     known.queued.add(1);
     queued = true;
     started();
@@ -78,13 +85,35 @@ public final class RequestAccount {
     return admission.told(ApiError.of(failure));
   }
 
+  /** {@code task} is run when the first token comes, on the thread that tells of it. */
+  public void onFirstToken(Runnable task) {
+    whenFirstTokenComes = task;
+  }
+
+  /** The request's prompts have so many tokens together. */
+  public void prompts(int tokens) {
+    promptTokens = tokens;
+  }
+
+  /** A worker has told how many of the prompts' tokens it had; at most once. */
+  public void cached(int tokens) {
+    var known = meters;
+    if (known != null) {
+      known.cachedTokens.record(tokens, 1);
+    }
+  }
+
   /** The request's shape is known before its model is: refusals are then counted under it. */
   public void shape(boolean stream) {
     streaming = stream;
   }
 
-  /** So many tokens have just come out of the engine. */
-  public void tokens(int count) {
+  /**
+   * So many tokens have just come out of the engine.
+   *
+   * @param choice whose they are, counted from 0 over all prompts
+   */
+  public void tokens(int choice, int count) {
     var known = meters;
     if (known == null || count <= 0) {
       return;
@@ -94,13 +123,18 @@ public final class RequestAccount {
       queued = false;
       known.queued.add(-1);
       known.firstToken.record(now - arrived);
-    } else {
-      long each = (now - lastToken) / count;
-      for (int i = 0; i < count; i++) {
-        known.interToken.record(each);
-      }
+      known.inputSequence.record(promptTokens, 1);
+      whenFirstTokenComes.run();
     }
-    lastToken = now;
+    if (choice >= lastTokens.length) {
+      lastTokens = Arrays.copyOf(lastTokens, Math.max(choice + 1, 2 * lastTokens.length));
+    }
+    long before = lastTokens[choice];
+    if (before != 0) {
+      known.interToken.record((now - before) / NANOS_PER_SECOND / count, count);
+    }
+    lastTokens[choice] = now == 0 ? 1 : now;
+    generated += count;
     known.outputTokens.add(count);
   }
 
@@ -117,11 +151,15 @@ public final class RequestAccount {
     var known = meters;
     if (known != null) {
       known.inflight.add(-1);
+      known.active.add(-1);
       if (queued) {
         queued = false;
         known.queued.add(-1);
       }
       known.duration.record(System.nanoTime() - arrived);
+      if (generated > 0) {
+        known.outputSequence.record(generated, 1);
+      }
     }
     admission.release();
   }
@@ -145,7 +183,10 @@ public final class RequestAccount {
 
   private void count(@Nullable ApiError error) {
     if (meters == null) {
-      started(); // each that is counted was started, also where no model was found
+      started(); // what ends has begun, whatever it asked for
+    }
+    if (error != null) {
+      admission.failures().count(error);
     }
     var type = error == null ? "" : error.errorType();
     admission

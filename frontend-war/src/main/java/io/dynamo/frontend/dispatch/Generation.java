@@ -49,7 +49,7 @@ public final class Generation {
   private final KvRouter router;
   private final WorkerCalls workers;
   private final MigrationRules migration;
-  private final DispatchMetrics metrics;
+  private final LegWatch watch;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
   private final Trail trail;
@@ -78,7 +78,7 @@ public final class Generation {
       KvRouter router,
       WorkerCalls workers,
       MigrationRules migration,
-      DispatchMetrics metrics,
+      LegWatch watch,
       Executor starter,
       Trail trail,
       Flow.Subscriber<? super EngineOutput> downstream) {
@@ -88,7 +88,7 @@ public final class Generation {
     this.router = router;
     this.workers = workers;
     this.migration = migration;
-    this.metrics = metrics;
+    this.watch = watch;
     this.starter = starter;
     this.trail = trail;
     this.downstream = downstream;
@@ -141,7 +141,7 @@ public final class Generation {
   CompletionStage<Void> startLeg() {
     if (migrations > migrated) { // whoever runs the legs has taken the lost one up again
       migrated = migrations;
-      metrics.migrated(model.name(), delivered.size() > 0);
+      watch.migrated(delivered.size() > 0);
     }
     var end = new CompletableFuture<Void>();
     running = end;
@@ -160,19 +160,19 @@ public final class Generation {
       return;
     }
     try {
-      var chosen = route();
+      var chosen = watch.routed(this::route);
       decision = chosen;
       if (context.cancellation().level() == Cancellation.Level.KILL) {
         closeDecision(); // raised while the router chose, by who saw no decision to close
         end.complete(null);
         return;
       }
-      trail.add(chosen);
+      trail.add(chosen, LegDispatcher.queued(router, model));
       var asked =
           request
               .continuedBy(delivered.toArray())
               .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()));
-      var leg = context.leg();
+      var leg = context.leg(watch.legStarts(chosen));
       workers
           .call(chosen.instance(), asked, leg)
           .subscribe(new Leg(chosen, leg.cancellation(), end));
@@ -227,7 +227,7 @@ public final class Generation {
     }
     boolean fits = request.tokenIds().length + delivered.size() <= migration.maxTokens();
     if (!fits) {
-      metrics.tooLong(model.name());
+      watch.tooLong();
     }
     return fits;
   }
@@ -285,6 +285,11 @@ public final class Generation {
     }
   }
 
+  /** All legs are over, for {@code failure} or for good. */
+  void over(@Nullable Throwable failure) {
+    watch.over(failure, delivered.size());
+  }
+
   /** Frees what the running leg has booked. */
   private void closeDecision() {
     var booked = decision;
@@ -313,6 +318,9 @@ public final class Generation {
 
     @Override
     public void onNext(EngineOutput item) {
+      if (first) {
+        watch.item();
+      }
       if (booked != null && item.tokenIds().length > 0) {
         if (first) {
           first = false;
@@ -338,7 +346,7 @@ public final class Generation {
 
     @Override
     public void onComplete() {
-      leave();
+      leave(null);
       var error = engineError;
       if (error != null) {
         end.completeExceptionally(
@@ -356,7 +364,7 @@ public final class Generation {
 
     @Override
     public void onError(Throwable cause) {
-      leave();
+      leave(finished ? null : cause);
       if (finished) {
         complete();
         end.complete(null);
@@ -367,7 +375,8 @@ public final class Generation {
       }
     }
 
-    private void leave() {
+    private void leave(@Nullable Throwable failure) {
+      watch.legEnds(failure);
       arbiter.release();
       if (booked != null) {
         booked.close();
@@ -378,6 +387,7 @@ public final class Generation {
     }
 
     private void lost(Migratable loss) {
+      watch.lost();
       lastLoss = loss;
       var worker = Objects.requireNonNull(booked).rank().worker();
       failed.add(worker);

@@ -2,12 +2,14 @@ package io.dynamo.frontend.dispatch;
 
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
+import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.Set;
@@ -24,11 +26,13 @@ public final class LegDispatcher implements Dispatcher {
   private final Legs legs;
   private final MigrationRules migration;
   private final DispatchMetrics metrics;
+  private final Stages stages;
   private final Executor starter;
   private final ScheduledExecutorService timer;
 
   /**
    * @param migration when generations may move
+   * @param stages told of each leg's
    * @param starter runs each leg's start on a thread of its own
    * @param timer ends generations whose deadline has passed
    */
@@ -38,6 +42,7 @@ public final class LegDispatcher implements Dispatcher {
       Legs legs,
       MigrationRules migration,
       Metrics metrics,
+      Stages stages,
       Executor starter,
       ScheduledExecutorService timer) {
     this.starter = starter;
@@ -46,6 +51,7 @@ public final class LegDispatcher implements Dispatcher {
     this.legs = legs;
     this.migration = migration;
     this.metrics = new DispatchMetrics(metrics);
+    this.stages = stages;
     this.timer = timer;
   }
 
@@ -70,7 +76,7 @@ public final class LegDispatcher implements Dispatcher {
                     request, RoutePhase.DECODE, context.headers().get(Generation.SESSION_HEADER)),
                 context.deadline(),
                 context.cancellation()))) {
-      trail.add(decision);
+      trail.add(decision, queued(router, model));
     }
     return trail;
   }
@@ -89,7 +95,7 @@ public final class LegDispatcher implements Dispatcher {
             router,
             workers,
             migration.of(model.card()),
-            metrics,
+            new LegWatch(model, context, metrics, stages),
             starter,
             trail,
             subscriber);
@@ -107,10 +113,16 @@ public final class LegDispatcher implements Dispatcher {
             (_, failure) -> {
               deadline.cancel(false);
               listening.close();
+              generation.over(failure == null ? null : cause(failure));
               if (failure != null) {
                 generation.fail(cause(failure));
               }
             });
+  }
+
+  /** Requests that wait for a worker of the model now; a router that keeps none has none. */
+  static int queued(KvRouter router, ServedModel model) {
+    return router instanceof QueueDepths depths ? depths.queued(model.endpoint()) : 0;
   }
 
   private static Throwable cause(Throwable failure) {

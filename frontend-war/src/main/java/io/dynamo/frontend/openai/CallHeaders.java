@@ -20,8 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class CallHeaders {
   private static final int MAX_METADATA = 64;
   private static final int MAX_METADATA_BYTES = 65_536;
-  private static final List<String> FORWARDED =
-      List.of("traceparent", "tracestate", "x-request-id");
+  private static final List<String> FORWARDED = List.of("x-request-id");
 
   private static final List<String> WORKER =
       List.of("x-dynamo-worker-instance-id", "x-worker-instance-id");
@@ -97,7 +96,7 @@ final class CallHeaders {
     return ROUTING.contains(name) || name.equals(TENANT);
   }
 
-  /** Trace context and external ids. */
+  /** External ids. */
   static Map<String, String> forwarded(Map<String, String> headers) {
     var kept = new HashMap<String, String>();
     for (var name : FORWARDED) {

@@ -17,6 +17,8 @@ import org.jspecify.annotations.Nullable;
  * itself, it is left to its end.
  */
 final class ChoiceStream {
+  private static final int TIMED = 16; // one item in so many is timed; a power of 2
+
   private final int choice;
   private final Inbox<EngineOutput> items;
   private final TextPipe text;
@@ -25,6 +27,9 @@ final class ChoiceStream {
   private int completionTokens;
   private @Nullable Integer cachedTokens;
   private @Nullable DynamoException failure;
+  private int accepted; // items
+  private long timedNanos;
+  private int timedTokens;
   private boolean finished;
   private boolean broken; // what was held back is delivered
 
@@ -93,7 +98,7 @@ final class ChoiceStream {
               new EngineFailedException(
                   ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + item.errorMessage(), null)));
     }
-    var delta = text.accept(item);
+    var delta = (accepted++ & (TIMED - 1)) == 0 ? timed(item) : text.accept(item);
     completionTokens += delta.tokens();
     if (delta.finish() != null) {
       finished = true;
@@ -104,6 +109,19 @@ final class ChoiceStream {
       }
     }
     return delta(delta, delta.finish() != null, item);
+  }
+
+  private TextDelta timed(EngineOutput item) {
+    long begin = System.nanoTime();
+    var delta = text.accept(item);
+    timedNanos += System.nanoTime() - begin;
+    timedTokens += delta.tokens();
+    return delta;
+  }
+
+  /** What turning the tokens so far into text has cost, estimated from those that were timed. */
+  long detokenizeNanos() {
+    return timedTokens == 0 ? 0 : timedNanos / timedTokens * completionTokens;
   }
 
   private ChoiceDelta delta(TextDelta delta, boolean last, @Nullable EngineOutput item) {

@@ -69,7 +69,7 @@ final class Choices implements Source<ChoiceDelta> {
       }
       if (delta != null) {
         turn = at + 1 == count ? 0 : at + 1;
-        account.tokens(delta.tokens());
+        account.tokens(at, delta.tokens());
         return delta;
       }
     }
@@ -137,6 +137,15 @@ final class Choices implements Source<ChoiceDelta> {
   /** Ends every choice with {@code cause}. Safe from any thread. */
   void abort(DynamoException cause) {
     streams.forEach(stream -> stream.abort(cause));
+  }
+
+  /** What turning tokens into text has cost, in all, estimated from a part of them. */
+  long detokenizeNanos() {
+    long nanos = 0;
+    for (var stream : streams) {
+      nanos += stream.detokenizeNanos();
+    }
+    return nanos;
   }
 
   /** The count so far: each prompt once, the texts of all choices. */

@@ -13,6 +13,7 @@ import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
 import io.dynamo.frontend.sse.Doorbell;
 import io.dynamo.frontend.sse.Inbox;
+import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
@@ -35,6 +36,7 @@ final class RunningTexts implements AutoCloseable {
   private final List<Running> running = new ArrayList<>();
   private final Choices choices;
   private final Trail trail = new Trail(); // of the first text
+  private final List<Trail> trails = new ArrayList<>(); // of all that were started
 
   /**
    * @param own of this text alone; null when it shares the request's
@@ -111,10 +113,25 @@ final class RunningTexts implements AutoCloseable {
   void start(Dispatcher dispatcher) {
     for (int i = 0; i < running.size(); i++) {
       var text = running.get(i);
+      var own = i == 0 ? trail : new Trail();
+      trails.add(own);
       dispatcher
-          .generate(told.model(), text.request(), text.context(), i == 0 ? trail : new Trail())
+          .generate(told.model(), text.request(), text.context(), own)
           .subscribe(text.inbox());
     }
+  }
+
+  /** Where the first text went last, and how often all of them moved. */
+  RequestWatch.Served served() {
+    var place = trail.latest();
+    if (place == null) {
+      return RequestWatch.Served.NOWHERE;
+    }
+    int migrations = 0;
+    for (var own : trails) {
+      migrations += Math.max(0, own.legs() - 1);
+    }
+    return new RequestWatch.Served(place.worker().hex(), place.rank(), migrations);
   }
 
   /** Text that comes before each text of the workers': the prompt, when it is to be repeated. */

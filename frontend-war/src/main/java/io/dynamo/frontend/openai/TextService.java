@@ -12,6 +12,7 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.JsonBody;
@@ -19,7 +20,10 @@ import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.SseWriter;
+import io.dynamo.frontend.watch.RequestWatch;
+import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
+import io.dynamo.trace.TraceContext;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.InstantSource;
@@ -51,6 +55,7 @@ public final class TextService {
   private final DisconnectWatcher watcher;
   private final Executor blocking;
   private final InstantSource clock;
+  private final RequestWatch.Desk watches;
   private final Set<Choices> inFlight = ConcurrentHashMap.newKeySet();
 
   /**
@@ -66,7 +71,8 @@ public final class TextService {
       Admission admission,
       DisconnectWatcher watcher,
       Executor blocking,
-      InstantSource clock) {
+      InstantSource clock,
+      RequestWatch.Desk watches) {
     this.settings = settings;
     this.rules = rules;
     this.catalog = catalog;
@@ -77,6 +83,7 @@ public final class TextService {
     this.watcher = watcher;
     this.blocking = blocking;
     this.clock = clock;
+    this.watches = watches;
   }
 
   /**
@@ -123,6 +130,8 @@ public final class TextService {
     private final HttpCall call;
     private final Answer answer;
     private final RequestAccount account;
+    private final RequestWatch watch;
+    private final String id;
     private final Cancellation cancellation = new Cancellation();
     private final Deadline deadline = Deadline.after(settings.requestTimeout());
     private final ClientConnection client;
@@ -137,11 +146,15 @@ public final class TextService {
       this.call = call;
       this.answer = answer;
       this.account = account;
+      this.watch = watches.open(api.endpoint(), call.headers());
+      this.id = CallHeaders.requestId(call.headers());
+      account.onFirstToken(watch::firstToken);
       this.client = new ClientConnection(call.local(), call.remote(), cancellation);
     }
 
     /** Answers; returns null when the client got what it asked for, else what it was told. */
     @Nullable ApiError serve() {
+      watch.begun(id);
       try {
         return generate();
       } catch (InterruptedException e) {
@@ -178,12 +191,13 @@ public final class TextService {
      * Counts the request. One that was fully answered is a success, whatever its client did next.
      */
     void end(@Nullable ApiError outcome) {
+      var error = outcome;
       if (outcome != null && (client.loss() != ClientConnection.Loss.NONE || writeFailed)) {
         account.disconnected();
-        account.end(GONE);
-      } else {
-        account.end(outcome);
+        error = GONE;
       }
+      account.end(error);
+      watch.end(error);
     }
 
     private ApiError refuse(ApiError error) {
@@ -236,64 +250,84 @@ public final class TextService {
             : unary(running, shape);
       } finally {
         inFlight.remove(choices);
+        account(running);
       }
+    }
+
+    /** Tells what the generations took. */
+    private void account(RunningTexts running) {
+      var usage = running.choices().usage();
+      var cached = usage.cachedTokens();
+      if (cached != null) {
+        account.cached(cached);
+      }
+      watch.took(usage, running.served());
+      watch.stages().detokenized(running.choices().detokenizeNanos(), usage.completionTokens());
     }
 
     /** Reads, checks and tokenises. The body and all that was made of it is garbage afterwards. */
     private Asked ask() throws InterruptedException {
       try (var share = admission.bodies().open()) {
-        var body =
-            rules.applyTo(
-                JsonBody.parse(
-                    JsonBody.read(
-                        call.body(),
-                        call.contentBytes(),
-                        settings.bodyLimitBytes(),
-                        deadline,
-                        share)),
-                api);
-        var metadata = rules.metadata(call.headers());
-        var name = JsonBody.model(body);
-        boolean streams = JsonBody.asksForStream(body);
-        var found = catalog.find(name);
-        account.shape(streams);
-        if (found.isEmpty() && catalog.isKnown(name)) {
-          throw new ApiException(notReady(name));
+        var bytes =
+            JsonBody.read(
+                call.body(), call.contentBytes(), settings.bodyLimitBytes(), deadline, share);
+        try (var stage = watch.stages().begin(Stage.PREPROCESS, id, watch.context())) {
+          return prepared(bytes, stage.span().context());
         }
-        found.ifPresent(it -> account.serving(it.name(), streams));
-        var read = api.read(body);
-        var wanted =
-            read.with(
-                read.fields()
-                    .with(
-                        CallHeaders.overriding(
-                            read.fields().nvext(), rules.routing(call.headers()))));
-        var model =
-            found
-                .filter(it -> it.card().modelTypes().contains(api.modelType()))
-                .orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
-        account.enter(
-            model.endpoint(), wanted.fields().nvext().routing().urgency(), deadline, cancellation);
-        var context =
-            new RequestContext(
-                CallHeaders.requestId(call.headers()),
-                metadata,
-                CallHeaders.forwarded(call.headers()),
-                deadline,
-                cancellation);
-        var prompts =
-            preprocessor.run(
-                model.text(),
-                text -> wanted.prepare(text, rules.hidesTools(model.card())),
-                call.contentBytes(),
-                deadline,
-                cancellation);
-        for (var prompt : prompts) {
-          Generations.check(wanted.fields(), model, prompt, api.promptField());
-        }
-        return new Asked(
-            model, wanted, prompts, AgentContext.of(call.headers(), wanted.trigger()), context);
       }
+    }
+
+    /**
+     * @param span under which the work is seen
+     */
+    private Asked prepared(byte[] bytes, @Nullable TraceContext span) throws InterruptedException {
+      var body = rules.applyTo(JsonBody.parse(bytes), api);
+      var metadata = rules.metadata(call.headers());
+      var name = JsonBody.model(body);
+      boolean streams = JsonBody.asksForStream(body);
+      var found = catalog.find(name);
+      account.shape(streams);
+      watch.asksFor(found.map(ServedModel::name).orElse(null), streams);
+      if (found.isEmpty() && catalog.isKnown(name)) {
+        throw new ApiException(notReady(name));
+      }
+      found.ifPresent(it -> account.serving(it.name(), streams));
+      var read = api.read(body);
+      var wanted =
+          read.with(
+              read.fields()
+                  .with(
+                      CallHeaders.overriding(
+                          read.fields().nvext(), rules.routing(call.headers()))));
+      var model =
+          found
+              .filter(it -> it.card().modelTypes().contains(api.modelType()))
+              .orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
+      account.enter(
+          model.endpoint(), wanted.fields().nvext().routing().urgency(), deadline, cancellation);
+      var context =
+          new RequestContext(
+              id,
+              metadata,
+              watch.forwarded(CallHeaders.forwarded(call.headers())),
+              deadline,
+              cancellation);
+      var text = new WatchedText(model.text(), watch.stages(), id, span);
+      var prompts =
+          preprocessor.run(
+              text,
+              it -> wanted.prepare(it, rules.hidesTools(model.card())),
+              call.contentBytes(),
+              deadline,
+              cancellation);
+      int tokens = 0;
+      for (var prompt : prompts) {
+        Generations.check(wanted.fields(), model, prompt, api.promptField());
+        tokens += prompt.tokens().length;
+      }
+      account.prompts(tokens);
+      return new Asked(
+          model, wanted, prompts, AgentContext.of(call.headers(), wanted.trigger()), context);
     }
 
     /** Says where the first prompt would be served, without a text. */

@@ -52,6 +52,9 @@ final class Timing {
       double rate = Math.min(1.0, (double) place.overlapBlocks() * blockTokens / promptTokens);
       json.ascii(",\"kv_hit_rate\":").ascii(Double.toString(rate));
     }
+    if (place != null) {
+      json.ascii(",\"router_queue_depth\":").number(place.queued());
+    }
     json.ascii("}");
   }
 

@@ -10,6 +10,7 @@ import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
 import io.dynamo.frontend.preprocess.PrefixCache;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.MessageCodec;
@@ -56,6 +57,7 @@ public class DispatchProducer {
       DynamoRuntime runtime,
       KvRouter router,
       GenerationLegs legs,
+      Stages stages,
       MessageCodec<GenerateRequest, EngineOutput> codec) {
     return new LegDispatcher(
         router,
@@ -63,6 +65,7 @@ public class DispatchProducer {
         legs,
         migration(runtime.settings()),
         runtime.metrics(),
+        stages,
         runtime.blocking(),
         runtime.timer());
   }

@@ -2,12 +2,15 @@ package io.dynamo.frontend.wiring;
 
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.watch.RequestWatch;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.router.BusyControl;
 import io.dynamo.runtime.DynamoRuntime;
@@ -74,7 +77,8 @@ public class FrontendProducer {
       Dispatcher dispatcher,
       Preprocessor preprocessor,
       Admission admission,
-      DisconnectWatcher watcher) {
+      DisconnectWatcher watcher,
+      Stages stages) {
     return new TextService(
         runtime.settings().frontend(),
         rules,
@@ -86,13 +90,19 @@ public class FrontendProducer {
         admission,
         watcher,
         runtime.blocking(),
-        InstantSource.system());
+        InstantSource.system(),
+        new RequestWatch.Desk(stages, runtime.settings().watch().requestLog()));
   }
 
+  /** Made together with the gauges, which nothing else asks for. */
   @Produces
   @Singleton
   public FrontendRole role(
-      DynamoRuntime runtime, Admission admission, TextService completions, ModelCatalog catalog) {
+      DynamoRuntime runtime,
+      Admission admission,
+      TextService completions,
+      ModelCatalog catalog,
+      ModelGauges gauges) {
     return new FrontendRole(
         runtime.settings().server(),
         runtime.status(),

@@ -74,8 +74,8 @@ class AdmissionTest {
     admission.open();
     var account = admission.admit("chat_completions");
     account.serving("m", true);
-    account.tokens(1);
-    account.tokens(3);
+    account.tokens(0, 1);
+    account.tokens(0, 3);
     account.end(null);
     account.end(ApiError.of(500, "late"));
     assertThat(counted("m", "stream", "success", "")).isEqualTo(1);

@@ -21,6 +21,7 @@ import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -37,6 +38,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
+import io.dynamo.trace.Tracing;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -328,8 +330,15 @@ class GenerationTest {
     var context =
         new RequestContext(
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
-    var rules = new MigrationRules(migrationLimit);
-    new LegDispatcher(workers::route, workers, legs, rules, metrics, Runnable::run, timer)
+    new LegDispatcher(
+            workers::route,
+            workers,
+            legs,
+            new MigrationRules(migrationLimit),
+            metrics,
+            new Stages(metrics, Tracing.OFF),
+            Runnable::run,
+            timer)
         .generate(model(), request, context, trail)
         .subscribe(client);
   }

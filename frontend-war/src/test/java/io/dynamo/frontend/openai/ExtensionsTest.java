@@ -80,6 +80,18 @@ class ExtensionsTest {
       assertThat(last.at("/timing/" + name).isDouble()).as(name).isTrue();
     }
     assertThat(last.at("/timing/kv_hit_rate").asDouble()).isZero();
+    var names = new ArrayList<String>();
+    last.get("timing").fieldNames().forEachRemaining(names::add);
+    assertThat(names)
+        .as("those of the captures, in their order")
+        .containsExactly(
+            "request_received_ms",
+            "prefill_wait_time_ms",
+            "prefill_time_ms",
+            "ttft_ms",
+            "total_time_ms",
+            "kv_hit_rate",
+            "router_queue_depth");
   }
 
   @Test

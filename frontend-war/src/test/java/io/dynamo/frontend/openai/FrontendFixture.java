@@ -19,12 +19,15 @@ import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.watch.RequestWatch;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.LoraAdapter;
 import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
+import io.dynamo.trace.Tracing;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -197,6 +200,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
           null);
 
   final Metrics metrics = new Metrics();
+  final Stages stages;
   final BodyBudget bodies;
   boolean allBusy;
   final Admission admission;
@@ -238,9 +242,18 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Nullable RequestContext context;
 
   FrontendFixture() {
+    this(Tracing.OFF);
+  }
+
+  FrontendFixture(Tracing tracing) {
     this(
         Duration.ofSeconds(30),
-        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}));
+        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+        4096,
+        FrontendAdmission.STANDARD,
+        Runnable::run,
+        NO_RULES,
+        tracing);
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher) {
@@ -258,7 +271,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
         4096,
         FrontendAdmission.STANDARD,
         Runnable::run,
-        rules);
+        rules,
+        Tracing.OFF);
   }
 
   FrontendFixture(
@@ -267,7 +281,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       int bodyLimit,
       FrontendAdmission bounds,
       Executor blocking) {
-    this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES);
+    this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES, Tracing.OFF);
   }
 
   private FrontendFixture(
@@ -276,7 +290,9 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       int bodyLimit,
       FrontendAdmission bounds,
       Executor blocking,
-      ApiSettings rules) {
+      ApiSettings rules,
+      Tracing tracing) {
+    this.stages = new Stages(metrics, tracing);
     this.watcher = watcher;
     bodies = new BodyBudget(2L * bodyLimit);
     admission = new Admission(64, bounds, bodies, _ -> allBusy, metrics);
@@ -306,7 +322,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             admission,
             watcher,
             blocking,
-            () -> Instant.ofEpochSecond(createdSeconds));
+            () -> Instant.ofEpochSecond(createdSeconds),
+            new RequestWatch.Desk(stages, true));
     admission.open();
   }
 

@@ -14,6 +14,7 @@ import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.LegLostException;
 import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.WorkerCalls;
+import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -24,6 +25,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
+import io.dynamo.trace.Tracing;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -51,6 +53,7 @@ final class ScriptedWorkers implements WorkerCalls {
   private final Map<String, Deque<Leg>> legs = new HashMap<>();
   MigrationRules rules = new MigrationRules(3);
   final List<GenerateRequest> asked = new ArrayList<>();
+  final List<Map<String, String>> headers = new ArrayList<>(); // of each call
   final List<String> cancelled = new ArrayList<>();
 
   void plays(String text, Leg... all) {
@@ -97,6 +100,7 @@ final class ScriptedWorkers implements WorkerCalls {
   public Flow.Publisher<EngineOutput> call(
       Instance instance, GenerateRequest request, RequestContext context) {
     asked.add(request);
+    headers.add(context.headers());
     var text = context.id().length() > 36 ? context.id().substring(36) : "";
     var leg = legs.getOrDefault(text, new ArrayDeque<>()).poll();
     var stream = new ItemStream<EngineOutput>(256, () -> {}, () -> cancelled.add(text));
@@ -119,8 +123,20 @@ final class ScriptedWorkers implements WorkerCalls {
 
   /** A dispatcher that sends to them, by {@link #rules}. */
   Dispatcher dispatcher(Metrics metrics, ScheduledExecutorService timer) {
+    return dispatcher(metrics, new Stages(metrics, Tracing.OFF), timer);
+  }
+
+  /** The same, watched. */
+  Dispatcher dispatcher(Metrics metrics, Stages stages, ScheduledExecutorService timer) {
     return new LegDispatcher(
-        ScriptedWorkers::route, this, ScriptedWorkers::run, rules, metrics, Runnable::run, timer);
+        ScriptedWorkers::route,
+        this,
+        ScriptedWorkers::run,
+        rules,
+        metrics,
+        stages,
+        Runnable::run,
+        timer);
   }
 
   /** What fault tolerance does, without a container. */

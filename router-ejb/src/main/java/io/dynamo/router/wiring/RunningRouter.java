@@ -12,6 +12,7 @@ import io.dynamo.router.BusyControl;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.ModelTraits;
+import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
@@ -31,7 +32,12 @@ import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
 final class RunningRouter
-    implements KvRouter, BusyControl, RouteExplanations, RouterStatus, AutoCloseable {
+    implements KvRouter,
+        BusyControl,
+        QueueDepths,
+        RouteExplanations,
+        RouterStatus,
+        AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
@@ -92,6 +98,11 @@ final class RunningRouter
   @Override
   public boolean allBusy(EndpointId endpoint) {
     return routers.allBusy(endpoint);
+  }
+
+  @Override
+  public int queued(EndpointId endpoint) {
+    return routers.queued(endpoint);
   }
 
   @Override

@@ -1,9 +1,9 @@
 package io.dynamo.runtime.wiring;
 
+import io.dynamo.metrics.Histogram;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -15,16 +15,20 @@ import org.eclipse.microprofile.metrics.MetricRegistry;
 import org.eclipse.microprofile.metrics.Tag;
 
 /**
- * Publishes at {@code /metrics}. Gauges are read at each scrape and durations handed on as they
- * come; counters, for which MicroProfile has no function to read, are carried over by {@link
- * #refresh}, so that counting costs the request path nothing. Safe for concurrent use.
+ * Publishes at {@code /metrics}, so that counting costs the request path nothing: gauges are read
+ * at each scrape; counters, for which MicroProfile has no function to read, are carried over by
+ * {@link #refresh}. Safe for concurrent use.
+ *
+ * <p>MicroProfile's own histograms take whole numbers and cost more per value than a token may. A
+ * histogram therefore comes as gauges with the names and labels that Prometheus gives its parts
+ * ({@code _bucket} with {@code le}, {@code _sum}, {@code _count}): queries find what they look for.
+ * A counter whose name does not end in {@code _total} comes as a gauge too, or it would be given
+ * that end.
  *
  * <p>Names with a colon, an engine's own, are left to the status server: MicroProfile does not say
  * what becomes of them.
  */
 final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
-  private static final long NANOS_PER_UNIT = 1_000_000_000;
-
   private static final class Carried {
     private final Metrics.Counter from;
     private final Counter to;
@@ -45,6 +49,7 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   private final MetricRegistry registry;
   private final List<Carried> counters = new CopyOnWriteArrayList<>();
   private final List<MetricID> published = new ArrayList<>(); // guarded by itself
+  private final List<DoubleSupplier> read = new CopyOnWriteArrayList<>(); // a registry may not
 
   MicroProfileMetricsOutlet(MetricRegistry registry) {
     this.registry = registry;
@@ -53,6 +58,10 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   @Override
   public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {
     if (isForeign(name)) {
+      return;
+    }
+    if (!name.name().endsWith("_total")) {
+      gauge(name, labels, counter::value);
       return;
     }
     var tags = tags(name, labels);
@@ -66,20 +75,22 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
     if (isForeign(name)) {
       return;
     }
+    read.add(value);
     registry.gauge(metadata(name), value, DoubleSupplier::getAsDouble, tags(name, labels));
   }
 
   @Override
-  public Metrics.Timer timer(MetricName name, List<Label> labels) {
-    if (name.name().endsWith("_tokens")) {
-      var histogram = registry.histogram(metadata(name), tags(name, labels));
-      return nanos -> histogram.update(nanos / NANOS_PER_UNIT);
+  public void histogram(MetricName name, List<Label> labels, Histogram histogram) {
+    var bucket = new MetricName(name.name() + "_bucket", name.help());
+    for (int i = 0; i <= histogram.buckets(); i++) {
+      int at = i;
+      var bound = i == histogram.buckets() ? "+Inf" : Histogram.text(histogram.bound(i));
+      var bounded = new ArrayList<>(labels);
+      bounded.add(new Label("le", bound));
+      gauge(bucket, bounded, () -> histogram.upTo(at));
     }
-    if (isForeign(name) || !name.name().endsWith("_seconds")) { // it would be called so anyway
-      return _ -> {};
-    }
-    var timer = registry.timer(metadata(name), tags(name, labels));
-    return nanos -> timer.update(Duration.ofNanos(nanos));
+    gauge(new MetricName(name.name() + "_sum", name.help()), labels, histogram::sum);
+    gauge(new MetricName(name.name() + "_count", name.help()), labels, histogram::count);
   }
 
   /** Carries over what the counters have counted. To be called every second or so. */
@@ -108,6 +119,7 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   @Override
   public void close() {
     counters.clear();
+    read.clear();
     synchronized (published) {
       published.forEach(registry::remove);
       published.clear();

@@ -3,6 +3,7 @@ package io.dynamo.runtime.wiring;
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.DiscoverySettings;
 import io.dynamo.config.EventSettings;
+import io.dynamo.config.MetricsSettings;
 import io.dynamo.config.Settings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
@@ -54,7 +55,7 @@ final class PlaneOpener implements RuntimeOpener {
     var random = new SecureRandom();
     var clock = InstantSource.system();
     var timer = timer(opened);
-    var metrics = metrics(timer, opened);
+    var metrics = metrics(settings.watch().metrics(), timer, opened);
     var blocking = blocking(opened);
     var text = new PrometheusText();
     metrics.attach(text);
@@ -100,8 +101,9 @@ final class PlaneOpener implements RuntimeOpener {
     return blocking;
   }
 
-  private Metrics metrics(ScheduledExecutorService timer, ClosingStack opened) {
-    var metrics = new Metrics();
+  private Metrics metrics(
+      MetricsSettings settings, ScheduledExecutorService timer, ClosingStack opened) {
+    var metrics = new Metrics(FrontendNaming.of(settings));
     var outlet = new MicroProfileMetricsOutlet(registry);
     metrics.attach(outlet);
     opened.push(

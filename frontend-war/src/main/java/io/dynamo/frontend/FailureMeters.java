@@ -1,0 +1,48 @@
+package io.dynamo.frontend;
+
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import org.jspecify.annotations.Nullable;
+
+/** Counts error answers in Dynamo's classes. Safe for concurrent use. */
+public final class FailureMeters {
+  /** What was wrong: labels from a bounded set. */
+  private record Kind(String name, String reason) {}
+
+  private static final Kind EXHAUSTED = new Kind("CapacityExhausted", "capacity.exhausted");
+  private static final Kind INTERNAL = new Kind("Internal", "runtime.internal");
+
+  private final Metrics metrics;
+
+  public FailureMeters(Metrics metrics) {
+    this.metrics = metrics;
+  }
+
+  /** Counts an answer, unless it is of those that are no failure: the client left, or erred in the method. */
+  public void count(ApiError error) {
+    var kind = kind(error.status(), error.errorType());
+    if (kind != null) {
+      metrics
+          .counter(
+              FrontendMetrics.FAILURES,
+              new Label("class", kind.name()),
+              new Label("reason", kind.reason()))
+          .increment();
+    }
+  }
+
+  private static @Nullable Kind kind(int status, String errorType) {
+    return switch (status) {
+      case 401, 403 -> new Kind("Unauthenticated", "request.unauthenticated");
+      case 404 -> new Kind("NotFound", "request.not_found");
+      case 405, 499 -> null;
+      case 413, 431 -> new Kind("PayloadTooLarge", "request.payload_too_large");
+      case 415 -> new Kind("UnsupportedMedia", "request.unsupported_media");
+      case 429 -> new Kind("RateLimited", "request.rate_limited");
+      case 501 -> new Kind("NotImplemented", "runtime.not_implemented");
+      case 529 -> EXHAUSTED;
+      case 503 -> "overload".equals(errorType) ? EXHAUSTED : INTERNAL;
+      default -> status < 500 ? new Kind("InvalidRequest", "request.invalid") : INTERNAL;
+    };
+  }
+}

@@ -1,0 +1,48 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.watch.Stage;
+import io.dynamo.frontend.watch.Stages;
+import io.dynamo.trace.TraceContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A model's text side as one request uses it: template and tokenizer are stages of the request.
+ *
+ * @param parent of their spans; null where nothing is traced
+ */
+record WatchedText(ModelText model, Stages stages, String requestId, @Nullable TraceContext parent)
+    implements ModelText {
+  @Override
+  public String render(ChatPrompt prompt) {
+    try (var _ = stages.begin(Stage.TEMPLATE, requestId, parent)) {
+      return model.render(prompt);
+    }
+  }
+
+  @Override
+  public int[] encode(String text) {
+    try (var stage = stages.begin(Stage.TOKENIZE, requestId, parent)) {
+      var tokens = model.encode(text);
+      stage.span().put("dynamo.tokens", tokens.length);
+      return tokens;
+    }
+  }
+
+  @Override
+  public TokenTable tokens() {
+    return model.tokens();
+  }
+
+  @Override
+  public int[] eosTokenIds() {
+    return model.eosTokenIds();
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+}

@@ -1,0 +1,51 @@
+package io.dynamo.frontend.wiring;
+
+import io.dynamo.frontend.FailureMeters;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.ModelGauges;
+import io.dynamo.frontend.watch.Stages;
+import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.trace.Tracing;
+import io.dynamo.trace.otlp.OtlpTracing;
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.enterprise.inject.Disposes;
+import jakarta.enterprise.inject.Produces;
+import jakarta.inject.Singleton;
+
+/** Makes what watches requests and models. */
+@ApplicationScoped
+public class WatchProducer {
+  /** Off unless settings ask for it: the exporter's classes are not even loaded. */
+  @Produces
+  @Singleton
+  public Tracing tracing(DynamoRuntime runtime) {
+    var settings = runtime.settings().watch().trace();
+    return settings.export() ? new OtlpTracing(settings) : Tracing.OFF;
+  }
+
+  void close(@Disposes Tracing tracing) {
+    tracing.close();
+  }
+
+  @Produces
+  @Singleton
+  public Stages stages(DynamoRuntime runtime, Tracing tracing) {
+    return new Stages(runtime.metrics(), tracing);
+  }
+
+  @Produces
+  @Singleton
+  public FailureMeters failureMeters(DynamoRuntime runtime) {
+    return new FailureMeters(runtime.metrics());
+  }
+
+  @Produces
+  @Singleton
+  public ModelGauges modelGauges(DynamoRuntime runtime, ModelCatalog catalog) {
+    return new ModelGauges(runtime.discovery(), catalog, runtime.metrics());
+  }
+
+  void close(@Disposes ModelGauges gauges) {
+    gauges.close();
+  }
+}

@@ -1,0 +1,109 @@
+package io.dynamo.frontend.watch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.dynamo.frontend.ApiError;
+import io.dynamo.inference.Usage;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.trace.Tracing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import java.util.logging.SimpleFormatter;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class RequestLogTest {
+  private static final String PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+
+  private final Logger logger = Logger.getLogger(RequestLog.LOGGER); // kept: the manager forgets
+  private final List<String> lines = new ArrayList<>();
+  private final Handler handler =
+      new Handler() {
+        private final SimpleFormatter formatter = new SimpleFormatter();
+
+        @Override
+        public void publish(LogRecord line) {
+          lines.add(formatter.formatMessage(line));
+        }
+
+        @Override
+        public void flush() {}
+
+        @Override
+        public void close() {}
+      };
+
+  @BeforeEach
+  void listen() {
+    logger.setLevel(Level.INFO);
+    logger.addHandler(handler);
+  }
+
+  @AfterEach
+  void stop() {
+    logger.removeHandler(handler);
+    logger.setLevel(null);
+  }
+
+  private static RequestWatch watch(boolean logs, Map<String, String> headers) {
+    var stages = new Stages(new Metrics(), Tracing.OFF);
+    return new RequestWatch.Desk(stages, logs).open("chat_completions", headers);
+  }
+
+  @Test
+  void aFinishedRequestIsOneLineOfKeysAndValues() {
+    var watch = watch(true, Map.of("traceparent", PARENT));
+    watch.begun("9776aa5a-8c43-4e7c-a4a3-94f1f5404761");
+    watch.asksFor("tiny", true);
+    watch.firstToken();
+    watch.took(new Usage(7, 3, 4), new RequestWatch.Served("1f", 2, 1));
+    watch.end(null);
+
+    assertThat(lines)
+        .singleElement()
+        .asString()
+        .matches(
+            "request_id=9776aa5a-8c43-4e7c-a4a3-94f1f5404761 endpoint=chat_completions model=tiny"
+                + " status=200 stream=true input_tokens=7 output_tokens=3 cached_tokens=4"
+                + " ttft_ms=\\d+\\.\\d{3} total_ms=\\d+\\.\\d{3} worker=1f rank=2 migrations=1"
+                + " trace_id=0af7651916cd43dd8448eb211c80319c");
+  }
+
+  @Test
+  void nothingThatAClientChoosesCanLookLikeAnotherKeyOrLine() {
+    var watch = watch(true, Map.of("x-request-id", "a\nstatus=200 model=\"x\" {0} \u2028\\"));
+    watch.begun("id");
+    watch.asksFor("two words=1", false);
+    watch.end(ApiError.of(400, "no"));
+
+    assertThat(lines).hasSize(1);
+    assertThat(lines.getFirst())
+        .contains(
+            "x_request_id=\"a\\u000astatus=200 model=\\\"x\\\" {0} \\u2028\\\\\" endpoint=")
+        .contains("model=\"two words=1\" status=400 error_type=validation stream=false")
+        .doesNotContain("\n")
+        .doesNotContain("trace_id");
+  }
+
+  @Test
+  void aLongValueIsCut() {
+    var watch = watch(true, Map.of("x-request-id", "y".repeat(10_000)));
+    watch.begun("id");
+    watch.end(null);
+    assertThat(lines.getFirst()).hasSizeLessThan(512);
+  }
+
+  @Test
+  void whoWantsNoLinesGetsNone() {
+    var watch = watch(false, Map.of());
+    watch.begun("id");
+    watch.end(null);
+    assertThat(lines).isEmpty();
+  }
+}

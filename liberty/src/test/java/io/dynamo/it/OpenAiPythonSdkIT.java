@@ -1,0 +1,20 @@
+package io.dynamo.it;
+
+import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * OpenAI's SDK for Python, unmodified, from the environment that {@code -Ddynamo.it.peer} names.
+ * {@code -Ddynamo.it.peer=skip} leaves it out; without the property it fails.
+ */
+@Tag("build-server")
+class OpenAiPythonSdkIT {
+  @TempDir Path folder;
+
+  @Test
+  void sdkIsServed() throws Exception {
+    SdkScript.python("openai_sdk.py").run(folder, System.getProperty("base.url"));
+  }
+}

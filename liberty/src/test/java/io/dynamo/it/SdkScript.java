@@ -1,0 +1,66 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * A program that uses one of OpenAI's SDKs, and exits with 0 when everything held.
+ *
+ * @param property names the folder that the SDK is in; {@code skip} leaves the test out, without it
+ *     the test fails
+ * @param needed what the folder must have
+ * @param command what runs the program; below the folder when it begins with a dot
+ */
+record SdkScript(String property, String needed, String command, String program) {
+  static SdkScript node(String program) {
+    return new SdkScript("dynamo.it.node", "node_modules/openai", "node", program);
+  }
+
+  static SdkScript python(String program) {
+    return new SdkScript("dynamo.it.peer", "bin/python", "./bin/python", program);
+  }
+
+  /**
+   * Runs it to its end.
+   *
+   * @param folder for the program and its output
+   * @param server what it talks to
+   */
+  void run(Path folder, String server, String... arguments)
+      throws IOException, InterruptedException {
+    var sdk = System.getProperty(property, "");
+    assumeFalse(sdk.equals("skip"), "left out on request");
+    assertThat(Path.of(sdk, needed)).as("-D%s=<folder with %s>, or skip", property, needed).exists();
+    var script = folder.resolve(program);
+    try (InputStream source = getClass().getResourceAsStream(program)) {
+      Files.copy(Objects.requireNonNull(source), script);
+    }
+    var log = folder.resolve("output.log");
+    var words = new ArrayList<String>();
+    words.add(command.startsWith("./") ? Path.of(sdk, command.substring(2)).toString() : command);
+    words.addAll(List.of(script.toString(), server + "/v1", Cluster.MODEL));
+    words.addAll(List.of(arguments));
+
+    var process =
+        new ProcessBuilder(words)
+            .directory(Path.of(sdk).toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(log.toFile())
+            .start();
+    try {
+      assertThat(process.waitFor(2, TimeUnit.MINUTES)).as("ended in time").isTrue();
+      assertThat(process.exitValue()).as(Files.readString(log)).isZero();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+}

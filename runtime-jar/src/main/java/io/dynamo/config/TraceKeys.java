@@ -1,0 +1,127 @@
+package io.dynamo.config;
+
+import static io.dynamo.config.Bound.WAIT;
+import static io.dynamo.config.Bound.between;
+import static io.dynamo.config.Bound.none;
+import static io.dynamo.config.EnvironmentAliases.plain;
+import static io.dynamo.config.SettingType.BOOLEAN;
+import static io.dynamo.config.SettingType.DECIMAL;
+import static io.dynamo.config.SettingType.DURATION;
+import static io.dynamo.config.SettingType.TEXT;
+
+import java.net.URI;
+import java.net.URLDecoder;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The settings of traces, in the order of the documentation, and their environment names. */
+final class TraceKeys {
+  private static final KeyList KEYS = new KeyList();
+  private static final String PATH = "/v1/traces"; // of a collector
+
+  static final SettingKey<Boolean> EXPORT =
+      KEYS.key(
+          "dynamo.trace.export",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether requests are traced and their spans exported by OTLP");
+  static final SettingKey<URI> ENDPOINT =
+      KEYS.key(
+          "dynamo.trace.endpoint",
+          new SettingType<>("http or https URL", TraceKeys::url),
+          "http://127.0.0.1:4318/v1/traces",
+          none(),
+          "the collector's URL for traces; Dynamo's variable without `_TRACES` is a base to which"
+              + " `/v1/traces` is added");
+  static final SettingKey<String> PROTOCOL =
+      KEYS.key(
+          "dynamo.trace.protocol",
+          TEXT,
+          "http/protobuf",
+          new Bound<>("http/protobuf, the only one here", "http/protobuf"::equals),
+          "how the collector is spoken to");
+  static final SettingKey<Map<String, String>> HEADERS =
+      KEYS.key(
+          "dynamo.trace.headers",
+          new SettingType<>("name=value pairs, comma-separated", TraceKeys::pairs),
+          "",
+          none(),
+          "headers of each export, credentials for example");
+  static final SettingKey<Duration> TIMEOUT =
+      KEYS.key("dynamo.trace.timeout", DURATION, "10s", WAIT, "how long one export may take");
+  static final SettingKey<String> SERVICE_NAME =
+      KEYS.key(
+          "dynamo.trace.service-name", TEXT, "dynamo", none(), "what this server is called there");
+  static final SettingKey<Double> SAMPLE_RATIO =
+      KEYS.key(
+          "dynamo.trace.sample-ratio",
+          DECIMAL,
+          "1.0",
+          between(0.0, 1.0),
+          "share of the traces that begin here; those of callers are as the caller decided");
+
+  private TraceKeys() {}
+
+  static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+
+  /** OpenTelemetry's variables, and Dynamo's own two; of two for one, the later counts. */
+  static List<EnvironmentAliases.Alias> aliases() {
+    return List.of(
+        plain("OTEL_EXPORT_ENABLED", EXPORT),
+        new EnvironmentAliases.Alias(
+            "OTEL_EXPORTER_OTLP_ENDPOINT",
+            ENDPOINT.name(),
+            "",
+            base -> base.replaceFirst("/+$", "") + PATH),
+        plain("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ENDPOINT),
+        plain("OTEL_EXPORTER_OTLP_PROTOCOL", PROTOCOL),
+        plain("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", PROTOCOL),
+        plain("OTEL_EXPORTER_OTLP_HEADERS", HEADERS),
+        plain("OTEL_EXPORTER_OTLP_TRACES_HEADERS", HEADERS),
+        EnvironmentAliases.numbered("OTEL_EXPORTER_OTLP_TIMEOUT", TIMEOUT, "ms"),
+        EnvironmentAliases.numbered("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", TIMEOUT, "ms"),
+        plain("OTEL_SERVICE_NAME", SERVICE_NAME),
+        plain("OTEL_TRACES_SAMPLE_RATIO", SAMPLE_RATIO));
+  }
+
+  static TraceSettings read(SettingsReader reader) {
+    var headers = reader.optional(HEADERS);
+    return new TraceSettings(
+        reader.get(EXPORT),
+        reader.get(ENDPOINT),
+        headers == null ? Map.of() : headers,
+        reader.get(TIMEOUT),
+        reader.get(SERVICE_NAME),
+        reader.get(SAMPLE_RATIO));
+  }
+
+  private static URI url(String text) {
+    var url = URI.create(text);
+    boolean http = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
+    if (!http || url.getHost() == null) {
+      throw new IllegalArgumentException("is not an http or https URL with a host");
+    }
+    return url;
+  }
+
+  private static Map<String, String> pairs(String text) {
+    var pairs = new HashMap<String, String>();
+    for (var pair : text.split(",")) {
+      int at = pair.indexOf('=');
+      if (at <= 0) {
+        throw new IllegalArgumentException("has a part without a name and '='");
+      }
+      pairs.put(
+          pair.substring(0, at).strip(),
+          URLDecoder.decode(
+              pair.substring(at + 1).strip().replace("+", "%2B"), StandardCharsets.UTF_8));
+    }
+    return pairs;
+  }
+}

@@ -1,0 +1,62 @@
+package io.dynamo.metrics;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * How the frontend's own metrics are published: a prefix in place of {@code dynamo_frontend}, and
+ * buckets that were asked for. Families that share the prefix but belong to other parts keep their
+ * names, as in Dynamo. Immutable.
+ */
+public final class MetricNaming {
+  /** Everything as it is. */
+  public static final MetricNaming PLAIN = new MetricNaming("dynamo_frontend", Map.of());
+
+  private static final String STANDARD = "dynamo_frontend_";
+
+  /** How the names go on that no prefix touches. */
+  private static final Set<String> FIXED =
+      Set.of(
+          "worker_",
+          "router_",
+          "stage_",
+          "tokenize_",
+          "template_",
+          "tokenizer_cache_",
+          "detokenize_",
+          "event_loop_",
+          "lora_");
+
+  private final String prefix;
+  private final Map<String, List<Double>> buckets;
+
+  /**
+   * @param prefix made a legal name character by character: what may not stand in one becomes an
+   *     underscore
+   * @param buckets by the name's part after the standard prefix
+   */
+  public MetricNaming(String prefix, Map<String, List<Double>> buckets) {
+    this.prefix = legal(prefix) + "_";
+    this.buckets = Map.copyOf(buckets);
+  }
+
+  private static String legal(String prefix) {
+    var legal = prefix.replaceAll("[^a-zA-Z0-9_:]", "_");
+    return Character.isDigit(legal.charAt(0)) ? "_" + legal : legal;
+  }
+
+  /** What {@code name} is published as. */
+  public MetricName published(MetricName name) {
+    if (!name.name().startsWith(STANDARD)) {
+      return name;
+    }
+    var rest = name.name().substring(STANDARD.length());
+    for (var fixed : FIXED) {
+      if (rest.startsWith(fixed)) {
+        return name;
+      }
+    }
+    return new MetricName(prefix + rest, name.help(), buckets.getOrDefault(rest, name.buckets()));
+  }
+}

@@ -1,0 +1,36 @@
+package io.dynamo.runtime.wiring;
+
+import io.dynamo.config.MetricsSettings;
+import io.dynamo.metrics.LogBuckets;
+import io.dynamo.metrics.MetricNaming;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** What an operator wants the frontend's metrics to look like. */
+final class FrontendNaming {
+  /** Which histograms are on a scale. */
+  private static final Map<String, List<String>> ON_SCALE =
+      Map.of(
+          "request-duration", List.of("request_duration_seconds"),
+          "input-sequence", List.of("input_sequence_tokens", "cached_tokens"),
+          "output-sequence", List.of("output_sequence_tokens"),
+          "ttft", List.of("time_to_first_token_seconds"),
+          "itl", List.of("inter_token_latency_seconds"));
+
+  private FrontendNaming() {}
+
+  static MetricNaming of(MetricsSettings settings) {
+    Map<String, List<Double>> buckets = new HashMap<>();
+    settings
+        .buckets()
+        .forEach(
+            (scale, bounds) -> {
+              for (var name : ON_SCALE.getOrDefault(scale, List.of())) {
+                buckets.put(
+                    name, LogBuckets.of(bounds.least(), bounds.most(), bounds.count()));
+              }
+            });
+    return new MetricNaming(settings.prefix(), buckets);
+  }
+}

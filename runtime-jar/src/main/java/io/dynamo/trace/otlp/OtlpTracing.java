@@ -1,0 +1,141 @@
+package io.dynamo.trace.otlp;
+
+import io.dynamo.config.TraceSettings;
+import io.dynamo.trace.Span;
+import io.dynamo.trace.TraceContext;
+import io.dynamo.trace.Tracing;
+import io.opentelemetry.api.common.AttributeKey;
+import io.opentelemetry.api.common.Attributes;
+import io.opentelemetry.api.trace.SpanContext;
+import io.opentelemetry.api.trace.SpanKind;
+import io.opentelemetry.api.trace.TraceFlags;
+import io.opentelemetry.api.trace.TraceState;
+import io.opentelemetry.api.trace.Tracer;
+import io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator;
+import io.opentelemetry.context.Context;
+import io.opentelemetry.context.propagation.TextMapGetter;
+import io.opentelemetry.exporter.otlp.http.trace.OtlpHttpSpanExporter;
+import io.opentelemetry.sdk.resources.Resource;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
+import io.opentelemetry.sdk.trace.samplers.Sampler;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Spans that leave in batches. What a collector cannot take is dropped, in a bounded queue, and
+ * costs requests nothing. Safe for concurrent use; {@link #close} blocks for a few seconds at most.
+ */
+public final class OtlpTracing implements Tracing {
+  private static final Duration BATCH_DELAY = Duration.ofSeconds(1);
+  private static final int QUEUE = 4096; // spans
+  private static final int BATCH = 512; // spans
+  private static final long PATIENCE_SECONDS = 3; // of the last export
+  private static final String SCOPE = "io.dynamo";
+
+  private final SdkTracerProvider provider;
+  private final Tracer tracer;
+
+  public OtlpTracing(TraceSettings settings) {
+    var exporter =
+        OtlpHttpSpanExporter.builder()
+            .setEndpoint(settings.endpoint().toString())
+            .setTimeout(settings.timeout())
+            .setHeaders(settings::headers)
+            .setServiceClassLoader(OtlpTracing.class.getClassLoader())
+            .build();
+    var resource =
+        Resource.getDefault()
+            .merge(
+                Resource.create(
+                    Attributes.of(
+                        AttributeKey.stringKey("service.name"), settings.serviceName())));
+    provider =
+        SdkTracerProvider.builder()
+            .setResource(resource)
+            .setSampler(Sampler.parentBased(Sampler.traceIdRatioBased(settings.sampleRatio())))
+            .addSpanProcessor(
+                BatchSpanProcessor.builder(exporter)
+                    .setScheduleDelay(BATCH_DELAY)
+                    .setMaxQueueSize(QUEUE)
+                    .setMaxExportBatchSize(BATCH)
+                    .setExporterTimeout(settings.timeout())
+                    .build())
+            .build();
+    tracer = provider.get(SCOPE);
+  }
+
+  @Override
+  public boolean isOn() {
+    return true;
+  }
+
+  @Override
+  public Span start(String name, Kind kind, @Nullable TraceContext parent, Start start) {
+    var builder =
+        tracer
+            .spanBuilder(name)
+            .setSpanKind(
+                switch (kind) {
+                  case SERVER -> SpanKind.SERVER;
+                  case CLIENT -> SpanKind.CLIENT;
+                  case INTERNAL -> SpanKind.INTERNAL;
+                });
+    if (parent == null) {
+      builder.setNoParent();
+    } else {
+      builder.setParent(
+          Context.root().with(io.opentelemetry.api.trace.Span.wrap(contextOf(parent))));
+    }
+    var earlier = start.after();
+    if (earlier != null) {
+      builder.addLink(contextOf(earlier));
+    }
+    if (start.nanosAgo() > 0) {
+      long now = TimeUnit.MILLISECONDS.toNanos(System.currentTimeMillis());
+      builder.setStartTimestamp(now - start.nanosAgo(), TimeUnit.NANOSECONDS);
+    }
+    return new OtlpSpan(builder.startSpan());
+  }
+
+  private static SpanContext contextOf(TraceContext context) {
+    return SpanContext.createFromRemoteParent(
+        context.traceId(),
+        context.spanId(),
+        context.isSampled() ? TraceFlags.getSampled() : TraceFlags.getDefault(),
+        stateOf(context));
+  }
+
+  /** As the standard's own propagator reads it. */
+  private static TraceState stateOf(TraceContext context) {
+    if (context.state() == null) {
+      return TraceState.getDefault();
+    }
+    var read =
+        W3CTraceContextPropagator.getInstance().extract(Context.root(), context, new Headers());
+    return io.opentelemetry.api.trace.Span.fromContext(read).getSpanContext().getTraceState();
+  }
+
+  /** A context as if it had come in headers. */
+  private static final class Headers implements TextMapGetter<TraceContext> {
+    @Override
+    public Iterable<String> keys(TraceContext carrier) {
+      return List.of(TraceContext.PARENT_HEADER, TraceContext.STATE_HEADER);
+    }
+
+    @Override
+    public @Nullable String get(@Nullable TraceContext carrier, String key) {
+      if (carrier == null) {
+        return null;
+      }
+      return key.equals(TraceContext.PARENT_HEADER) ? carrier.traceparent() : carrier.state();
+    }
+  }
+
+  @Override
+  public void close() {
+    var _ = provider.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
+  }
+}
