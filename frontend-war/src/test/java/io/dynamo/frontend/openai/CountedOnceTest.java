@@ -18,11 +18,13 @@ import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.HungUpPeers;
+import io.dynamo.frontend.sse.HungUpPeers.Peer;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Histogram;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import java.io.ByteArrayInputStream;
@@ -74,7 +76,11 @@ class CountedOnceTest implements Dispatcher {
   private record Series(String name, List<Label> labels) {}
 
   private final Set<InetSocketAddress> gone = ConcurrentHashMap.newKeySet();
-  private final HungUpPeers kernel = local -> Set.copyOf(gone);
+  private final HungUpPeers kernel =
+      connections ->
+          connections.stream()
+              .map(it -> gone.contains(it.remote()) ? Peer.CLOSED : Peer.OPEN)
+              .toList();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final DisconnectWatcher watcher =
       new DisconnectWatcher(kernel, Duration.ofMillis(1), Duration.ofHours(1), threads);
@@ -105,9 +111,7 @@ class CountedOnceTest implements Dispatcher {
           }
 
           @Override
-          public Metrics.Timer timer(MetricName name, List<Label> labels) {
-            return nanos -> {};
-          }
+          public void histogram(MetricName name, List<Label> labels, Histogram histogram) {}
         });
     return opened;
   }
@@ -208,7 +212,7 @@ class CountedOnceTest implements Dispatcher {
             headers.getOrDefault("content-type", "application/json"),
             body.length,
             headers,
-            8000,
+            new InetSocketAddress(InetAddress.getLoopbackAddress(), 8000),
             new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
             new ByteArrayInputStream(body)),
         answer);
