@@ -140,6 +140,7 @@ public class RouteBenchmark {
                 Runnable::run),
             new Metrics(),
             () -> ThreadLocalRandom.current().nextDouble(),
+            System::nanoTime,
             System::nanoTime);
     var random = new Random(1);
     for (int i = 0; i < 4 * ranks; i++) { // requests in flight

@@ -16,6 +16,8 @@ import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.QueueMeters;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.router.select.Spread;
+import io.dynamo.router.session.SessionReplicas;
+import io.dynamo.router.session.SessionTable;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.List;
 import java.util.Locale;
@@ -25,6 +27,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The router of a server: an {@link EndpointRouter} for each endpoint, made when it is first asked
@@ -37,6 +40,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
   private final EventFeed feed;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
+  private final LongSupplier wallNanos;
   private final RankSelector selector;
   private final DoubleSupplier random;
   private final RequestMeters meters;
@@ -52,6 +56,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
    * @param traitsOf what is known now of an instance
    * @param random uniform in [0, 1); safe for concurrent use
    * @param nanoClock as {@link System#nanoTime()}
+   * @param wallNanos nanoseconds since 1970, to tell other routers when something was settled
    */
   public EndpointRouters(
       String routerId,
@@ -61,13 +66,15 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
       EventFeed feed,
       Metrics metrics,
       DoubleSupplier random,
-      LongSupplier nanoClock) {
+      LongSupplier nanoClock,
+      LongSupplier wallNanos) {
     this.settings = settings;
     this.instances = instances;
     this.traitsOf = traitsOf;
     this.feed = feed;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
+    this.wallNanos = wallNanos;
     this.selector = new RankSelector(settings.costs(), random);
     this.random = random;
     this.meters = new RequestMeters(metrics);
@@ -115,15 +122,8 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     var label = new Label("endpoint", endpoint.toString());
     var load = new ActiveSequences(settings.tracking().expiry(), nanoClock);
     var reported = new ReportedLoads(nanoClock);
-    var sessions =
-        settings.sessions().ttl() == null
-            ? null
-            : new SessionTable(settings.sessions().ttl(), SessionTable.MAX_SESSIONS, nanoClock);
     metrics.gauge(RouterMetrics.ACTIVE_REQUESTS, load::active, label);
     metrics.gauge(RouterMetrics.WORKERS, () -> workers.live().size(), label);
-    if (sessions != null) {
-      metrics.gauge(RouterMetrics.SESSIONS, sessions::size, label);
-    }
     var busy = new BusyWorkers(settings.busy(), reported, load);
     boolean listens = settings.mode() == RouterSettings.Mode.KV || busy.isOn();
     if (listens) {
@@ -144,22 +144,40 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
                 feed.executor(),
                 metrics)
             : null;
+    var eligibility = new Eligibility(workers, traitsOf, busy);
     return new EndpointRouter(
         endpoint,
         settings,
         workers,
         new EndpointRouter.Parts(
-            new Eligibility(workers, traitsOf, busy),
+            eligibility,
             load,
             replicas,
             new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
             strategy,
-            sessions,
+            affinity(endpoint, workers, eligibility),
             meters,
             overhead,
             explanations,
             nanoClock,
             reports));
+  }
+
+  private @Nullable Affinity affinity(
+      EndpointId endpoint, EndpointInstances workers, Eligibility eligibility) {
+    var ttl = settings.sessions().ttl();
+    if (ttl == null) {
+      return null;
+    }
+    var self = feed.discovery().instanceId();
+    var sessions =
+        new SessionTable(ttl, SessionTable.MAX_SESSIONS, self, nanoClock, wallNanos);
+    metrics.gauge(
+        RouterMetrics.SESSIONS, sessions::size, new Label("endpoint", endpoint.toString()));
+    var replicas =
+        new SessionReplicas(
+            endpoint, self, sessions, workers, feed.plane(), feed.executor(), metrics);
+    return new Affinity(sessions, replicas, settings.sessions().mode(), eligibility);
   }
 
   private Strategy strategy(EndpointId endpoint, EndpointInstances workers) {

@@ -3,6 +3,7 @@ package io.dynamo.router;
 import io.dynamo.discovery.Instance;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.ingest.Placement;
+import io.dynamo.router.session.SessionTable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 

@@ -153,6 +153,11 @@ public final class RouterMetrics {
           "Requests that were refused instead of waiting on, by reason.");
   public static final MetricName SESSIONS =
       new MetricName("dynamo_router_sessions", "Sessions that are bound to a rank.");
+  public static final MetricName SESSION_EVENTS_DROPPED =
+      new MetricName(
+          "dynamo_router_session_events_dropped_total",
+          "News of sessions that other routers bind, or of ours for them, that changed nothing, by"
+              + " reason.");
   public static final MetricName SEQUENCE_EVENTS_DROPPED =
       new MetricName(
           "dynamo_router_sequence_events_dropped_total",
