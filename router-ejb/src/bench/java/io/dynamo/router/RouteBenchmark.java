@@ -126,7 +126,17 @@ public class RouteBenchmark {
             "bench",
             RouterSettings.of(RouterSettings.Mode.KV),
             _ -> instances,
-            _ -> WorkerTraits.UNKNOWN,
+            new WorkerCards() {
+              @Override
+              public WorkerTraits traits(Instance worker) {
+                return WorkerTraits.UNKNOWN;
+              }
+
+              @Override
+              public EndpointProfile profile(EndpointId endpoint) {
+                return EndpointProfile.UNKNOWN;
+              }
+            },
             new EventFeed(
                 new Silent(),
                 new NoDiscovery(),

@@ -118,6 +118,10 @@ final class Affinity implements AutoCloseable {
     return target;
   }
 
+  int size() {
+    return sessions.size();
+  }
+
   @Override
   public void close() {
     replicas.close();

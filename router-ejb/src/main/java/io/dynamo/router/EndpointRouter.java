@@ -306,6 +306,20 @@ final class EndpointRouter implements AutoCloseable {
     }
   }
 
+  /** Requests placed and not freed. */
+  int active() {
+    return load.active();
+  }
+
+  /** Sessions that are bound now. */
+  int sessions() {
+    return affinity == null ? 0 : affinity.size();
+  }
+
+  int indexBlocks() {
+    return strategy.indexBlocks();
+  }
+
   /** Stops listening and refuses who waits. What is booked may still be freed. */
   @Override
   public void close() {

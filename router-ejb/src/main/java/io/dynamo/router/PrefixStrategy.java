@@ -3,7 +3,6 @@ package io.dynamo.router;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.OverlapScores;
@@ -16,7 +15,6 @@ import io.dynamo.router.load.Work;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
-import io.dynamo.token.BlockHasher;
 import io.dynamo.token.BlockHashes;
 import java.util.HashSet;
 import java.util.concurrent.ThreadLocalRandom;
@@ -31,6 +29,7 @@ final class PrefixStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
 
   private final RouterSettings settings;
+  private final PromptHashing hashing;
   private final RankSelector selector;
   private final EndpointInstances instances;
   private final TieredIndexer index = new TieredIndexer();
@@ -46,6 +45,7 @@ final class PrefixStrategy implements Strategy {
   PrefixStrategy(
       RouterSettings settings,
       EndpointId endpoint,
+      PromptHashing hashing,
       EndpointInstances instances,
       RankSelector selector,
       EventFeed feed,
@@ -53,6 +53,7 @@ final class PrefixStrategy implements Strategy {
       OverheadMeters overhead,
       LongSupplier nanoClock) {
     this.settings = settings;
+    this.hashing = hashing;
     this.selector = selector;
     this.instances = instances;
     this.overhead = overhead;
@@ -65,14 +66,15 @@ final class PrefixStrategy implements Strategy {
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
     this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
-    metrics.gauge(
-        RouterMetrics.INDEX_BLOCKS,
-        () -> index.size() + (predicted == null ? 0 : predicted.size()),
-        new Label("endpoint", endpoint.toString()));
     this.events =
         looks && indexing.kvEvents()
             ? new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock)
             : null;
+  }
+
+  @Override
+  public int indexBlocks() {
+    return index.size() + (predicted == null ? 0 : predicted.size());
   }
 
   /** Forgets what lost workers were believed to hold. */
@@ -115,9 +117,7 @@ final class PrefixStrategy implements Strategy {
       var hints = request.hints();
       var tracking = settings.tracking();
       long begin = nanoClock.getAsLong();
-      this.hashes =
-          BlockHasher.of(request.blockTokens(), hints.loraName(), hints.cacheSalt())
-              .hash(request.tokenIds());
+      this.hashes = hashing.cached(request);
       overhead.hashing(nanoClock.getAsLong() - begin);
       var override = hints.override();
       this.prompt =
@@ -133,7 +133,9 @@ final class PrefixStrategy implements Strategy {
       this.work =
           new Work(
               request.requestId(),
-              !tracking.activeBlocks() ? NO_BLOCKS : reuse ? hashes : unshared(hashes.length()),
+              !tracking.activeBlocks()
+                  ? NO_BLOCKS
+                  : reuse ? hashing.tracked(request, hashes) : unshared(hashes.length()),
               request.tokenIds().length,
               request.blockTokens(),
               tracking.activeBlocks() && tracking.outputBlocks(),

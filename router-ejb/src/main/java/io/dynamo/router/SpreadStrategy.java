@@ -10,6 +10,8 @@ import io.dynamo.token.BlockHashes;
 final class SpreadStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
 
+  private static final String CPU = "cpu"; // as instances say it
+
   private final Spread spread;
 
   SpreadStrategy(Spread spread) {
@@ -42,7 +44,8 @@ final class SpreadStrategy implements Strategy {
 
       @Override
       public Verdict choose(Candidates candidates, RankLoads loads) {
-        return new Verdict(spread.choose(loads), 0, spread.reason(), loads, null, null);
+        int chosen = spread.choose(loads, i -> CPU.equals(candidates.instances().get(i).deviceType()));
+        return new Verdict(chosen, 0, spread.reason(), loads, null, null);
       }
 
       @Override
@@ -53,6 +56,11 @@ final class SpreadStrategy implements Strategy {
         return 0;
       }
     };
+  }
+
+  @Override
+  public int indexBlocks() {
+    return 0;
   }
 
   @Override

@@ -12,6 +12,9 @@ interface Strategy extends AutoCloseable {
   /** Looks at the prompt. */
   Plan plan(RouteRequest request);
 
+  /** Distinct blocks that are known to be cached somewhere; recent. */
+  int indexBlocks();
+
   @Override
   void close();
 

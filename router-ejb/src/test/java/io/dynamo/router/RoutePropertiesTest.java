@@ -395,7 +395,8 @@ class RoutePropertiesTest extends RouterHarness {
             of.busy(),
             of.sessions(),
             of.explaining(),
-            2);
+            2,
+            of.cudaToCpuRatio());
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       var waits = CompletableFuture.supplyAsync(() -> router.route(request(prompt(0, 4))));

@@ -173,6 +173,7 @@ abstract class RouterHarness {
   List<RankEvent> next = List.of();
   RankRange range = RankRange.ONE;
   final Map<Long, WorkerTraits> traits = new HashMap<>();
+  EndpointProfile profile = EndpointProfile.UNKNOWN;
 
   static Instance worker(long id) {
     return new Instance(
@@ -192,7 +193,17 @@ abstract class RouterHarness {
         "router",
         settings,
         _ -> workers,
-        instance -> traits.getOrDefault(instance.id().value(), WorkerTraits.of(range)),
+        new WorkerCards() {
+          @Override
+          public WorkerTraits traits(Instance worker) {
+            return traits.getOrDefault(worker.id().value(), WorkerTraits.of(range));
+          }
+
+          @Override
+          public EndpointProfile profile(EndpointId endpoint) {
+            return profile;
+          }
+        },
         new EventFeed(
             plane,
             sources,

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param workerType {@code aggregated}, {@code prefill}, …; null in cards of older workers
  * @param needs alternatives, each a list of worker types that must be live beside this one
  * @param runtimeConfig the engine's limits and switches, values as JSON has them, null included
+ * @param routerConfig how the worker wants its endpoint's requests routed, in the same form; empty
+ *     leaves that to the frontend
  */
 public record ModelCard(
     String displayName,
@@ -50,15 +52,17 @@ public record ModelCard(
     String modelInput,
     @Nullable String workerType,
     List<List<String>> needs,
-    Map<String, @Nullable Object> runtimeConfig) {
+    Map<String, @Nullable Object> runtimeConfig,
+    Map<String, @Nullable Object> routerConfig) {
   public ModelCard {
     extraFiles = List.copyOf(extraFiles);
     modelTypes = Set.copyOf(modelTypes);
     needs = needs.stream().map(List::copyOf).toList();
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
+    routerConfig = Collections.unmodifiableMap(new LinkedHashMap<>(routerConfig));
   }
 
-  /** Everything but the extra files. */
+  /** Everything but the extra files and a wish of how to route. */
   public ModelCard(
       String displayName,
       String slug,
@@ -95,7 +99,8 @@ public record ModelCard(
         modelInput,
         workerType,
         needs,
-        runtimeConfig);
+        runtimeConfig,
+        Map.of());
   }
 
   /** The same card with each of its files replaced. */
@@ -127,7 +132,8 @@ public record ModelCard(
         modelInput,
         workerType,
         needs,
-        runtimeConfig);
+        runtimeConfig,
+        routerConfig);
   }
 
   private static @Nullable ModelFile changed(

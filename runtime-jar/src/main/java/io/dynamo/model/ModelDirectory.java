@@ -175,6 +175,7 @@ public record ModelDirectory(
         "Tokens",
         "aggregated",
         List.of(),
-        runtimeConfig);
+        runtimeConfig,
+        Map.of());
   }
 }

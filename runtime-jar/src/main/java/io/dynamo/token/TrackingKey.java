@@ -6,6 +6,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.security.SecureRandom;
 import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
@@ -50,6 +51,13 @@ public final class TrackingKey {
       throw new IllegalArgumentException(
           "the tracking key's file cannot be read: " + e.getClass().getSimpleName());
     }
+  }
+
+  /** A key that nobody else has. */
+  public static TrackingKey random() {
+    var key = new byte[KEY_BYTES];
+    new SecureRandom().nextBytes(key);
+    return new TrackingKey(key, "");
   }
 
   /**
