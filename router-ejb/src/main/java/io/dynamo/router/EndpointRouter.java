@@ -10,9 +10,9 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.ingest.Placement;
 import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
-import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.queue.AdmissionQueue;
+import io.dynamo.router.queue.PolicyClass;
 import io.dynamo.router.queue.Ticket;
 import io.dynamo.router.session.SessionTarget;
 import io.dynamo.runtime.EndpointInstances;
@@ -151,7 +151,7 @@ final class EndpointRouter implements AutoCloseable {
       RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
     var attempt = new Attempt(request, plan, hold, begin);
     if (!waits(plan)) {
-      var placed = attempt.place();
+      var placed = attempt.place(PolicyClass.NEVER_WAITS);
       if (placed == null) {
         throw new IllegalStateException("a request that does not wait was not placed");
       }
@@ -161,6 +161,7 @@ final class EndpointRouter implements AutoCloseable {
     return queue.admit(
         new Ticket(
             Lane.of(request, hold.only()),
+            hints.policyClass(),
             hints.strictPriority(),
             hints.priorityJumpSeconds(),
             request.tokenIds().length,
@@ -170,7 +171,7 @@ final class EndpointRouter implements AutoCloseable {
   }
 
   private boolean waits(Strategy.Plan plan) {
-    return plan.tracksPrefill() && settings.queueing().threshold() < Double.POSITIVE_INFINITY;
+    return plan.tracksPrefill() && queue.waits();
   }
 
   private final class Attempt implements AdmissionQueue.Attempt<Optional<RouteDecision>> {
@@ -179,6 +180,7 @@ final class EndpointRouter implements AutoCloseable {
     private final Affinity.Hold hold;
     private final long begin;
     private Strategy.@Nullable Verdict verdict;
+    private boolean looked;
 
     Attempt(RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
       this.request = request;
@@ -188,10 +190,11 @@ final class EndpointRouter implements AutoCloseable {
     }
 
     @Override
-    public @Nullable Optional<RouteDecision> place() {
-      var candidates = eligibility.candidates(request, hold.only());
-      plan.look(candidates);
-      var booking = load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads));
+    public @Nullable Optional<RouteDecision> place(PolicyClass policy) {
+      var candidates = look();
+      var booking =
+          load.book(
+              candidates.ranks(), plan.work(), loads -> choose(candidates, loads, policy));
       var chosen = verdict;
       if (booking == null || chosen == null) {
         return null;
@@ -232,8 +235,16 @@ final class EndpointRouter implements AutoCloseable {
       }
     }
 
-    private ActiveSequences.@Nullable Choice choose(Candidates candidates, RankLoads loads) {
-      if (waits(plan) && areSaturated(candidates, loads)) {
+    private Candidates look() {
+      var candidates = eligibility.candidates(request, hold.only());
+      plan.look(candidates);
+      looked = true;
+      return candidates;
+    }
+
+    private ActiveSequences.@Nullable Choice choose(
+        Candidates candidates, RankLoads loads, PolicyClass policy) {
+      if (policy.waits() && areBusy(candidates, loads, policy)) {
         return null;
       }
       var chosen = plan.choose(candidates, loads);
@@ -241,12 +252,12 @@ final class EndpointRouter implements AutoCloseable {
       return new ActiveSequences.Choice(chosen.candidate(), chosen.tokensToPrefill());
     }
 
-    private boolean areSaturated(Candidates candidates, RankLoads loads) {
-      double batches = settings.queueing().threshold();
+    private boolean areBusy(Candidates candidates, RankLoads loads, PolicyClass policy) {
       for (int i = 0; i < candidates.size(); i++) {
         long batch = candidates.traits().get(i).maxBatchedTokens();
-        if (loads.prefillTokens()[i]
-            <= batches * (batch == 0 ? BusyWorkers.UNKNOWN_BATCH_TOKENS : batch)) {
+        if (!policy.isBusy(
+            loads.prefillTokens()[i],
+            batch == 0 ? settings.queueing().unknownBatchTokens() : batch)) {
           return false;
         }
       }
@@ -302,6 +313,9 @@ final class EndpointRouter implements AutoCloseable {
 
     @Override
     public long cachedTokens() {
+      if (!looked) {
+        var _ = look();
+      }
       return plan.cachedTokens();
     }
   }

@@ -15,6 +15,8 @@ import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.queue.AdmissionQueue;
+import io.dynamo.router.queue.PolicyFile;
+import io.dynamo.router.queue.PolicyProfile;
 import io.dynamo.router.queue.QueueMeters;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.router.select.Spread;
@@ -58,6 +60,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
   private final LongSupplier nanoClock;
   private final LongSupplier wallNanos;
   private final @Nullable TrackingKey ownKey; // null names blocks openly
+  private final @Nullable PolicyFile policies; // null has one class of requests
   private final DoubleSupplier random;
   private final RequestMeters meters;
   private final OverheadMeters overhead;
@@ -86,6 +89,8 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     this.instances = instances;
     this.cards = cards;
     this.ownKey = key(settings);
+    var file = settings.queueing().policies();
+    this.policies = file == null ? null : PolicyFile.read(file);
     this.feed = feed;
     this.metrics = metrics;
     this.nanoClock = nanoClock;
@@ -244,7 +249,10 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             eligibility,
             load,
             replicas,
-            new AdmissionQueue(settings.queueing(), new QueueMeters(metrics, label), nanoClock),
+            queue(
+                profile.model().isEmpty() ? endpoint.toString() : profile.model(),
+                settings.queueing(),
+                workers),
             strategy,
             affinity(endpoint, settings, workers, eligibility),
             meters,
@@ -252,6 +260,17 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             explanations,
             nanoClock,
             reports));
+  }
+
+  private AdmissionQueue queue(
+      String model, RouterSettings.Queueing settings, EndpointInstances workers) {
+    var only = PolicyProfile.of(settings);
+    return new AdmissionQueue(
+        settings,
+        policies == null ? only : policies.of(model, only),
+        () -> workers.live().size(),
+        policy -> new QueueMeters(metrics, model, policy.name()),
+        nanoClock);
   }
 
   private @Nullable Affinity affinity(

@@ -81,6 +81,7 @@ public final class HintsReader {
         expected == null ? null : Math.max(0, saturated(expected)),
         priority(),
         strict == null ? 0 : saturated(strict),
+        null,
         session,
         override());
   }

@@ -104,7 +104,11 @@ class EndpointProfileTest extends RouterHarness {
         var first = router.route(request(prompt(0, 400)))) {
       var second = CompletableFuture.supplyAsync(() -> router.route(request(prompt(0, 4))));
       var waiting =
-          metrics.level(RouterMetrics.QUEUE_REQUESTS, new Label("endpoint", ENDPOINT.toString()));
+          metrics.level(
+              RouterMetrics.QUEUE_REQUESTS,
+              new Label("model", ENDPOINT.toString()),
+              new Label("worker_type", "decode"),
+              new Label("policy_class", "default"));
       var patience = Deadline.after(Duration.ofSeconds(20));
       while (waiting.value() == 0 && !patience.isExpired()) {
         Thread.yield();

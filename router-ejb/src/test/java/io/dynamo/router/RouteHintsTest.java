@@ -160,6 +160,7 @@ class RouteHintsTest extends RouterHarness {
                 100,
                 2.5,
                 7,
+                null,
                 "s1",
                 new RouteOverride(false, null)));
     var prefill = read(RoutePhase.PREFILL, 2, routing, others);
@@ -431,6 +432,7 @@ class RouteHintsTest extends RouterHarness {
               null,
               0,
               0,
+              null,
               "s",
               RouteOverride.NONE);
       assertThat(routed(router, elsewhere)).as("not allowed").isEqualTo(other);
@@ -455,6 +457,7 @@ class RouteHintsTest extends RouterHarness {
               null,
               0,
               0,
+              null,
               "s",
               RouteOverride.NONE);
       assertThat(routed(router, adapter)).as("taint and adapter").isEqualTo(home);

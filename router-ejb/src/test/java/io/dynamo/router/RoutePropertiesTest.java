@@ -309,8 +309,12 @@ class RoutePropertiesTest extends RouterHarness {
     return routed;
   }
 
-  private static Label endpointLabel() {
-    return new Label("endpoint", ENDPOINT.toString());
+  private static Label[] endpointLabel() {
+    return new Label[] {
+      new Label("model", ENDPOINT.toString()),
+      new Label("worker_type", "decode"),
+      new Label("policy_class", "default")
+    };
   }
 
   @Test

@@ -103,6 +103,10 @@ public final class RouterCard {
       ignored.add(name + " is no setting of this router");
       return;
     }
+    if (key.equals(RouterKeys.POLICY_CONFIG.name())) {
+      ignored.add(name + " is a file of the worker's machine");
+      return;
+    }
     var text = text(value);
     try {
       SettingsReader.readRouter(it -> it.equals(key) ? new Lookup.Found(text, "card") : null);
@@ -159,9 +163,8 @@ public final class RouterCard {
             queueing.capacity(),
             queueing.timeout(),
             queueing.overlapRefresh(),
-            asked.queueing().policies() == null
-                ? queueing.policies()
-                : asked.queueing().policies()),
+            queueing.policies(),
+            queueing.unknownBatchTokens()),
         asked.busy(),
         asked.sessions(),
         own.explaining(),

@@ -288,6 +288,13 @@ final class RouterKeys {
           "4.0",
           none(),
           "requests wait when every rank has more prefill ahead than this many batches; off never waits");
+  static final SettingKey<Integer> QUEUE_BATCH_TOKENS =
+      KEYS.key(
+          "dynamo.router.queue-batch-tokens",
+          INTEGER,
+          String.valueOf(RouterSettings.Queueing.BATCH_TOKENS),
+          atLeast(1),
+          "a batch of a worker whose card names no `max_num_batched_tokens`, for `queue-threshold`");
   static final SettingKey<RouterSettings.QueuePolicy> QUEUE_POLICY =
       KEYS.key(
           "dynamo.router.queue-policy",

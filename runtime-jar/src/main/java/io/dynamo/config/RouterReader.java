@@ -95,7 +95,8 @@ final class RouterReader {
             from.get(RouterKeys.QUEUE_CAPACITY),
             from.get(RouterKeys.QUEUE_TIMEOUT),
             seconds(from.get(RouterKeys.OVERLAP_REFRESH)),
-            from.optional(RouterKeys.POLICY_CONFIG)),
+            from.optional(RouterKeys.POLICY_CONFIG),
+            from.get(RouterKeys.QUEUE_BATCH_TOKENS)),
         new RouterSettings.Busy(
             from.optional(RouterKeys.DECODE_BLOCKS_THRESHOLD),
             from.optional(RouterKeys.PREFILL_TOKENS_THRESHOLD),

@@ -172,6 +172,7 @@ public record RouterSettings(
    * @param threshold batches of prefill that every rank must have ahead; infinite is never
    * @param overlapRefresh zero is never
    * @param policies a file with classes of requests; null is one class by threshold and policy
+   * @param unknownBatchTokens what a rank takes in one pass whose card does not tell
    */
   public record Queueing(
       double threshold,
@@ -179,7 +180,11 @@ public record RouterSettings(
       int capacity,
       Duration timeout,
       Duration overlapRefresh,
-      @Nullable Path policies) {
+      @Nullable Path policies,
+      int unknownBatchTokens) {
+    /** What common engines take. */
+    public static final int BATCH_TOKENS = 8192;
+
     /** One class. */
     public Queueing(
         double threshold,
@@ -187,7 +192,7 @@ public record RouterSettings(
         int capacity,
         Duration timeout,
         Duration overlapRefresh) {
-      this(threshold, policy, capacity, timeout, overlapRefresh, null);
+      this(threshold, policy, capacity, timeout, overlapRefresh, null, BATCH_TOKENS);
     }
 
     /** On, unlike Dynamo's. */

@@ -151,6 +151,14 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_frontend_router_queue_backpressure_total",
           "Requests that were refused instead of waiting on, by reason.");
+  public static final MetricName ADMISSION_RECEIVED =
+      new MetricName(
+          "dynamo_frontend_router_admission_received_total",
+          "Requests that came to where they may have to wait for a worker.");
+  public static final MetricName ADMISSION_REJECTED =
+      new MetricName(
+          "dynamo_frontend_router_admission_rejected_total",
+          "Requests that were not placed in time, by reason.");
   public static final MetricName SESSIONS =
       new MetricName("dynamo_router_sessions", "Sessions that are bound to a rank.");
   public static final MetricName SESSION_EVENTS_DROPPED =

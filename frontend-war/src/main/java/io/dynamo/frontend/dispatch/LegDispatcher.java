@@ -6,9 +6,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
-import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
-import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.Set;
 import java.util.concurrent.CompletionException;
@@ -66,8 +64,7 @@ public final class LegDispatcher implements Dispatcher {
                 request.tokenIds(),
                 model.card().blockTokens(),
                 Set.of(),
-                HintsReader.read(
-                    request, RoutePhase.DECODE, context.headers().get(Generation.SESSION_HEADER)),
+                Generation.hints(request, context),
                 context.deadline(),
                 context.cancellation()))) {
       trail.add(decision);
