@@ -7,6 +7,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.ingest.Placement;
 import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
@@ -206,8 +207,9 @@ final class EndpointRouter implements AutoCloseable {
         return Optional.empty();
       }
       Placement placement = Placement.of(booking);
+      var held = RoomIndex.Hold.NONE;
       try {
-        plan.placed(rank, chosen);
+        held = plan.placed(rank, candidates.traits().get(chosen.candidate()), chosen);
         account(candidates, chosen, rank);
         if (replicas != null) {
           placement =
@@ -225,12 +227,14 @@ final class EndpointRouter implements AutoCloseable {
                 chosen.overlapBlocks(),
                 placement,
                 session,
+                held,
                 meters,
                 nanoClock,
                 begin));
       } catch (RuntimeException | Error failure) {
         placement.close();
         session.close();
+        held.close();
         throw failure;
       }
     }
@@ -328,6 +332,10 @@ final class EndpointRouter implements AutoCloseable {
   /** Sessions that are bound now. */
   int sessions() {
     return affinity == null ? 0 : affinity.size();
+  }
+
+  int holds() {
+    return strategy.holds();
   }
 
   int indexBlocks() {

@@ -225,6 +225,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     var strategy = strategy(endpoint, profile, settings, workers);
     if (settings.mode() == RouterSettings.Mode.KV) {
       gauge(RouterMetrics.INDEX_BLOCKS, endpoint, EndpointRouter::indexBlocks);
+      gauge(RouterMetrics.ROOM_LEASES, endpoint, EndpointRouter::holds);
     }
     AutoCloseable reports =
         listens ? new LoadIntake(endpoint, workers, reported, feed.plane(), metrics) : () -> {};

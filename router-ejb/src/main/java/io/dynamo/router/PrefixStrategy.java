@@ -2,11 +2,13 @@ package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.OverlapScores;
 import io.dynamo.router.index.PredictedIndex;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
@@ -17,6 +19,8 @@ import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.BlockHashes;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -35,12 +39,14 @@ final class PrefixStrategy implements Strategy {
   private final TieredIndexer index = new TieredIndexer();
   private final @Nullable EndpointEvents events; // null without KV events
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
+  private final @Nullable RoomIndex byRoom; // null where no rank's room counts
   private final OverheadMeters overhead;
   private final LongSupplier nanoClock;
   private final Metrics.Counter promptBlocks;
   private final Metrics.Counter overlapBlocks;
   private final Metrics.Counter nonMaxOverlap;
   private final Metrics.Counter blocksLost;
+  private final Metrics.Counter fallbacks;
 
   PrefixStrategy(
       RouterSettings settings,
@@ -66,6 +72,11 @@ final class PrefixStrategy implements Strategy {
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
     this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
+    this.byRoom =
+        looks && !indexing.kvEvents() && indexing.policy() == RouterSettings.CachePolicy.LRU
+            ? new RoomIndex(metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS)::add)
+            : null;
+    this.fallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
     this.events =
         looks && indexing.kvEvents()
             ? new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock)
@@ -74,20 +85,30 @@ final class PrefixStrategy implements Strategy {
 
   @Override
   public int indexBlocks() {
-    return index.size() + (predicted == null ? 0 : predicted.size());
+    return index.size()
+        + (predicted == null ? 0 : predicted.size())
+        + (byRoom == null ? 0 : byRoom.size());
+  }
+
+  @Override
+  public int holds() {
+    return byRoom == null ? 0 : byRoom.holds();
   }
 
   /** Forgets what lost workers were believed to hold. */
   void workersChanged() {
+    var live = new HashSet<InstanceId>();
+    instances.live().forEach(instance -> live.add(instance.id()));
     if (predicted != null) {
-      var live = new HashSet<>();
-      instances.live().forEach(instance -> live.add(instance.id()));
-      for (var worker : predicted.workers()) {
-        if (!live.contains(worker)) {
-          predicted.forget(worker);
-        }
-      }
+      gone(predicted.workers(), live).forEach(predicted::forget);
     }
+    if (byRoom != null) {
+      gone(byRoom.workers(), live).forEach(byRoom::forget);
+    }
+  }
+
+  private static List<InstanceId> gone(List<InstanceId> known, Set<InstanceId> live) {
+    return known.stream().filter(worker -> !live.contains(worker)).toList();
   }
 
   @Override
@@ -108,6 +129,7 @@ final class PrefixStrategy implements Strategy {
     private final Work work;
     private OverlapScores scores = OverlapScores.NONE;
     private OverlapScores guesses = OverlapScores.NONE;
+    private OverlapScores guessesByRoom = OverlapScores.NONE;
     private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
     private boolean looked;
     private long lookedAt;
@@ -164,6 +186,7 @@ final class PrefixStrategy implements Strategy {
       if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
         scores = events == null ? OverlapScores.NONE : index.match(hashes);
         guesses = predicted == null ? OverlapScores.NONE : predicted.match(hashes);
+        guessesByRoom = byRoom == null ? OverlapScores.NONE : byRoom.match(hashes);
         looked = true;
         lookedAt = begin;
         overhead.matching(nanoClock.getAsLong() - begin);
@@ -173,7 +196,9 @@ final class PrefixStrategy implements Strategy {
       most = 0;
       for (int i = 0; i < device.length; i++) {
         var rank = candidates.ranks().get(i);
-        device[i] = Math.max(scores.blocks(rank), guesses.blocks(rank));
+        device[i] =
+            Math.max(
+                scores.blocks(rank), Math.max(guesses.blocks(rank), guessesByRoom.blocks(rank)));
         most = Math.max(most, device[i]);
       }
       index.extend(hashes, scores, candidates.ranks(), overlaps.host(), overlaps.disk());
@@ -200,7 +225,7 @@ final class PrefixStrategy implements Strategy {
     }
 
     @Override
-    public void placed(WorkerRank rank, Verdict verdict) {
+    public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
       int held = verdict.overlapBlocks();
       promptBlocks.add(hashes.length());
       overlapBlocks.add(held);
@@ -208,9 +233,16 @@ final class PrefixStrategy implements Strategy {
         nonMaxOverlap.increment();
         blocksLost.add(most - held);
       }
+      if (byRoom != null && traits.totalBlocks() > 0) {
+        return byRoom.placed(rank, hashes, traits.totalBlocks());
+      }
+      if (byRoom != null) {
+        fallbacks.increment();
+      }
       if (predicted != null) {
         predicted.placed(rank, hashes);
       }
+      return RoomIndex.Hold.NONE;
     }
 
     @Override

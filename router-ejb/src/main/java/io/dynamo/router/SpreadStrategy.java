@@ -1,6 +1,7 @@
 package io.dynamo.router;
 
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.load.Work;
 import io.dynamo.router.select.Spread;
@@ -49,13 +50,20 @@ final class SpreadStrategy implements Strategy {
       }
 
       @Override
-      public void placed(WorkerRank rank, Verdict verdict) {} // nothing is remembered
+      public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
+        return RoomIndex.Hold.NONE; // nothing is remembered
+      }
 
       @Override
       public long cachedTokens() {
         return 0;
       }
     };
+  }
+
+  @Override
+  public int holds() {
+    return 0;
   }
 
   @Override

@@ -159,6 +159,18 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_frontend_router_admission_rejected_total",
           "Requests that were not placed in time, by reason.");
+  public static final MetricName ROOM_EVICTED_BLOCKS =
+      new MetricName(
+          "dynamo_component_router_approximate_lru_evicted_blocks_total",
+          "Blocks that ranks are believed to have dropped for want of room.");
+  public static final MetricName ROOM_FALLBACKS =
+      new MetricName(
+          "dynamo_component_router_approximate_lru_fallback_activations_total",
+          "Prompts that are forgotten by time, as their rank does not tell its room.");
+  public static final MetricName ROOM_LEASES =
+      new MetricName(
+          "dynamo_component_router_approximate_lru_leases",
+          "Open requests whose prompts cannot be dropped.");
   public static final MetricName SESSIONS =
       new MetricName("dynamo_router_sessions", "Sessions that are bound to a rank.");
   public static final MetricName SESSION_EVENTS_DROPPED =
