@@ -251,7 +251,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             load,
             replicas,
             queue(
-                profile.model().isEmpty() ? endpoint.toString() : profile.model(),
+                name(endpoint, profile),
                 settings.queueing(),
                 workers),
             strategy,
@@ -261,6 +261,11 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             explanations,
             nanoClock,
             reports));
+  }
+
+  /** What an endpoint's requests are counted under. */
+  private static String name(EndpointId endpoint, EndpointProfile profile) {
+    return profile.model().isEmpty() ? endpoint.toString() : profile.model();
   }
 
   private AdmissionQueue queue(
@@ -314,6 +319,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             settings,
             endpoint,
             new PromptHashing(profile, key(endpoint, settings)),
+            name(endpoint, profile),
             workers,
             new RankSelector(settings.costs(), random),
             feed,

@@ -4,6 +4,7 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.OverlapScores;
@@ -31,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PrefixStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
+  private static final long UNIT = 1_000_000_000; // a timer counts its nanoseconds in seconds
 
   private final RouterSettings settings;
   private final PromptHashing hashing;
@@ -45,13 +47,16 @@ final class PrefixStrategy implements Strategy {
   private final Metrics.Counter promptBlocks;
   private final Metrics.Counter overlapBlocks;
   private final Metrics.Counter nonMaxOverlap;
-  private final Metrics.Counter blocksLost;
+  private final Metrics.Timer blocksLost;
+  private final Metrics.Counter bestCached;
+  private final Metrics.Counter selectedCached;
   private final Metrics.Counter fallbacks;
 
   PrefixStrategy(
       RouterSettings settings,
       EndpointId endpoint,
       PromptHashing hashing,
+      String model,
       EndpointInstances instances,
       RankSelector selector,
       EventFeed feed,
@@ -67,7 +72,10 @@ final class PrefixStrategy implements Strategy {
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
     this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
     this.nonMaxOverlap = metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS);
-    this.blocksLost = metrics.counter(RouterMetrics.OVERLAP_BLOCKS_LOST);
+    this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST);
+    var labels = new Label[] {new Label("model", model), new Label("phase", "aggregated")};
+    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels);
+    this.selectedCached = metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels);
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
@@ -229,9 +237,11 @@ final class PrefixStrategy implements Strategy {
       int held = verdict.overlapBlocks();
       promptBlocks.add(hashes.length());
       overlapBlocks.add(held);
+      bestCached.add((long) most * prompt.blockTokens());
+      selectedCached.add((long) held * prompt.blockTokens());
       if (held < most) {
         nonMaxOverlap.increment();
-        blocksLost.add(most - held);
+        blocksLost.record((most - held) * UNIT);
       }
       if (byRoom != null && traits.totalBlocks() > 0) {
         return byRoom.placed(rank, hashes, traits.totalBlocks());
