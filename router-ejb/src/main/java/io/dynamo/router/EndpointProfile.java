@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param eagle whether the model drafts its own tokens, which changes how blocks are hashed
  * @param routing how the workers want to be routed to, as JSON; empty leaves it to the router
  */
-public record EndpointProfile(
-    String model, boolean eagle, Map<String, @Nullable Object> routing) {
+public record EndpointProfile(String model, boolean eagle, Map<String, @Nullable Object> routing) {
   /** Of an endpoint without a card. */
   public static final EndpointProfile UNKNOWN = new EndpointProfile("", false, Map.of());
 

@@ -5,7 +5,6 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
-import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.ingest.Placement;
@@ -194,8 +193,7 @@ final class EndpointRouter implements AutoCloseable {
     public @Nullable Optional<RouteDecision> place(PolicyClass policy) {
       var candidates = look();
       var booking =
-          load.book(
-              candidates.ranks(), plan.work(), loads -> choose(candidates, loads, policy));
+          load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads, policy));
       var chosen = verdict;
       if (booking == null || chosen == null) {
         return null;

@@ -250,10 +250,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
             eligibility,
             load,
             replicas,
-            queue(
-                name(endpoint, profile),
-                settings.queueing(),
-                workers),
+            queue(name(endpoint, profile), settings.queueing(), workers),
             strategy,
             affinity(endpoint, settings, workers, eligibility),
             meters,
@@ -289,8 +286,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
       return null;
     }
     var self = feed.discovery().instanceId();
-    var sessions =
-        new SessionTable(ttl, SessionTable.MAX_SESSIONS, self, nanoClock, wallNanos);
+    var sessions = new SessionTable(ttl, SessionTable.MAX_SESSIONS, self, nanoClock, wallNanos);
     gauge(RouterMetrics.SESSIONS, endpoint, EndpointRouter::sessions);
     var replicas =
         new SessionReplicas(

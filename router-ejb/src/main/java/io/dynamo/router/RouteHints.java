@@ -38,7 +38,19 @@ public record RouteHints(
     RouteOverride override) {
   public static final RouteHints NONE =
       new RouteHints(
-          null, null, null, Set.of(), Map.of(), null, null, null, 0, 0, null, null, RouteOverride.NONE);
+          null,
+          null,
+          null,
+          Set.of(),
+          Map.of(),
+          null,
+          null,
+          null,
+          0,
+          0,
+          null,
+          null,
+          RouteOverride.NONE);
 
   public RouteHints {
     allowedWorkers = allowedWorkers == null ? null : Set.copyOf(allowedWorkers);
@@ -52,7 +64,19 @@ public record RouteHints(
   /** No hint but the worker, and perhaps its rank. */
   public static RouteHints pinnedTo(InstanceId worker, @Nullable Integer rank) {
     return new RouteHints(
-        worker, rank, null, Set.of(), Map.of(), null, null, null, 0, 0, null, null, RouteOverride.NONE);
+        worker,
+        rank,
+        null,
+        Set.of(),
+        Map.of(),
+        null,
+        null,
+        null,
+        0,
+        0,
+        null,
+        null,
+        RouteOverride.NONE);
   }
 
   /** The same hints for the session {@code id}. */

@@ -45,7 +45,8 @@ final class SpreadStrategy implements Strategy {
 
       @Override
       public Verdict choose(Candidates candidates, RankLoads loads) {
-        int chosen = spread.choose(loads, i -> CPU.equals(candidates.instances().get(i).deviceType()));
+        int chosen =
+            spread.choose(loads, i -> CPU.equals(candidates.instances().get(i).deviceType()));
         return new Verdict(chosen, 0, spread.reason(), loads, null, null);
       }
 

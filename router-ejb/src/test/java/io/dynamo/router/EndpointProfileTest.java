@@ -162,9 +162,7 @@ class EndpointProfileTest extends RouterHarness {
     plane
         .listeners
         .getFirst()
-        .accept(
-            new EventEnvelope(
-                7, 1, 0, plane.subjects.getFirst().topic(), new byte[0]));
+        .accept(new EventEnvelope(7, 1, 0, plane.subjects.getFirst().topic(), new byte[0]));
   }
 
   private static RouterSettings keyed(Path file) {
@@ -182,7 +180,8 @@ class EndpointProfileTest extends RouterHarness {
 
   @Test
   void otherRoutersHearOfBlocksUnderTheSecret(@TempDir Path folder) throws IOException {
-    var file = Files.write(folder.resolve("key"), "k".repeat(32).getBytes(StandardCharsets.US_ASCII));
+    var file =
+        Files.write(folder.resolve("key"), "k".repeat(32).getBytes(StandardCharsets.US_ASCII));
     workers.set(1, 2);
     profile = new EndpointProfile("m", false, Map.of());
     var expected =
@@ -214,8 +213,7 @@ class EndpointProfileTest extends RouterHarness {
 
   @Test
   void workersWithoutAcceleratorsGetTheirShareOnly() {
-    workers.live =
-        List.of(device(1, "cuda"), device(2, "cpu"), device(3, null), device(4, "cpu"));
+    workers.live = List.of(device(1, "cuda"), device(2, "cpu"), device(3, null), device(4, "cpu"));
     try (var router = router(RouterSettings.Mode.DEVICE_AWARE_WEIGHTED)) {
       var decisions = new ArrayList<RouteDecision>();
       for (int i = 0; i < 90; i++) {
@@ -224,8 +222,7 @@ class EndpointProfileTest extends RouterHarness {
       var byWorker =
           decisions.stream()
               .collect(
-                  Collectors.groupingBy(
-                      it -> it.instance().id().value(), Collectors.counting()));
+                  Collectors.groupingBy(it -> it.instance().id().value(), Collectors.counting()));
       assertThat(byWorker).containsEntry(1L, 40L).containsEntry(3L, 40L);
       assertThat(byWorker).containsEntry(2L, 5L).containsEntry(4L, 5L);
       decisions.forEach(RouteDecision::close);

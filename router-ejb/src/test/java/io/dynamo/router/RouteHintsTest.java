@@ -374,8 +374,7 @@ class RouteHintsTest extends RouterHarness {
       var news = plane.published.getLast();
       assertThat(news.topic()).isEqualTo(SessionBinding.TOPIC);
       assertThat(SessionBindingCodec.decode(news.payload()))
-          .isEqualTo(
-              new SessionBinding("s", new InstanceId(3), 0, 1, sources.instanceId()));
+          .isEqualTo(new SessionBinding("s", new InstanceId(3), 0, 1, sources.instanceId()));
     }
   }
 

@@ -73,7 +73,10 @@ public final class RouterCard {
     for (var member : card.entrySet()) {
       switch (member.getKey()) {
         case "router_mode" ->
-            take("mode", member.getKey(), "k_v".equals(member.getValue()) ? "kv" : member.getValue());
+            take(
+                "mode",
+                member.getKey(),
+                "k_v".equals(member.getValue()) ? "kv" : member.getValue());
         case "kv_router_config", "load_threshold_config" -> {
           if (member.getValue() instanceof Map<?, ?> fields) {
             fields.forEach((name, value) -> takeField(String.valueOf(name), value));
@@ -85,8 +88,7 @@ public final class RouterCard {
   }
 
   private void takeField(String name, @Nullable Object value) {
-    if (PASSED_OVER.contains(name)
-        || (name.startsWith(REFINEMENT) && !RENAMED.containsKey(name))) {
+    if (PASSED_OVER.contains(name) || (name.startsWith(REFINEMENT) && !RENAMED.containsKey(name))) {
       return;
     }
     var plain = name.startsWith("router_") ? name.substring("router_".length()) : name;

@@ -130,8 +130,7 @@ public record RouterSettings(
         boolean prefillTokens,
         boolean replicaSync,
         Duration expiry) {
-      this(
-          activeBlocks, outputBlocks, assumeKvReuse, prefillTokens, replicaSync, expiry, null);
+      this(activeBlocks, outputBlocks, assumeKvReuse, prefillTokens, replicaSync, expiry, null);
     }
 
     /** Dynamo's. */

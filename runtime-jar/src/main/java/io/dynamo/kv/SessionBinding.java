@@ -12,11 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param writer the router that bound it
  */
 public record SessionBinding(
-    String sessionId,
-    InstanceId worker,
-    @Nullable Integer rank,
-    long sequence,
-    InstanceId writer) {
+    String sessionId, InstanceId worker, @Nullable Integer rank, long sequence, InstanceId writer) {
   /** The topic of what routers tell of sessions. */
   public static final String TOPIC = "session_affinity_events";
 }

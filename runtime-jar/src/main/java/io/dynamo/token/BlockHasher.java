@@ -144,10 +144,7 @@ public final class BlockHasher {
     for (int i = 0; i < window; i++) {
       bytes.putInt(tokenIds[from + i]);
     }
-    LongStream.of(media)
-        .boxed()
-        .sorted(Long::compareUnsigned)
-        .forEach(hash -> bytes.putLong(hash));
+    LongStream.of(media).boxed().sorted(Long::compareUnsigned).forEach(hash -> bytes.putLong(hash));
     return hasher.hashBytesToLong(bytes.array());
   }
 }

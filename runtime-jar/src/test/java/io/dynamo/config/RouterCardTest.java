@@ -19,23 +19,11 @@ class RouterCardTest {
       new RouterSettings(
           RouterSettings.Mode.RANDOM,
           new RouterSettings.Costs(
-              2,
-              1,
-              1,
-              1,
-              1,
-              1,
-              1,
-              RouterSettings.TieBreak.RANDOM,
-              RouterSettings.Policy.TWO_TIER),
+              2, 1, 1, 1, 1, 1, 1, RouterSettings.TieBreak.RANDOM, RouterSettings.Policy.TWO_TIER),
           new RouterSettings.Tracking(false, true, false, false, false, Duration.ofSeconds(7)),
           new RouterSettings.Indexing(true, Duration.ofSeconds(5), Duration.ofSeconds(3)),
           new RouterSettings.Queueing(
-              3,
-              RouterSettings.QueuePolicy.LCFS,
-              17,
-              Duration.ofSeconds(2),
-              Duration.ofSeconds(4)),
+              3, RouterSettings.QueuePolicy.LCFS, 17, Duration.ofSeconds(2), Duration.ofSeconds(4)),
           RouterSettings.Busy.STANDARD,
           new RouterSettings.Sessions(Duration.ofSeconds(9), RouterSettings.SessionMode.SOFT),
           new RouterSettings.Explaining(3, true),
@@ -147,7 +135,10 @@ class RouterCardTest {
     var reading =
         RouterCard.read(
             Map.of(
-                "router_mode", "k_v", "kv_router_config", Map.of(field, value, "router_ttl_secs", 7)),
+                "router_mode",
+                "k_v",
+                "kv_router_config",
+                Map.of(field, value, "router_ttl_secs", 7)),
             OWN);
     assertThat(reading.ignored()).singleElement().asString().contains(field);
     assertThat(reading.settings().mode()).isEqualTo(RouterSettings.Mode.KV);
@@ -162,8 +153,7 @@ class RouterCardTest {
             "router_tracking_hash", "keyed-xxh3-v1",
             "router_tracking_key_file", "/keys/Router_1",
             "router_tracking_key_id", "A_1");
-    assertThat(
-            RouterCard.read(Map.of("kv_router_config", config), OWN).settings().tracking().key())
+    assertThat(RouterCard.read(Map.of("kv_router_config", config), OWN).settings().tracking().key())
         .isEqualTo(new RouterSettings.KeyFile(Path.of("/keys/Router_1"), "A_1"));
 
     var partial =

@@ -46,8 +46,7 @@ class TrackingKeyTest {
       for (var group : new ObjectMapper().readTree(in).path("groups")) {
         for (var it : group.path("cases")) {
           cases.add(
-              new Recorded(
-                  group.path("key_hex").asText(""), group.path("key_id").asText(""), it));
+              new Recorded(group.path("key_hex").asText(""), group.path("key_id").asText(""), it));
         }
       }
       return cases;

@@ -127,7 +127,8 @@ public final class AdmissionQueue implements AutoCloseable {
 
   private <T> T await(Ticket ticket, int policyClass, Attempt<T> attempt) {
     long end = nanoClock.getAsLong() + settings.timeout().toNanos();
-    var waiter = enter(ticket, policyClass, Math.min(attempt.cachedTokens(), ticket.promptTokens()));
+    var waiter =
+        enter(ticket, policyClass, Math.min(attempt.cachedTokens(), ticket.promptTokens()));
     meters.get(policyClass).entered(ticket.promptTokens(), waiter.cachedTokens);
     boolean isPlaced = false;
     try (Cancellation.Registration _ =

@@ -82,7 +82,9 @@ final class Lane {
     return picked;
   }
 
-  /** Lets the rounds pass that the class of {@code waiter} needs to pay for it, and takes the pay. */
+  /**
+   * Lets the rounds pass that the class of {@code waiter} needs to pay for it, and takes the pay.
+   */
   private void pay(Waiter waiter) {
     var payer = lines[waiter.policyClass];
     long rounds = payer.roundsToGo(waiter);

@@ -118,7 +118,8 @@ public final class PolicyFile {
     var standard = from.text("default_policy_family");
     if (!families.containsKey(standard)) {
       throw new IllegalArgumentException(
-          "%s has default_policy_family %s, but no class of that family".formatted(where, standard));
+          "%s has default_policy_family %s, but no class of that family"
+              .formatted(where, standard));
     }
     families.forEach((family, members) -> buckets.checkWhole(family, members, where));
     named.keySet().removeAll(families.keySet()); // a family's name means the family

@@ -83,11 +83,7 @@ public final class SessionTable {
    * @param wallNanos nanoseconds since 1970; says which of two routers has bound a session later
    */
   public SessionTable(
-      Duration ttl,
-      int capacity,
-      InstanceId self,
-      LongSupplier nanoClock,
-      LongSupplier wallNanos) {
+      Duration ttl, int capacity, InstanceId self, LongSupplier nanoClock, LongSupplier wallNanos) {
     this.ttlNanos = ttl.toNanos();
     this.capacity = capacity;
     this.self = self;
@@ -161,8 +157,7 @@ public final class SessionTable {
 
   /** Who tells of a session is its writer, as Dynamo has it, whoever has bound it. */
   private SessionBinding told(String id, Bound bound) {
-    return new SessionBinding(
-        id, bound.target.worker(), bound.target.rank(), bound.sequence, self);
+    return new SessionBinding(id, bound.target.worker(), bound.target.rank(), bound.sequence, self);
   }
 
   private synchronized void release(String id, Bound bound) {

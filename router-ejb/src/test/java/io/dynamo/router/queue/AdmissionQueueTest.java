@@ -34,7 +34,9 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(30)
 class AdmissionQueueTest {
   private static final Label[] LABELS = {
-    new Label("model", "m"), new Label("worker_type", "decode"), new Label("policy_class", "default")
+    new Label("model", "m"),
+    new Label("worker_type", "decode"),
+    new Label("policy_class", "default")
   };
 
   private final Metrics metrics = new Metrics();
@@ -82,7 +84,13 @@ class AdmissionQueueTest {
 
   private static Ticket ticket(int strict, double jump, int tokens) {
     return new Ticket(
-        "all", null, strict, jump, tokens, Deadline.after(Duration.ofMinutes(5)), new Cancellation());
+        "all",
+        null,
+        strict,
+        jump,
+        tokens,
+        Deadline.after(Duration.ofMinutes(5)),
+        new Cancellation());
   }
 
   /** Starts to wait and returns once it does. */
@@ -201,7 +209,8 @@ class AdmissionQueueTest {
     var queue = queue(QueuePolicy.FCFS, 10);
     var stuck = waits(queue, ticket(0, 0, 1), "stuck");
     var other =
-        new Ticket("other", null, 0, 0, 1, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
+        new Ticket(
+            "other", null, 0, 0, 1, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override
@@ -245,8 +254,7 @@ class AdmissionQueueTest {
 
   private AdmissionQueue queue(int workers, PolicyProfile profile) {
     return new AdmissionQueue(
-        new RouterSettings.Queueing(
-            4, QueuePolicy.FCFS, 100, Duration.ofHours(1), Duration.ZERO),
+        new RouterSettings.Queueing(4, QueuePolicy.FCFS, 100, Duration.ofHours(1), Duration.ZERO),
         profile,
         () -> workers,
         it -> new QueueMeters(metrics, "m", it.name()),
@@ -353,13 +361,7 @@ class AdmissionQueueTest {
 
   private static Ticket of(String policyClass) {
     return new Ticket(
-        "all",
-        policyClass,
-        0,
-        0,
-        10,
-        Deadline.after(Duration.ofMinutes(5)),
-        new Cancellation());
+        "all", policyClass, 0, 0, 10, Deadline.after(Duration.ofMinutes(5)), new Cancellation());
   }
 
   private void awaitPlaced(int count) {

@@ -15,8 +15,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 class PolicyFileTest {
-  private static final PolicyProfile OTHERWISE =
-      PolicyProfile.of(RouterSettings.Queueing.STANDARD);
+  private static final PolicyProfile OTHERWISE = PolicyProfile.of(RouterSettings.Queueing.STANDARD);
   private static final String WHOLE =
       """
       default_policy_family: standard  # what says nothing
@@ -74,8 +73,7 @@ class PolicyFileTest {
     var profile = read(WHOLE).of("any", OTHERWISE);
     assertThat(profile.classes())
         .containsExactly(
-            new PolicyClass(
-                "standard-short", QueuePolicy.WSPT, 4096, null, 2.0, null, null, null),
+            new PolicyClass("standard-short", QueuePolicy.WSPT, 4096, null, 2.0, null, null, null),
             new PolicyClass(
                 "standard-long", QueuePolicy.FCFS, 1024, 100_000L, null, 8L, 200_000L, 0L),
             new PolicyClass("batch", QueuePolicy.FCFS, 1, null, null, null, null, null));
@@ -88,7 +86,8 @@ class PolicyFileTest {
   @Test
   void aModelsOwnClassesReplaceThoseForAll() {
     var file = read(WHOLE);
-    assertThat(file.of("big/model", OTHERWISE).classes()).singleElement()
+    assertThat(file.of("big/model", OTHERWISE).classes())
+        .singleElement()
         .extracting(PolicyClass::name)
         .isEqualTo("one");
     var models = read(WHOLE.substring(WHOLE.indexOf("models:")));
@@ -126,7 +125,9 @@ class PolicyFileTest {
   }
 
   @ParameterizedTest
-  @CsvSource(delimiter = '|', value = {"{} | no classes", "default_policy_family: f | lacks"})
+  @CsvSource(
+      delimiter = '|',
+      value = {"{} | no classes", "default_policy_family: f | lacks"})
   void aFileWithoutClassesIsRefused(String yaml, String said) {
     assertThatIllegalArgumentException().isThrownBy(() -> read(yaml)).withMessageContaining(said);
   }

@@ -185,7 +185,9 @@ class SessionReplicasTest {
     use(0, "s", 3).close();
     assertThat(tables.get(1).target("s")).isNull();
     plane.deliver();
-    assertThat(tables).extracting(table -> table.target("s")).containsOnly(SessionTarget.of(rank(3)));
+    assertThat(tables)
+        .extracting(table -> table.target("s"))
+        .containsOnly(SessionTarget.of(rank(3)));
   }
 
   @Test

@@ -132,8 +132,7 @@ class SessionTableTest {
 
   @Test
   void aWorkerWithoutARankIsMadeExactByTheFirstRequest() {
-    assertThat(
-            table.learn(new SessionBinding("s", TWO.worker(), null, 7, OTHER)))
+    assertThat(table.learn(new SessionBinding("s", TWO.worker(), null, 7, OTHER)))
         .isEqualTo(SessionTable.Learned.BOUND);
     assertThat(table.target("s")).isEqualTo(new SessionTarget(TWO.worker(), null));
     use("s", TWO).close();
