@@ -214,7 +214,7 @@ public final class EndpointRouters implements KvRouter, RouteExplanations, AutoC
     var workers = instances.apply(endpoint);
     var label = new Label("endpoint", endpoint.toString());
     var load = new ActiveSequences(settings.tracking().expiry(), nanoClock);
-    var reported = new ReportedLoads(nanoClock);
+    var reported = new ReportedLoads(settings.tracking().expiry(), nanoClock);
     gauge(RouterMetrics.ACTIVE_REQUESTS, endpoint, EndpointRouter::active);
     metrics.gauge(RouterMetrics.WORKERS, () -> workers.live().size(), label);
     var busy = new BusyWorkers(settings.busy(), reported, load);
