@@ -126,7 +126,17 @@ public class RouteBenchmark {
             "bench",
             RouterSettings.of(RouterSettings.Mode.KV),
             _ -> instances,
-            _ -> WorkerTraits.UNKNOWN,
+            new WorkerCards() {
+              @Override
+              public WorkerTraits traits(Instance worker) {
+                return WorkerTraits.UNKNOWN;
+              }
+
+              @Override
+              public EndpointProfile profile(EndpointId endpoint) {
+                return EndpointProfile.UNKNOWN;
+              }
+            },
             new EventFeed(
                 new Silent(),
                 new NoDiscovery(),
@@ -140,6 +150,7 @@ public class RouteBenchmark {
                 Runnable::run),
             new Metrics(),
             () -> ThreadLocalRandom.current().nextDouble(),
+            System::nanoTime,
             System::nanoTime);
     var random = new Random(1);
     for (int i = 0; i < 4 * ranks; i++) { // requests in flight

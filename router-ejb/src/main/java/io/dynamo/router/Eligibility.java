@@ -7,6 +7,7 @@ import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.load.BusyWorkers;
+import io.dynamo.router.session.SessionTarget;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.ArrayList;
 import java.util.List;
@@ -34,12 +35,12 @@ final class Eligibility {
   /**
    * The candidates for {@code request}.
    *
-   * @param bound the only rank that counts, by the request's session; null is all
+   * @param bound the only worker or rank that counts, by the request's session; null is all
    * @throws NoWorkerException when nobody is left
    * @throws OverloadedException when only busy workers are left
    * @throws InvalidRequestException when the pin contradicts the workers allowed
    */
-  Candidates candidates(RouteRequest request, @Nullable WorkerRank bound) {
+  Candidates candidates(RouteRequest request, @Nullable SessionTarget bound) {
     var hints = request.hints();
     var pinned = bound != null ? bound.worker() : hints.pinnedWorker();
     var allowed = hints.allowedWorkers();
@@ -51,7 +52,9 @@ final class Eligibility {
     var inhibited = instances.inhibited();
     var search =
         new Search(
-            request, pinned, bound == null ? hints.pinnedRank() : Integer.valueOf(bound.rank()));
+            request,
+            pinned,
+            bound == null || bound.rank() == null ? hints.pinnedRank() : bound.rank());
     search.among(live, inhibited);
     if (search.ranks.isEmpty() && !inhibited.isEmpty()) {
       search.among(live, Set.of());
@@ -63,22 +66,20 @@ final class Eligibility {
   }
 
   /**
-   * Whether {@code rank} is there, and its worker is live, has not failed {@code request}, is
-   * allowed to take it and has what it requires. A busy one can serve later.
+   * Whether {@code target} is there: its worker is live, has the rank, has not failed {@code
+   * request}, is allowed to take it and has what it requires. A busy one can serve later.
    */
-  boolean canServe(RouteRequest request, WorkerRank rank) {
+  boolean canServe(RouteRequest request, SessionTarget target) {
     var allowed = request.hints().allowedWorkers();
-    if (request.excluded().contains(rank.worker())
-        || (allowed != null && !allowed.contains(rank.worker()))) {
+    if (request.excluded().contains(target.worker())
+        || (allowed != null && !allowed.contains(target.worker()))) {
       return false;
     }
     var live = instances.live();
     for (var instance : live) {
-      if (instance.id().equals(rank.worker())) {
+      if (instance.id().equals(target.worker())) {
         var its = traitsOf.apply(instance);
-        int offset = rank.rank() - its.ranks().first();
-        return offset >= 0
-            && offset < its.ranks().count()
+        return (target.rank() == null || its.ranks().has(target.rank()))
             && fits(its, request.hints(), neededAdapter(request.hints(), live));
       }
     }

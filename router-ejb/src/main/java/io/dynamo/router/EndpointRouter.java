@@ -5,19 +5,22 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
-import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.ingest.Placement;
 import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
-import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.queue.AdmissionQueue;
+import io.dynamo.router.queue.PolicyClass;
 import io.dynamo.router.queue.Ticket;
+import io.dynamo.router.session.SessionTarget;
 import io.dynamo.runtime.EndpointInstances;
 import java.lang.System.Logger.Level;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -38,9 +41,9 @@ final class EndpointRouter implements AutoCloseable {
       Set<InstanceId> excluded) {
     static final Lane ALL = new Lane(null, null, null, Set.of(), null, Set.of());
 
-    static Lane of(RouteRequest request, @Nullable WorkerRank bound) {
-      if (bound != null) {
-        return new Lane(bound.worker(), bound.rank(), null, Set.of(), null, Set.of());
+    static Lane of(RouteRequest request, @Nullable SessionTarget only) {
+      if (only != null) {
+        return new Lane(only.worker(), only.rank(), null, Set.of(), null, Set.of());
       }
       var hints = request.hints();
       return hints.equals(RouteHints.NONE) && request.excluded().isEmpty()
@@ -62,7 +65,7 @@ final class EndpointRouter implements AutoCloseable {
   private final @Nullable Replicas replicas; // null where load is not shared
   private final AdmissionQueue queue;
   private final Strategy strategy;
-  private final @Nullable SessionTable sessions; // null without affinity
+  private final @Nullable Affinity affinity; // null when sessions count for nothing
   private final @Nullable InitialWorkers initial; // null when none are waited for
   private final RequestMeters meters;
   private final OverheadMeters overhead;
@@ -80,7 +83,7 @@ final class EndpointRouter implements AutoCloseable {
     this.replicas = parts.replicas;
     this.queue = parts.queue;
     this.strategy = parts.strategy;
-    this.sessions = parts.sessions;
+    this.affinity = parts.affinity;
     this.meters = parts.meters;
     this.overhead = parts.overhead;
     this.decisions = parts.decisions;
@@ -102,7 +105,7 @@ final class EndpointRouter implements AutoCloseable {
       @Nullable Replicas replicas,
       AdmissionQueue queue,
       Strategy strategy,
-      @Nullable SessionTable sessions,
+      @Nullable Affinity affinity,
       RequestMeters meters,
       OverheadMeters overhead,
       DecisionLog decisions,
@@ -147,27 +150,24 @@ final class EndpointRouter implements AutoCloseable {
     }
     var plan = strategy.plan(request);
     long hashed = nanoClock.getAsLong();
-    var bound = bound(request);
-    RouteDecision decision;
-    try {
-      decision = admit(request, plan, bound, begin);
-    } catch (OverloadedException e) {
-      if (bound == null || settings.sessions().mode() == RouterSettings.SessionMode.HARD) {
-        throw e;
-      }
-      decision = admit(request, plan, null, begin);
-    }
+    Function<Affinity.Hold, Optional<RouteDecision>> admit =
+        hold -> admit(request, plan, hold, begin);
+    var decision =
+        affinity == null
+            ? admit.apply(Affinity.Hold.FREE).orElseThrow()
+            : affinity.route(request, admit);
     long end = nanoClock.getAsLong();
     overhead.scheduling(end - hashed);
     overhead.total(end - begin);
     return decision;
   }
 
-  private RouteDecision admit(
-      RouteRequest request, Strategy.Plan plan, @Nullable WorkerRank bound, long begin) {
-    var attempt = new Attempt(request, plan, bound, begin);
+  /** Empty when the request's session is elsewhere by now. */
+  private Optional<RouteDecision> admit(
+      RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
+    var attempt = new Attempt(request, plan, hold, begin);
     if (!waits(plan)) {
-      var placed = attempt.place();
+      var placed = attempt.place(PolicyClass.NEVER_WAITS);
       if (placed == null) {
         throw new IllegalStateException("a request that does not wait was not placed");
       }
@@ -176,7 +176,8 @@ final class EndpointRouter implements AutoCloseable {
     var hints = request.hints();
     return queue.admit(
         new Ticket(
-            Lane.of(request, bound),
+            Lane.of(request, hold.only()),
+            hints.policyClass(),
             hints.strictPriority(),
             hints.priorityJumpSeconds(),
             request.tokenIds().length,
@@ -191,60 +192,43 @@ final class EndpointRouter implements AutoCloseable {
   }
 
   private boolean waits(Strategy.Plan plan) {
-    return plan.tracksPrefill() && settings.queueing().threshold() < Double.POSITIVE_INFINITY;
+    return plan.tracksPrefill() && queue.waits();
   }
 
-  /** The rank of the request's session; null when it has none that can still serve. */
-  private @Nullable WorkerRank bound(RouteRequest request) {
-    var id = request.hints().sessionId();
-    if (sessions == null || id == null) {
-      return null;
-    }
-    var rank = sessions.rank(id);
-    if (rank == null) {
-      return null;
-    }
-    if (!eligibility.canServe(request, rank)) {
-      sessions.unbind(id, rank);
-      return null;
-    }
-    var hints = request.hints();
-    if ((hints.pinnedWorker() != null && !hints.pinnedWorker().equals(rank.worker()))
-        || (hints.pinnedRank() != null && hints.pinnedRank() != rank.rank())) {
-      throw new InvalidRequestException(
-          "the session is bound to rank %s, but worker %s is asked for; leave one out"
-              .formatted(rank, hints.pinnedWorker()));
-    }
-    return rank;
-  }
-
-  private final class Attempt implements AdmissionQueue.Attempt<RouteDecision> {
+  private final class Attempt implements AdmissionQueue.Attempt<Optional<RouteDecision>> {
     private final RouteRequest request;
     private final Strategy.Plan plan;
-    private final @Nullable WorkerRank bound;
+    private final Affinity.Hold hold;
     private final long begin;
     private Strategy.@Nullable Verdict verdict;
+    private boolean looked;
 
-    Attempt(RouteRequest request, Strategy.Plan plan, @Nullable WorkerRank bound, long begin) {
+    Attempt(RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
       this.request = request;
       this.plan = plan;
-      this.bound = bound;
+      this.hold = hold;
       this.begin = begin;
     }
 
     @Override
-    public @Nullable RouteDecision place() {
-      var candidates = eligibility.candidates(request, bound);
-      plan.look(candidates);
-      var booking = load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads));
+    public @Nullable Optional<RouteDecision> place(PolicyClass policy) {
+      var candidates = look();
+      var booking =
+          load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads, policy));
       var chosen = verdict;
       if (booking == null || chosen == null) {
         return null;
       }
+      var rank = candidates.ranks().get(chosen.candidate());
+      var session = hold.lease(rank);
+      if (session == null) {
+        booking.close();
+        return Optional.empty();
+      }
       Placement placement = Placement.of(booking);
+      var held = RoomIndex.Hold.NONE;
       try {
-        var rank = candidates.ranks().get(chosen.candidate());
-        plan.placed(rank, chosen);
+        held = plan.placed(rank, candidates.traits().get(chosen.candidate()), chosen);
         account(candidates, chosen, rank);
         if (replicas != null) {
           placement =
@@ -255,30 +239,35 @@ final class EndpointRouter implements AutoCloseable {
                   chosen.tokensToPrefill(),
                   booking);
         }
-        return new Placed(
-            candidates.instances().get(chosen.candidate()),
-            rank,
-            chosen.overlapBlocks(),
-            placement,
-            lease(rank), // last: nothing may fail after it
-            meters,
-            nanoClock,
-            begin);
+        return Optional.of(
+            new Placed(
+                candidates.instances().get(chosen.candidate()),
+                rank,
+                chosen.overlapBlocks(),
+                placement,
+                session,
+                held,
+                meters,
+                nanoClock,
+                begin));
       } catch (RuntimeException | Error failure) {
         placement.close();
+        session.close();
+        held.close();
         throw failure;
       }
     }
 
-    private SessionTable.Lease lease(WorkerRank rank) {
-      var session = request.hints().sessionId();
-      return sessions == null || session == null
-          ? SessionTable.Lease.NONE
-          : sessions.lease(session, rank);
+    private Candidates look() {
+      var candidates = eligibility.candidates(request, hold.only());
+      plan.look(candidates);
+      looked = true;
+      return candidates;
     }
 
-    private ActiveSequences.@Nullable Choice choose(Candidates candidates, RankLoads loads) {
-      if (waits(plan) && areSaturated(candidates, loads)) {
+    private ActiveSequences.@Nullable Choice choose(
+        Candidates candidates, RankLoads loads, PolicyClass policy) {
+      if (policy.waits() && areBusy(candidates, loads, policy)) {
         return null;
       }
       var chosen = plan.choose(candidates, loads);
@@ -286,12 +275,12 @@ final class EndpointRouter implements AutoCloseable {
       return new ActiveSequences.Choice(chosen.candidate(), chosen.tokensToPrefill());
     }
 
-    private boolean areSaturated(Candidates candidates, RankLoads loads) {
-      double batches = settings.queueing().threshold();
+    private boolean areBusy(Candidates candidates, RankLoads loads, PolicyClass policy) {
       for (int i = 0; i < candidates.size(); i++) {
         long batch = candidates.traits().get(i).maxBatchedTokens();
-        if (loads.prefillTokens()[i]
-            <= batches * (batch == 0 ? BusyWorkers.UNKNOWN_BATCH_TOKENS : batch)) {
+        if (!policy.isBusy(
+            loads.prefillTokens()[i],
+            batch == 0 ? settings.queueing().unknownBatchTokens() : batch)) {
           return false;
         }
       }
@@ -306,7 +295,7 @@ final class EndpointRouter implements AutoCloseable {
       }
       long waited = nanoClock.getAsLong() - begin;
       var narrowing =
-          bound != null
+          hold.only() != null
               ? DecisionLog.Narrowing.SESSION
               : request.hints().pinnedWorker() != null
                   ? DecisionLog.Narrowing.PIN
@@ -347,8 +336,29 @@ final class EndpointRouter implements AutoCloseable {
 
     @Override
     public long cachedTokens() {
+      if (!looked) {
+        var _ = look();
+      }
       return plan.cachedTokens();
     }
+  }
+
+  /** Requests placed and not freed. */
+  int active() {
+    return load.active();
+  }
+
+  /** Sessions that are bound now. */
+  int sessions() {
+    return affinity == null ? 0 : affinity.size();
+  }
+
+  int holds() {
+    return strategy.holds();
+  }
+
+  int indexBlocks() {
+    return strategy.indexBlocks();
   }
 
   /** Stops listening and refuses who waits. What is booked may still be freed. */
@@ -360,6 +370,9 @@ final class EndpointRouter implements AutoCloseable {
     }
     queue.close();
     strategy.close();
+    if (affinity != null) {
+      affinity.close();
+    }
     if (replicas != null) {
       replicas.close();
     }

@@ -3,6 +3,7 @@ package io.dynamo.router;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.router.session.SessionReplicas;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -20,7 +21,6 @@ import org.jspecify.annotations.Nullable;
  */
 public final class HintsReader {
   private static final long UNSET_RANK = 0xffff_ffffL; // how Dynamo's headers say "no rank"
-  private static final int SESSION_BYTES = 256;
 
   private final Map<String, Object> routing;
   private final Map<?, ?> override;
@@ -81,6 +81,7 @@ public final class HintsReader {
         expected == null ? null : Math.max(0, saturated(expected)),
         priority(),
         strict == null ? 0 : saturated(strict),
+        null,
         session,
         override());
   }
@@ -208,9 +209,9 @@ public final class HintsReader {
       return null;
     }
     int bytes = id.getBytes(StandardCharsets.UTF_8).length;
-    if (bytes > SESSION_BYTES) {
+    if (bytes > SessionReplicas.MAX_ID_BYTES) {
       throw new InvalidRequestException(
-          "a session id of %d bytes; at most %d".formatted(bytes, SESSION_BYTES));
+          "a session id of %d bytes; at most %d".formatted(bytes, SessionReplicas.MAX_ID_BYTES));
     }
     return id;
   }

@@ -7,27 +7,31 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.router.ingest.LoadIntake;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What each worker's model cards say of it; one rank and nothing else until a card is there.
  * Written by discovery's thread, read by any.
  */
-public final class ModelTraits implements Function<Instance, WorkerTraits> {
+public final class ModelTraits implements WorkerCards {
   private record Server(EndpointId endpoint, InstanceId id) {}
 
   private final Map<Server, WorkerTraits> traits = new ConcurrentHashMap<>();
+  private final Map<EndpointId, Map<InstanceId, EndpointProfile>> profiles = // each oldest first
+      new HashMap<>(); // guarded by itself
 
   /**
    * Follows the model cards in {@code discovery} until the result is closed.
    *
-   * @param onServed told each endpoint that serves a model, perhaps again; must not block
+   * @param onServed told each endpoint that serves a model, perhaps again, and when another card
+   *     speaks for it; must not block
    */
   public Discovery.Handle follow(Discovery discovery, Consumer<EndpointId> onServed) {
     return discovery.watch(ModelRecord.class, event -> onEvent(event, onServed));
@@ -38,11 +42,53 @@ public final class ModelTraits implements Function<Instance, WorkerTraits> {
       case DiscoveryEvent.Added<ModelRecord>(var record) -> {
         traits.merge(server(record), added(record), (old, card) -> merged(record, old, card));
         if (record.suffix() == null) {
+          synchronized (profiles) {
+            profiles
+                .computeIfAbsent(record.endpoint(), _ -> new LinkedHashMap<>())
+                .put(record.id(), profile(record));
+          }
           onServed.accept(record.endpoint());
         }
       }
-      case DiscoveryEvent.Lost<ModelRecord>(var record) ->
-          traits.computeIfPresent(server(record), (_, old) -> without(record, old));
+      case DiscoveryEvent.Lost<ModelRecord>(var record) -> {
+        traits.computeIfPresent(server(record), (_, old) -> without(record, old));
+        if (record.suffix() == null && forgets(record)) {
+          onServed.accept(record.endpoint());
+        }
+      }
+    }
+  }
+
+  private static EndpointProfile profile(ModelRecord record) {
+    var card = record.card();
+    return new EndpointProfile(
+        card.displayName(),
+        Boolean.TRUE.equals(card.runtimeConfig().get("enable_eagle")),
+        card.routerConfig());
+  }
+
+  /** Whether others are left and say something else. */
+  private boolean forgets(ModelRecord record) {
+    synchronized (profiles) {
+      var before = profile(record.endpoint());
+      var cards = profiles.get(record.endpoint());
+      if (cards == null) {
+        return false;
+      }
+      cards.remove(record.id());
+      if (cards.isEmpty()) {
+        profiles.remove(record.endpoint());
+        return false; // whoever comes next says something
+      }
+      return !before.equals(profile(record.endpoint()));
+    }
+  }
+
+  @Override
+  public EndpointProfile profile(EndpointId endpoint) {
+    synchronized (profiles) {
+      var cards = profiles.get(endpoint);
+      return cards == null ? EndpointProfile.UNKNOWN : cards.values().iterator().next();
     }
   }
 
@@ -109,7 +155,7 @@ public final class ModelTraits implements Function<Instance, WorkerTraits> {
   }
 
   @Override
-  public WorkerTraits apply(Instance instance) {
+  public WorkerTraits traits(Instance instance) {
     return traits.getOrDefault(
         new Server(instance.endpoint(), instance.id()), WorkerTraits.UNKNOWN);
   }

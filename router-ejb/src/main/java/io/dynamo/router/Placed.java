@@ -2,7 +2,9 @@ package io.dynamo.router;
 
 import io.dynamo.discovery.Instance;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.ingest.Placement;
+import io.dynamo.router.session.SessionTable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
@@ -13,6 +15,7 @@ final class Placed implements RouteDecision {
   private final int overlapBlocks;
   private final Placement placement;
   private final SessionTable.Lease session;
+  private final RoomIndex.Hold held;
   private final RequestMeters meters;
   private final LongSupplier nanoClock;
   private final long arrivedAt;
@@ -27,6 +30,7 @@ final class Placed implements RouteDecision {
       int overlapBlocks,
       Placement placement,
       SessionTable.Lease session,
+      RoomIndex.Hold held,
       RequestMeters meters,
       LongSupplier nanoClock,
       long arrivedAt) {
@@ -35,6 +39,7 @@ final class Placed implements RouteDecision {
     this.overlapBlocks = overlapBlocks;
     this.placement = placement;
     this.session = session;
+    this.held = held;
     this.meters = meters;
     this.nanoClock = nanoClock;
     this.arrivedAt = arrivedAt;
@@ -82,6 +87,7 @@ final class Placed implements RouteDecision {
     if (closed.compareAndSet(false, true)) {
       placement.close();
       session.close();
+      held.close();
       meters.ended(generated);
     }
   }

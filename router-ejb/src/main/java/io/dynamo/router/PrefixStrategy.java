@@ -2,12 +2,14 @@ package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.index.OverlapScores;
 import io.dynamo.router.index.PredictedIndex;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
@@ -16,9 +18,10 @@ import io.dynamo.router.load.Work;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
-import io.dynamo.token.BlockHasher;
 import io.dynamo.token.BlockHashes;
 import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -29,23 +32,31 @@ import org.jspecify.annotations.Nullable;
  */
 final class PrefixStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
+  private static final long UNIT = 1_000_000_000; // a timer counts its nanoseconds in seconds
 
   private final RouterSettings settings;
+  private final PromptHashing hashing;
   private final RankSelector selector;
   private final EndpointInstances instances;
   private final TieredIndexer index = new TieredIndexer();
   private final @Nullable EndpointEvents events; // null without KV events
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
+  private final @Nullable RoomIndex byRoom; // null where no rank's room counts
   private final OverheadMeters overhead;
   private final LongSupplier nanoClock;
   private final Metrics.Counter promptBlocks;
   private final Metrics.Counter overlapBlocks;
   private final Metrics.Counter nonMaxOverlap;
-  private final Metrics.Counter blocksLost;
+  private final Metrics.Timer blocksLost;
+  private final Metrics.Counter bestCached;
+  private final Metrics.Counter selectedCached;
+  private final Metrics.Counter fallbacks;
 
   PrefixStrategy(
       RouterSettings settings,
       EndpointId endpoint,
+      PromptHashing hashing,
+      String model,
       EndpointInstances instances,
       RankSelector selector,
       EventFeed feed,
@@ -53,6 +64,7 @@ final class PrefixStrategy implements Strategy {
       OverheadMeters overhead,
       LongSupplier nanoClock) {
     this.settings = settings;
+    this.hashing = hashing;
     this.selector = selector;
     this.instances = instances;
     this.overhead = overhead;
@@ -60,32 +72,51 @@ final class PrefixStrategy implements Strategy {
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
     this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
     this.nonMaxOverlap = metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS);
-    this.blocksLost = metrics.counter(RouterMetrics.OVERLAP_BLOCKS_LOST);
+    this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST);
+    var labels = new Label[] {new Label("model", model), new Label("phase", "aggregated")};
+    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels);
+    this.selectedCached = metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels);
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
     this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
-    metrics.gauge(
-        RouterMetrics.INDEX_BLOCKS,
-        () -> index.size() + (predicted == null ? 0 : predicted.size()),
-        new Label("endpoint", endpoint.toString()));
+    this.byRoom =
+        looks && !indexing.kvEvents() && indexing.policy() == RouterSettings.CachePolicy.LRU
+            ? new RoomIndex(metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS)::add)
+            : null;
+    this.fallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
     this.events =
         looks && indexing.kvEvents()
             ? new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock)
             : null;
   }
 
+  @Override
+  public int indexBlocks() {
+    return index.size()
+        + (predicted == null ? 0 : predicted.size())
+        + (byRoom == null ? 0 : byRoom.size());
+  }
+
+  @Override
+  public int holds() {
+    return byRoom == null ? 0 : byRoom.holds();
+  }
+
   /** Forgets what lost workers were believed to hold. */
   void workersChanged() {
+    var live = new HashSet<InstanceId>();
+    instances.live().forEach(instance -> live.add(instance.id()));
     if (predicted != null) {
-      var live = new HashSet<>();
-      instances.live().forEach(instance -> live.add(instance.id()));
-      for (var worker : predicted.workers()) {
-        if (!live.contains(worker)) {
-          predicted.forget(worker);
-        }
-      }
+      gone(predicted.workers(), live).forEach(predicted::forget);
     }
+    if (byRoom != null) {
+      gone(byRoom.workers(), live).forEach(byRoom::forget);
+    }
+  }
+
+  private static List<InstanceId> gone(List<InstanceId> known, Set<InstanceId> live) {
+    return known.stream().filter(worker -> !live.contains(worker)).toList();
   }
 
   @Override
@@ -106,6 +137,7 @@ final class PrefixStrategy implements Strategy {
     private final Work work;
     private OverlapScores scores = OverlapScores.NONE;
     private OverlapScores guesses = OverlapScores.NONE;
+    private OverlapScores guessesByRoom = OverlapScores.NONE;
     private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
     private boolean looked;
     private long lookedAt;
@@ -115,9 +147,7 @@ final class PrefixStrategy implements Strategy {
       var hints = request.hints();
       var tracking = settings.tracking();
       long begin = nanoClock.getAsLong();
-      this.hashes =
-          BlockHasher.of(request.blockTokens(), hints.loraName(), hints.cacheSalt())
-              .hash(request.tokenIds());
+      this.hashes = hashing.cached(request);
       overhead.hashing(nanoClock.getAsLong() - begin);
       var override = hints.override();
       this.prompt =
@@ -133,7 +163,9 @@ final class PrefixStrategy implements Strategy {
       this.work =
           new Work(
               request.requestId(),
-              !tracking.activeBlocks() ? NO_BLOCKS : reuse ? hashes : unshared(hashes.length()),
+              !tracking.activeBlocks()
+                  ? NO_BLOCKS
+                  : reuse ? hashing.tracked(request, hashes) : unshared(hashes.length()),
               request.tokenIds().length,
               request.blockTokens(),
               tracking.activeBlocks() && tracking.outputBlocks(),
@@ -162,6 +194,7 @@ final class PrefixStrategy implements Strategy {
       if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
         scores = events == null ? OverlapScores.NONE : index.match(hashes);
         guesses = predicted == null ? OverlapScores.NONE : predicted.match(hashes);
+        guessesByRoom = byRoom == null ? OverlapScores.NONE : byRoom.match(hashes);
         looked = true;
         lookedAt = begin;
         overhead.matching(nanoClock.getAsLong() - begin);
@@ -171,7 +204,9 @@ final class PrefixStrategy implements Strategy {
       most = 0;
       for (int i = 0; i < device.length; i++) {
         var rank = candidates.ranks().get(i);
-        device[i] = Math.max(scores.blocks(rank), guesses.blocks(rank));
+        device[i] =
+            Math.max(
+                scores.blocks(rank), Math.max(guesses.blocks(rank), guessesByRoom.blocks(rank)));
         most = Math.max(most, device[i]);
       }
       index.extend(hashes, scores, candidates.ranks(), overlaps.host(), overlaps.disk());
@@ -198,17 +233,26 @@ final class PrefixStrategy implements Strategy {
     }
 
     @Override
-    public void placed(WorkerRank rank, Verdict verdict) {
+    public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
       int held = verdict.overlapBlocks();
       promptBlocks.add(hashes.length());
       overlapBlocks.add(held);
+      bestCached.add((long) most * prompt.blockTokens());
+      selectedCached.add((long) held * prompt.blockTokens());
       if (held < most) {
         nonMaxOverlap.increment();
-        blocksLost.add(most - held);
+        blocksLost.record((most - held) * UNIT);
+      }
+      if (byRoom != null && traits.totalBlocks() > 0) {
+        return byRoom.placed(rank, hashes, traits.totalBlocks());
+      }
+      if (byRoom != null) {
+        fallbacks.increment();
       }
       if (predicted != null) {
         predicted.placed(rank, hashes);
       }
+      return RoomIndex.Hold.NONE;
     }
 
     @Override

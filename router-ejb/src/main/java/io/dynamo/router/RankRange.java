@@ -15,4 +15,8 @@ public record RankRange(int first, int count) {
           "%d ranks from %d; a worker has at least rank 0".formatted(count, first));
     }
   }
+
+  boolean has(int rank) {
+    return rank >= first && rank - first < count;
+  }
 }

@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param expectedOutputTokens null is not known
  * @param priorityJumpSeconds how much longer the request counts as having waited; at least 0
  * @param strictPriority higher goes first, whatever has waited
+ * @param policyClass the class or family of classes in which it waits; null is the default
  * @param sessionId requests of one session go to one rank, where affinity is on
  */
 public record RouteHints(
@@ -32,11 +33,24 @@ public record RouteHints(
     @Nullable Integer expectedOutputTokens,
     double priorityJumpSeconds,
     int strictPriority,
+    @Nullable String policyClass,
     @Nullable String sessionId,
     RouteOverride override) {
   public static final RouteHints NONE =
       new RouteHints(
-          null, null, null, Set.of(), Map.of(), null, null, null, 0, 0, null, RouteOverride.NONE);
+          null,
+          null,
+          null,
+          Set.of(),
+          Map.of(),
+          null,
+          null,
+          null,
+          0,
+          0,
+          null,
+          null,
+          RouteOverride.NONE);
 
   public RouteHints {
     allowedWorkers = allowedWorkers == null ? null : Set.copyOf(allowedWorkers);
@@ -50,7 +64,19 @@ public record RouteHints(
   /** No hint but the worker, and perhaps its rank. */
   public static RouteHints pinnedTo(InstanceId worker, @Nullable Integer rank) {
     return new RouteHints(
-        worker, rank, null, Set.of(), Map.of(), null, null, null, 0, 0, null, RouteOverride.NONE);
+        worker,
+        rank,
+        null,
+        Set.of(),
+        Map.of(),
+        null,
+        null,
+        null,
+        0,
+        0,
+        null,
+        null,
+        RouteOverride.NONE);
   }
 
   /** The same hints for the session {@code id}. */
@@ -66,7 +92,26 @@ public record RouteHints(
         expectedOutputTokens,
         priorityJumpSeconds,
         strictPriority,
+        policyClass,
         id,
+        override);
+  }
+
+  /** The same hints for a request of {@code policyClass}. */
+  public RouteHints ofPolicyClass(@Nullable String policyClass) {
+    return new RouteHints(
+        pinnedWorker,
+        pinnedRank,
+        allowedWorkers,
+        requiredTaints,
+        preferredTaints,
+        loraName,
+        cacheSalt,
+        expectedOutputTokens,
+        priorityJumpSeconds,
+        strictPriority,
+        policyClass,
+        sessionId,
         override);
   }
 }

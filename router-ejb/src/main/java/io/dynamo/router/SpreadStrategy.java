@@ -1,6 +1,7 @@
 package io.dynamo.router;
 
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.load.Work;
 import io.dynamo.router.select.Spread;
@@ -9,6 +10,8 @@ import io.dynamo.token.BlockHashes;
 /** The modes that look at no prompt: a request counts as one, whatever it is. */
 final class SpreadStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
+
+  private static final String CPU = "cpu"; // as instances say it
 
   private final Spread spread;
 
@@ -42,17 +45,31 @@ final class SpreadStrategy implements Strategy {
 
       @Override
       public Verdict choose(Candidates candidates, RankLoads loads) {
-        return new Verdict(spread.choose(loads), 0, spread.reason(), loads, null, null);
+        int chosen =
+            spread.choose(loads, i -> CPU.equals(candidates.instances().get(i).deviceType()));
+        return new Verdict(chosen, 0, spread.reason(), loads, null, null);
       }
 
       @Override
-      public void placed(WorkerRank rank, Verdict verdict) {} // nothing is remembered
+      public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
+        return RoomIndex.Hold.NONE; // nothing is remembered
+      }
 
       @Override
       public long cachedTokens() {
         return 0;
       }
     };
+  }
+
+  @Override
+  public int holds() {
+    return 0;
+  }
+
+  @Override
+  public int indexBlocks() {
+    return 0;
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.dynamo.router;
 
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.load.Work;
 import io.dynamo.router.select.CostModel;
@@ -11,6 +12,12 @@ import org.jspecify.annotations.Nullable;
 interface Strategy extends AutoCloseable {
   /** Looks at the prompt. */
   Plan plan(RouteRequest request);
+
+  /** Prompts of open requests that are believed to be cached; 0 where none are. */
+  int holds();
+
+  /** Distinct blocks that are known to be cached somewhere; recent. */
+  int indexBlocks();
 
   @Override
   void close();
@@ -29,8 +36,13 @@ interface Strategy extends AutoCloseable {
     /** Chooses; short, under the lock of the loads. */
     Verdict choose(Candidates candidates, RankLoads loads);
 
-    /** It is settled. */
-    void placed(WorkerRank rank, Verdict verdict);
+    /**
+     * It is settled.
+     *
+     * @param traits of the rank's worker
+     * @return closed when the request ends
+     */
+    RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict);
 
     /** Prompt tokens that the best candidate has cached, by the last look. */
     long cachedTokens();

@@ -64,9 +64,17 @@ class ModelTraitsTest {
 
   private static ModelRecord card(
       @Nullable String suffix, Map<String, @Nullable Object> runtimeConfig) {
+    return card(WORKER.id(), suffix, runtimeConfig, Map.of());
+  }
+
+  private static ModelRecord card(
+      InstanceId id,
+      @Nullable String suffix,
+      Map<String, @Nullable Object> runtimeConfig,
+      Map<String, @Nullable Object> routing) {
     return new ModelRecord(
         ENDPOINT,
-        WORKER.id(),
+        id,
         new ModelCard(
             "m",
             "m",
@@ -76,6 +84,7 @@ class ModelTraitsTest {
             null,
             null,
             null,
+            List.of(),
             null,
             0,
             16,
@@ -84,7 +93,8 @@ class ModelTraitsTest {
             "Tokens",
             null,
             List.of(),
-            runtimeConfig),
+            runtimeConfig,
+            routing),
         suffix);
   }
 
@@ -95,13 +105,13 @@ class ModelTraitsTest {
     var served = new ArrayList<EndpointId>();
     try (var handle = ranks.follow(records, served::add)) {
       assertThat(handle).isNotNull();
-      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(RankRange.ONE);
+      assertThat(ranks.traits(WORKER).ranks()).isEqualTo(RankRange.ONE);
       var card = card(null, Map.of("data_parallel_size", 4, "data_parallel_start_rank", 8));
       records.tell(new DiscoveryEvent.Added<>(card));
-      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(8, 4));
+      assertThat(ranks.traits(WORKER).ranks()).isEqualTo(new RankRange(8, 4));
       assertThat(served).containsExactly(ENDPOINT);
       records.tell(new DiscoveryEvent.Lost<>(card));
-      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(RankRange.ONE);
+      assertThat(ranks.traits(WORKER).ranks()).isEqualTo(RankRange.ONE);
     }
     assertThat(records.listeners).isEmpty();
   }
@@ -114,14 +124,14 @@ class ModelTraitsTest {
       assertThat(handle).isNotNull();
       records.tell(
           new DiscoveryEvent.Added<>(card(null, Map.of("data_parallel_size", Integer.MAX_VALUE))));
-      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(0, 1024));
+      assertThat(ranks.traits(WORKER).ranks()).isEqualTo(new RankRange(0, 1024));
       records.tell(
           new DiscoveryEvent.Added<>(
               card(
                   null,
                   Map.of(
                       "data_parallel_size", 2_000_000_000, "data_parallel_start_rank", 1L << 40))));
-      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(1023, 1));
+      assertThat(ranks.traits(WORKER).ranks()).isEqualTo(new RankRange(1023, 1));
     }
   }
 
@@ -135,7 +145,34 @@ class ModelTraitsTest {
       var adapter = card("lora", Map.of());
       records.tell(new DiscoveryEvent.Added<>(adapter));
       records.tell(new DiscoveryEvent.Lost<>(adapter));
-      assertThat(ranks.apply(WORKER).ranks()).isEqualTo(new RankRange(0, 2));
+      assertThat(ranks.traits(WORKER).ranks()).isEqualTo(new RankRange(0, 2));
+    }
+  }
+
+  @Test
+  void theLongestKnownCardSpeaksForTheEndpoint() {
+    var records = new Records();
+    var cards = new ModelTraits();
+    var served = new ArrayList<EndpointId>();
+    try (var handle = cards.follow(records, served::add)) {
+      assertThat(handle).isNotNull();
+      assertThat(cards.profile(ENDPOINT)).isEqualTo(EndpointProfile.UNKNOWN);
+      var first =
+          card(WORKER.id(), null, Map.of("enable_eagle", true), Map.of("router_mode", "random"));
+      var second = card(new InstanceId(8), null, Map.of(), Map.of());
+      var adapter = card(WORKER.id(), "lora", Map.of(), Map.of("router_mode", "direct"));
+      records.tell(new DiscoveryEvent.Added<>(first));
+      records.tell(new DiscoveryEvent.Added<>(second));
+      records.tell(new DiscoveryEvent.Added<>(adapter));
+      assertThat(cards.profile(ENDPOINT))
+          .isEqualTo(new EndpointProfile("m", true, Map.of("router_mode", "random")));
+      served.clear();
+      records.tell(new DiscoveryEvent.Lost<>(first));
+      assertThat(served).as("another speaks now").containsExactly(ENDPOINT);
+      assertThat(cards.profile(ENDPOINT)).isEqualTo(new EndpointProfile("m", false, Map.of()));
+      records.tell(new DiscoveryEvent.Lost<>(second));
+      assertThat(cards.profile(ENDPOINT)).isEqualTo(EndpointProfile.UNKNOWN);
+      assertThat(served).as("nobody is left to be served").containsExactly(ENDPOINT);
     }
   }
 }

@@ -17,7 +17,9 @@ import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.kv.SessionBinding;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.kv.codec.SessionBindingCodec;
 import java.math.BigInteger;
 import java.time.Duration;
 import java.util.HashMap;
@@ -158,6 +160,7 @@ class RouteHintsTest extends RouterHarness {
                 100,
                 2.5,
                 7,
+                null,
                 "s1",
                 new RouteOverride(false, null)));
     var prefill = read(RoutePhase.PREFILL, 2, routing, others);
@@ -359,6 +362,44 @@ class RouteHintsTest extends RouterHarness {
   }
 
   @Test
+  void routersOfOneEndpointShareTheirSessions() {
+    workers.set(1, 2, 3, 4);
+    try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
+      router.prepare(ENDPOINT);
+      var told = new SessionBinding("s", new InstanceId(3), 0, 1, new InstanceId(0xbeef));
+      plane.tell(SessionBinding.TOPIC, SessionBindingCodec.encode(told));
+      stored(2, 0, 1, prompt(0, 8));
+      assertThat(routed(router, session("s"))).as("against its prefix").isEqualTo(3);
+
+      var news = plane.published.getLast();
+      assertThat(news.topic()).isEqualTo(SessionBinding.TOPIC);
+      assertThat(SessionBindingCodec.decode(news.payload()))
+          .isEqualTo(new SessionBinding("s", new InstanceId(3), 0, 1, sources.instanceId()));
+    }
+  }
+
+  @Test
+  void anotherRouterMayNameAWorkerWithoutItsRank() {
+    workers.set(1, 2);
+    range = new RankRange(0, 2);
+    try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
+      router.prepare(ENDPOINT);
+      var told = new SessionBinding("s", new InstanceId(2), null, 1, new InstanceId(0xbeef));
+      plane.tell(SessionBinding.TOPIC, SessionBindingCodec.encode(told));
+      WorkerRank home;
+      try (var first = router.route(request(prompt(0, 8), session("s")))) {
+        home = first.rank();
+        assertThat(home.worker().value()).isEqualTo(2);
+      }
+      for (int i = 0; i < 5; i++) {
+        try (var next = router.route(request(prompt(100 * i, 8), session("s")))) {
+          assertThat(next.rank()).isEqualTo(home);
+        }
+      }
+    }
+  }
+
+  @Test
   void aPinThatContradictsTheSessionIsRefused() {
     workers.set(1, 2);
     try (var router = router(withSessions(RouterSettings.SessionMode.HARD))) {
@@ -390,6 +431,7 @@ class RouteHintsTest extends RouterHarness {
               null,
               0,
               0,
+              null,
               "s",
               RouteOverride.NONE);
       assertThat(routed(router, elsewhere)).as("not allowed").isEqualTo(other);
@@ -414,6 +456,7 @@ class RouteHintsTest extends RouterHarness {
               null,
               0,
               0,
+              null,
               "s",
               RouteOverride.NONE);
       assertThat(routed(router, adapter)).as("taint and adapter").isEqualTo(home);

@@ -222,6 +222,38 @@ class RoutePropertiesTest extends RouterHarness {
   }
 
   @Test
+  void withoutEventsARanksRoomSaysWhatItStillHas() {
+    var nanos = new AtomicLong();
+    nanoClock = nanos::get;
+    workers.set(1);
+    traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 12, Set.of(), Set.of()));
+    var settings =
+        RouterSettings.of(Mode.KV)
+            .with(
+                new RouterSettings.Indexing(
+                    false, Duration.ofSeconds(2), null, RouterSettings.CachePolicy.LRU));
+    try (var router = router(settings)) {
+      router.prepare(ENDPOINT);
+      router.route(request(prompt(0, 40))).close();
+      nanos.addAndGet(Duration.ofHours(1).toNanos());
+      try (var again = router.route(request(prompt(0, 40)))) {
+        assertThat(again.overlapBlocks()).as("time alone takes nothing").isEqualTo(10);
+      }
+      router.route(request(prompt(1000, 20))).close();
+      try (var later = router.route(request(prompt(0, 40)))) {
+        assertThat(later.overlapBlocks()).as("12 blocks less the 5 of another").isEqualTo(7);
+      }
+      traits.put(1L, WorkerTraits.of(RankRange.ONE));
+      router.route(request(prompt(5000, 8))).close();
+      nanos.addAndGet(Duration.ofSeconds(3).toNanos());
+      try (var forgotten = router.route(request(prompt(5000, 8)))) {
+        assertThat(forgotten.overlapBlocks()).as("unknown room: by time").isZero();
+      }
+      assertThat(metrics.counter(RouterMetrics.ROOM_FALLBACKS).value()).isEqualTo(2);
+    }
+  }
+
+  @Test
   void besideEventsADecisionIsBelievedUntilItsEventsCome() {
     workers.set(1, 2);
     var settings =
@@ -321,8 +353,12 @@ class RoutePropertiesTest extends RouterHarness {
     return routed;
   }
 
-  private static Label endpointLabel() {
-    return new Label("endpoint", ENDPOINT.toString());
+  private static Label[] endpointLabel() {
+    return new Label[] {
+      new Label("model", ENDPOINT.toString()),
+      new Label("worker_type", "decode"),
+      new Label("policy_class", "default")
+    };
   }
 
   @Test
@@ -407,7 +443,8 @@ class RoutePropertiesTest extends RouterHarness {
             of.busy(),
             of.sessions(),
             of.explaining(),
-            2);
+            2,
+            of.cudaToCpuRatio());
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       var waits = CompletableFuture.supplyAsync(() -> router.route(request(prompt(0, 4))));

@@ -87,10 +87,33 @@ abstract class RouterHarness {
   static final class Plane implements EventPlane {
     final List<Consumer<EventEnvelope>> listeners = new ArrayList<>();
     final List<EventSubject> subjects = new ArrayList<>();
+    final List<EventEnvelope> published = new ArrayList<>();
 
     @Override
     public Publisher publisher(EventSubject subject) {
-      throw new UnsupportedOperationException("a router publishes nothing");
+      return new Publisher() {
+        @Override
+        public long id() {
+          return 0xf00d;
+        }
+
+        @Override
+        public void publish(byte[] payload) {
+          published.add(new EventEnvelope(0xf00d, published.size(), 0, subject.topic(), payload));
+        }
+
+        @Override
+        public void close() {}
+      };
+    }
+
+    /** Publishes as another router or worker would. */
+    void tell(String topic, byte[] payload) {
+      for (int i = 0; i < subjects.size(); i++) {
+        if (subjects.get(i).topic().equals(topic)) {
+          listeners.get(i).accept(new EventEnvelope(0xbeef, 0, 0, topic, payload));
+        }
+      }
     }
 
     @Override
@@ -150,6 +173,7 @@ abstract class RouterHarness {
   List<RankEvent> next = List.of();
   RankRange range = RankRange.ONE;
   final Map<Long, WorkerTraits> traits = new HashMap<>();
+  EndpointProfile profile = EndpointProfile.UNKNOWN;
 
   static Instance worker(long id) {
     return new Instance(
@@ -169,7 +193,17 @@ abstract class RouterHarness {
         "router",
         settings,
         _ -> workers,
-        instance -> traits.getOrDefault(instance.id().value(), WorkerTraits.of(range)),
+        new WorkerCards() {
+          @Override
+          public WorkerTraits traits(Instance worker) {
+            return traits.getOrDefault(worker.id().value(), WorkerTraits.of(range));
+          }
+
+          @Override
+          public EndpointProfile profile(EndpointId endpoint) {
+            return profile;
+          }
+        },
         new EventFeed(
             plane,
             sources,
@@ -183,6 +217,7 @@ abstract class RouterHarness {
             Runnable::run),
         metrics,
         new Random(1)::nextDouble,
+        nanoClock,
         nanoClock);
   }
 

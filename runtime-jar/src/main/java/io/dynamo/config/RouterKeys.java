@@ -7,9 +7,11 @@ import static io.dynamo.config.SettingType.BOOLEAN;
 import static io.dynamo.config.SettingType.DECIMAL;
 import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
+import static io.dynamo.config.SettingType.PATH;
 import static io.dynamo.config.SettingType.TEXT;
 import static io.dynamo.config.SettingType.oneOf;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
@@ -180,7 +182,21 @@ final class RouterKeys {
           oneOf(RouterSettings.TrackingHash.class),
           "public-xxh3-v1",
           none(),
-          "how active blocks are named to other routers; keyed is not supported yet and refused");
+          "how active blocks are named to other routers: openly, or under a secret that they share");
+  static final SettingKey<Path> TRACKING_KEY_FILE =
+      KEYS.key(
+          "dynamo.router.tracking-key-file",
+          PATH,
+          "",
+          none(),
+          "the secret of keyed-xxh3-v1: a file of 32 bytes");
+  static final SettingKey<String> TRACKING_KEY_ID =
+      KEYS.key(
+          "dynamo.router.tracking-key-id",
+          TEXT,
+          "",
+          none(),
+          "the secret's name; routers name blocks alike under one secret and name");
   static final SettingKey<Double> ACTIVE_REQUEST_EXPIRY =
       KEYS.key(
           "dynamo.router.active-request-expiry-secs",
@@ -222,7 +238,7 @@ final class RouterKeys {
           oneOf(RouterSettings.CachePolicy.class),
           "ttl",
           none(),
-          "how decisions age without KV events; lru is not supported yet and refused");
+          "how decisions are forgotten without KV events: by time, or as a rank's room fills up (lru)");
   static final SettingKey<Integer> EVENT_THREADS =
       KEYS.key(
           "dynamo.router.event-threads",
@@ -272,6 +288,13 @@ final class RouterKeys {
           "4.0",
           none(),
           "requests wait when every rank has more prefill ahead than this many batches; off never waits");
+  static final SettingKey<Integer> QUEUE_BATCH_TOKENS =
+      KEYS.key(
+          "dynamo.router.queue-batch-tokens",
+          INTEGER,
+          String.valueOf(RouterSettings.Queueing.BATCH_TOKENS),
+          atLeast(1),
+          "a batch of a worker whose card names no `max_num_batched_tokens`, for `queue-threshold`");
   static final SettingKey<RouterSettings.QueuePolicy> QUEUE_POLICY =
       KEYS.key(
           "dynamo.router.queue-policy",
@@ -300,13 +323,13 @@ final class RouterKeys {
           "10",
           between(0.0, 86_400.0),
           "after waiting so long, what is cached is looked up again; 0 never");
-  static final SettingKey<String> POLICY_CONFIG =
+  static final SettingKey<Path> POLICY_CONFIG =
       KEYS.key(
           "dynamo.router.policy-config",
-          TEXT,
+          PATH,
           "",
           none(),
-          "not supported yet: any file is refused");
+          "a YAML file of classes in which requests wait, instead of one class");
   static final SettingKey<Integer> MIN_INITIAL_WORKERS =
       KEYS.key(
           "dynamo.router.min-initial-workers",
@@ -314,6 +337,13 @@ final class RouterKeys {
           "0",
           between(0, 100_000),
           "workers that must have been seen before the first request is placed");
+  static final SettingKey<Integer> CUDA_TO_CPU_RATIO =
+      KEYS.key(
+          "dynamo.router.cuda-to-cpu-ratio",
+          INTEGER,
+          String.valueOf(RouterSettings.CUDA_TO_CPU_RATIO),
+          between(1, 1_000_000),
+          "mode device-aware-weighted: requests of a worker with an accelerator for one of a worker without");
   static final SettingKey<Boolean> SKIP_INITIAL_WORKER_WAIT =
       KEYS.key(
           "dynamo.router.skip-initial-worker-wait",

@@ -34,18 +34,25 @@ final class RouterReader {
     var problems = new ArrayList<String>();
     refuse(problems, RouterKeys.SHARED_CACHE_TYPE, RouterSettings.SharedCache.NONE);
     refuse(problems, RouterKeys.PREFILL_LOAD_MODEL, RouterSettings.PrefillModel.NONE);
-    refuse(problems, RouterKeys.TRACKING_HASH, RouterSettings.TrackingHash.PUBLIC_XXH3_V1);
-    refuse(problems, RouterKeys.APPROXIMATE_CACHE_POLICY, RouterSettings.CachePolicy.TTL);
     refuse(problems, RouterKeys.USE_REMOTE_INDEXER, false);
     refuse(problems, RouterKeys.SERVE_INDEXER, false);
     refuse(problems, RouterKeys.SESSION_PREFIX_INDEX, false);
     refuse(problems, RouterKeys.CONDITIONAL_DISAGG, false);
-    var policies = from.optional(RouterKeys.POLICY_CONFIG);
-    if (policies != null) {
+    boolean keyed =
+        from.optional(RouterKeys.TRACKING_HASH) == RouterSettings.TrackingHash.KEYED_XXH3_V1;
+    boolean named =
+        from.optional(RouterKeys.TRACKING_KEY_FILE) != null
+            && from.optional(RouterKeys.TRACKING_KEY_ID) != null;
+    boolean any =
+        from.optional(RouterKeys.TRACKING_KEY_FILE) != null
+            || from.optional(RouterKeys.TRACKING_KEY_ID) != null;
+    if (keyed != any || any != named) {
       problems.add(
-          "%s = \"%s\": policy files are not supported; leave it out and use %s"
+          "%s = \"keyed-xxh3-v1\", %s and %s are of use together only; set all three, or none"
               .formatted(
-                  RouterKeys.POLICY_CONFIG.name(), policies, RouterKeys.QUEUE_POLICY.name()));
+                  RouterKeys.TRACKING_HASH.name(),
+                  RouterKeys.TRACKING_KEY_FILE.name(),
+                  RouterKeys.TRACKING_KEY_ID.name()));
     }
     return problems;
   }
@@ -75,17 +82,21 @@ final class RouterReader {
             !loadAware && from.get(RouterKeys.ASSUME_KV_REUSE),
             loadAware || from.get(RouterKeys.TRACK_PREFILL_TOKENS),
             from.get(RouterKeys.REPLICA_SYNC),
-            seconds(from.get(RouterKeys.ACTIVE_REQUEST_EXPIRY))),
+            seconds(from.get(RouterKeys.ACTIVE_REQUEST_EXPIRY)),
+            keyFile()),
         new RouterSettings.Indexing(
             !loadAware && from.get(RouterKeys.USE_KV_EVENTS),
             seconds(from.get(RouterKeys.TTL)),
-            optionalSeconds(from.optional(RouterKeys.PREDICTED_TTL))),
+            optionalSeconds(from.optional(RouterKeys.PREDICTED_TTL)),
+            from.get(RouterKeys.APPROXIMATE_CACHE_POLICY)),
         new RouterSettings.Queueing(
             from.get(RouterKeys.QUEUE_THRESHOLD),
             from.get(RouterKeys.QUEUE_POLICY),
             from.get(RouterKeys.QUEUE_CAPACITY),
             from.get(RouterKeys.QUEUE_TIMEOUT),
-            seconds(from.get(RouterKeys.OVERLAP_REFRESH))),
+            seconds(from.get(RouterKeys.OVERLAP_REFRESH)),
+            from.optional(RouterKeys.POLICY_CONFIG),
+            from.get(RouterKeys.QUEUE_BATCH_TOKENS)),
         new RouterSettings.Busy(
             from.optional(RouterKeys.DECODE_BLOCKS_THRESHOLD),
             whole(from.optional(RouterKeys.PREFILL_TOKENS_THRESHOLD)),
@@ -95,7 +106,14 @@ final class RouterReader {
             from.get(RouterKeys.EXPLAIN_CAPACITY), from.get(RouterKeys.EXPLAIN_REMOTE)),
         from.get(RouterKeys.SKIP_INITIAL_WORKER_WAIT)
             ? 0
-            : from.get(RouterKeys.MIN_INITIAL_WORKERS));
+            : from.get(RouterKeys.MIN_INITIAL_WORKERS),
+        from.get(RouterKeys.CUDA_TO_CPU_RATIO));
+  }
+
+  private RouterSettings.@Nullable KeyFile keyFile() {
+    var file = from.optional(RouterKeys.TRACKING_KEY_FILE);
+    var id = from.optional(RouterKeys.TRACKING_KEY_ID);
+    return file == null || id == null ? null : new RouterSettings.KeyFile(file, id);
   }
 
   private RouterSettings.Costs costs(boolean loadAware) {

@@ -1,5 +1,6 @@
 package io.dynamo.config;
 
+import java.nio.file.Path;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
@@ -7,6 +8,7 @@ import org.jspecify.annotations.Nullable;
  * How requests find their worker. Keys: {@code dynamo.router.*}.
  *
  * @param minInitialWorkers workers to be seen before the first request is placed
+ * @param cudaToCpuRatio requests that a worker with an accelerator has for one of a worker without
  */
 public record RouterSettings(
     Mode mode,
@@ -17,7 +19,11 @@ public record RouterSettings(
     Busy busy,
     Sessions sessions,
     Explaining explaining,
-    int minInitialWorkers) {
+    int minInitialWorkers,
+    int cudaToCpuRatio) {
+  /** Dynamo's. */
+  public static final int CUDA_TO_CPU_RATIO = 8;
+
   /** Dynamo's router modes. */
   public enum Mode {
     ROUND_ROBIN,
@@ -25,6 +31,7 @@ public record RouterSettings(
     POWER_OF_TWO,
     LEAST_LOADED,
     DIRECT,
+    DEVICE_AWARE_WEIGHTED,
     KV
   }
 
@@ -69,7 +76,8 @@ public record RouterSettings(
     KEYED_XXH3_V1
   }
 
-  enum CachePolicy {
+  /** How decisions are forgotten where no events tell what is cached. */
+  public enum CachePolicy {
     TTL,
     LRU
   }
@@ -104,6 +112,7 @@ public record RouterSettings(
    * What counts as load.
    *
    * @param expiry of bookings that nobody gave back
+   * @param key under which active blocks are named to other routers; null names them openly
    */
   public record Tracking(
       boolean activeBlocks,
@@ -111,11 +120,31 @@ public record RouterSettings(
       boolean assumeKvReuse,
       boolean prefillTokens,
       boolean replicaSync,
-      Duration expiry) {
+      Duration expiry,
+      @Nullable KeyFile key) {
+    /** Blocks are named openly. */
+    public Tracking(
+        boolean activeBlocks,
+        boolean outputBlocks,
+        boolean assumeKvReuse,
+        boolean prefillTokens,
+        boolean replicaSync,
+        Duration expiry) {
+      this(activeBlocks, outputBlocks, assumeKvReuse, prefillTokens, replicaSync, expiry, null);
+    }
+
     /** Dynamo's. */
     public static final Tracking STANDARD =
         new Tracking(true, false, true, true, false, Duration.ofMinutes(5));
   }
+
+  /**
+   * A secret of routers.
+   *
+   * @param file 32 bytes
+   * @param id names the secret
+   */
+  public record KeyFile(Path file, String id) {}
 
   /**
    * How it is known what is cached.
@@ -123,8 +152,15 @@ public record RouterSettings(
    * @param kvEvents by the workers' events; otherwise by the router's own decisions
    * @param ttl of a decision, without events
    * @param predictedTtl of a decision beside events; null is none
+   * @param policy how decisions are forgotten, without events
    */
-  public record Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
+  public record Indexing(
+      boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl, CachePolicy policy) {
+    /** Decisions are forgotten by time. */
+    public Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
+      this(kvEvents, ttl, predictedTtl, CachePolicy.TTL);
+    }
+
     /** Dynamo's. */
     public static final Indexing STANDARD = new Indexing(true, Duration.ofMinutes(2), null);
   }
@@ -134,13 +170,30 @@ public record RouterSettings(
    *
    * @param threshold batches of prefill that every rank must have ahead; infinite is never
    * @param overlapRefresh zero is never
+   * @param policies a file with classes of requests; null is one class by threshold and policy
+   * @param unknownBatchTokens what a rank takes in one pass whose card does not tell
    */
   public record Queueing(
       double threshold,
       QueuePolicy policy,
       int capacity,
       Duration timeout,
-      Duration overlapRefresh) {
+      Duration overlapRefresh,
+      @Nullable Path policies,
+      int unknownBatchTokens) {
+    /** What common engines take. */
+    public static final int BATCH_TOKENS = 8192;
+
+    /** One class. */
+    public Queueing(
+        double threshold,
+        QueuePolicy policy,
+        int capacity,
+        Duration timeout,
+        Duration overlapRefresh) {
+      this(threshold, policy, capacity, timeout, overlapRefresh, null, BATCH_TOKENS);
+    }
+
     /** On, unlike Dynamo's. */
     public static final Queueing STANDARD =
         new Queueing(4, QueuePolicy.FCFS, 1024, Duration.ofSeconds(30), Duration.ofSeconds(10));
@@ -190,36 +243,91 @@ public record RouterSettings(
         Busy.STANDARD,
         Sessions.STANDARD,
         Explaining.STANDARD,
-        0);
+        0,
+        CUDA_TO_CPU_RATIO);
   }
 
   public RouterSettings with(Costs other) {
     return new RouterSettings(
-        mode, other, tracking, indexing, queueing, busy, sessions, explaining, minInitialWorkers);
+        mode,
+        other,
+        tracking,
+        indexing,
+        queueing,
+        busy,
+        sessions,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio);
   }
 
   public RouterSettings with(Tracking other) {
     return new RouterSettings(
-        mode, costs, other, indexing, queueing, busy, sessions, explaining, minInitialWorkers);
+        mode,
+        costs,
+        other,
+        indexing,
+        queueing,
+        busy,
+        sessions,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio);
   }
 
   public RouterSettings with(Indexing other) {
     return new RouterSettings(
-        mode, costs, tracking, other, queueing, busy, sessions, explaining, minInitialWorkers);
+        mode,
+        costs,
+        tracking,
+        other,
+        queueing,
+        busy,
+        sessions,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio);
   }
 
   public RouterSettings with(Queueing other) {
     return new RouterSettings(
-        mode, costs, tracking, indexing, other, busy, sessions, explaining, minInitialWorkers);
+        mode,
+        costs,
+        tracking,
+        indexing,
+        other,
+        busy,
+        sessions,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio);
   }
 
   public RouterSettings with(Busy other) {
     return new RouterSettings(
-        mode, costs, tracking, indexing, queueing, other, sessions, explaining, minInitialWorkers);
+        mode,
+        costs,
+        tracking,
+        indexing,
+        queueing,
+        other,
+        sessions,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio);
   }
 
   public RouterSettings with(Sessions other) {
     return new RouterSettings(
-        mode, costs, tracking, indexing, queueing, busy, other, explaining, minInitialWorkers);
+        mode,
+        costs,
+        tracking,
+        indexing,
+        queueing,
+        busy,
+        other,
+        explaining,
+        minInitialWorkers,
+        cudaToCpuRatio);
   }
 }

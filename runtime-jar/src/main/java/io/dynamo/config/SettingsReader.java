@@ -81,6 +81,17 @@ public final class SettingsReader {
     return reader.settings();
   }
 
+  /** What {@code lookup} says of the router, and nothing else. */
+  static RouterSettings readRouter(Lookup lookup) {
+    var reader = new SettingsReader(lookup);
+    RouterKeys.all().forEach(reader::take);
+    reader.problems.addAll(new RouterReader(reader).problems());
+    if (!reader.problems.isEmpty()) {
+      throw new InvalidSettingsException(reader.problems);
+    }
+    return new RouterReader(reader).read();
+  }
+
   <T> void take(SettingKey<T> key) {
     var found = find(key.name());
     String text;

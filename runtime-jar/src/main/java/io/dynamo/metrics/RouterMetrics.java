@@ -2,16 +2,28 @@ package io.dynamo.metrics;
 
 /** What the router counts; Dynamo's names where the meaning is the same. */
 public final class RouterMetrics {
-  private static final double[] TOKENS = {
-    50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000
-  };
   private static final double[] COMPUTE = {
     0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,
     8.192, 16.384
   }; // ms
   private static final double[] WAITING = {
-    0.01, 0.03, 0.09, 0.27, 0.81, 2.43, 7.29, 21.87, 65.61, 196.83, 590.49, 1771.47, 5314.41,
-    15943.23, 47829.69, 143489.07, 430467.21
+    0.01,
+    0.03,
+    0.09,
+    0.27,
+    0.81,
+    2.43,
+    7.290000000000001,
+    21.870000000000005,
+    65.61000000000001,
+    196.83000000000004,
+    590.4900000000001,
+    1771.4700000000003,
+    5314.410000000001,
+    15943.230000000003,
+    47829.69000000001,
+    143489.07000000004,
+    430467.2100000001
   }; // ms
 
   public static final MetricName EVENTS_APPLIED =
@@ -68,52 +80,131 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_component_router_requests_total", "Requests that were placed and have ended.");
   public static final MetricName TIME_TO_FIRST_TOKEN =
-      new MetricName(
+      MetricName.histogram(
           "dynamo_component_router_time_to_first_token_seconds",
-          "From a request's arrival at the router to its first token.");
+          "From a request's arrival at the router to its first token.",
+          0,
+          0.0022,
+          0.0047,
+          0.01,
+          0.022,
+          0.047,
+          0.1,
+          0.22,
+          0.47,
+          1,
+          2.2,
+          4.7,
+          10,
+          22,
+          48,
+          100,
+          220,
+          480);
   public static final MetricName INTER_TOKEN_LATENCY =
       MetricName.histogram(
           "dynamo_component_router_inter_token_latency_seconds",
           "Between the tokens of a request.",
-          0.001,
-          0.002,
-          0.005,
-          0.01,
-          0.02,
-          0.05,
-          0.1,
-          0.2,
-          0.5,
-          1,
+          0,
+          0.0019,
+          0.0035,
+          0.0067,
+          0.013,
+          0.024,
+          0.045,
+          0.084,
+          0.16,
+          0.3,
+          0.56,
+          1.1,
           2);
   public static final MetricName INPUT_TOKENS =
       MetricName.histogram(
-          "dynamo_component_router_input_sequence_tokens", "Tokens of prompts placed.", TOKENS);
+          "dynamo_component_router_input_sequence_tokens",
+          "Tokens of prompts placed.",
+          0,
+          100,
+          210,
+          430,
+          870,
+          1800,
+          3600,
+          7400,
+          15000,
+          31000,
+          63000,
+          130000);
   public static final MetricName OUTPUT_TOKENS =
       MetricName.histogram(
           "dynamo_component_router_output_sequence_tokens",
           "Tokens generated for requests that have ended.",
-          TOKENS);
+          0,
+          100,
+          210,
+          430,
+          880,
+          1800,
+          3700,
+          7600,
+          16000,
+          32000);
   public static final MetricName KV_HIT_RATE =
       MetricName.histogram(
           "dynamo_component_router_kv_hit_rate",
           "Share of a prompt's blocks that the chosen rank was believed to hold.",
+          0,
           0.05,
           0.1,
+          0.15000000000000002,
           0.2,
-          0.3,
+          0.25,
+          0.30000000000000004,
+          0.35000000000000003,
           0.4,
+          0.45,
           0.5,
-          0.6,
-          0.7,
+          0.55,
+          0.6000000000000001,
+          0.65,
+          0.7000000000000001,
+          0.75,
           0.8,
+          0.8500000000000001,
           0.9,
-          0.95,
+          0.9500000000000001,
           1);
   public static final MetricName OVERLAP_BLOCKS_LOST =
-      new MetricName(
+      MetricName.histogram(
           "dynamo_component_router_overlap_blocks_lost",
-          "Cached blocks passed over by decisions for a rank with fewer.");
+          "Cached blocks passed over by decisions for a rank with fewer.",
+          0.25,
+          0.5,
+          1,
+          2,
+          4,
+          8,
+          16,
+          32,
+          64,
+          128,
+          256,
+          512,
+          1024,
+          2048,
+          4096,
+          8192);
+  public static final MetricName BEST_CACHED_TOKENS =
+      new MetricName(
+          "dynamo_component_router_kv_best_eligible_cached_prefix_tokens_total",
+          "Prompt tokens that the candidate with the most of them was believed to hold.");
+  public static final MetricName SELECTED_CACHED_TOKENS =
+      new MetricName(
+          "dynamo_component_router_kv_selected_cached_prefix_tokens_total",
+          "Prompt tokens that the chosen rank was believed to hold.");
+  public static final MetricName SEQUENCE_EVENTS_APPLIED =
+      new MetricName(
+          "dynamo_component_router_active_sequence_ingress_events_applied_total",
+          "News of requests that other routers place, and of workers' first tokens, that counted.");
   public static final MetricName WORKERS =
       new MetricName("dynamo_component_router_worker_registered", "Workers that are live.");
   public static final MetricName OVERHEAD_BLOCK_HASHING =
@@ -151,8 +242,33 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_frontend_router_queue_backpressure_total",
           "Requests that were refused instead of waiting on, by reason.");
+  public static final MetricName ADMISSION_RECEIVED =
+      new MetricName(
+          "dynamo_frontend_router_admission_received_total",
+          "Requests that came to where they may have to wait for a worker.");
+  public static final MetricName ADMISSION_REJECTED =
+      new MetricName(
+          "dynamo_frontend_router_admission_rejected_total",
+          "Requests that were not placed in time, by reason.");
+  public static final MetricName ROOM_EVICTED_BLOCKS =
+      new MetricName(
+          "dynamo_component_router_approximate_lru_evicted_blocks_total",
+          "Blocks that ranks are believed to have dropped for want of room.");
+  public static final MetricName ROOM_FALLBACKS =
+      new MetricName(
+          "dynamo_component_router_approximate_lru_fallback_activations_total",
+          "Prompts that are forgotten by time, as their rank does not tell its room.");
+  public static final MetricName ROOM_LEASES =
+      new MetricName(
+          "dynamo_component_router_approximate_lru_leases",
+          "Open requests whose prompts cannot be dropped.");
   public static final MetricName SESSIONS =
       new MetricName("dynamo_router_sessions", "Sessions that are bound to a rank.");
+  public static final MetricName SESSION_EVENTS_DROPPED =
+      new MetricName(
+          "dynamo_router_session_events_dropped_total",
+          "News of sessions that other routers bind, or of ours for them, that changed nothing, by"
+              + " reason.");
   public static final MetricName SEQUENCE_EVENTS_DROPPED =
       new MetricName(
           "dynamo_router_sequence_events_dropped_total",

@@ -31,6 +31,8 @@ import org.jspecify.annotations.Nullable;
  * @param workerType {@code aggregated}, {@code prefill}, …; null in cards of older workers
  * @param needs alternatives, each a list of worker types that must be live beside this one
  * @param runtimeConfig the engine's limits and switches, values as JSON has them, null included
+ * @param routerConfig how the worker wants its endpoint's requests routed, in the same form; empty
+ *     leaves that to the frontend
  * @param lora the adapter that the card is of; null for a model itself
  */
 public record ModelCard(
@@ -52,15 +54,17 @@ public record ModelCard(
     @Nullable String workerType,
     List<List<String>> needs,
     Map<String, @Nullable Object> runtimeConfig,
+    Map<String, @Nullable Object> routerConfig,
     @Nullable LoraAdapter lora) {
   public ModelCard {
     extraFiles = List.copyOf(extraFiles);
     modelTypes = Set.copyOf(modelTypes);
     needs = needs.stream().map(List::copyOf).toList();
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
+    routerConfig = Collections.unmodifiableMap(new LinkedHashMap<>(routerConfig));
   }
 
-  /** Everything but extra files and adapter. */
+  /** Everything but extra files, a wish of how to route, and an adapter. */
   public ModelCard(
       String displayName,
       String slug,
@@ -98,6 +102,7 @@ public record ModelCard(
         workerType,
         needs,
         runtimeConfig,
+        Map.of(),
         null);
   }
 
@@ -122,6 +127,7 @@ public record ModelCard(
         workerType,
         needs,
         runtimeConfig,
+        routerConfig,
         adapter);
   }
 
@@ -155,6 +161,7 @@ public record ModelCard(
         workerType,
         needs,
         runtimeConfig,
+        routerConfig,
         lora);
   }
 

@@ -54,6 +54,9 @@ public final class ModelCardJson {
     json.put("runtime_config", card.runtimeConfig());
     json.put("media_decoder", null);
     json.put("media_fetcher", null);
+    if (!card.routerConfig().isEmpty()) {
+      json.put("router_config", card.routerConfig());
+    }
     if (!card.extraFiles().isEmpty()) {
       json.put("extra_files", card.extraFiles().stream().map(ModelCardJson::file).toList());
     }
@@ -66,6 +69,7 @@ public final class ModelCardJson {
    */
   public static ModelCard fromJson(JsonObject json) {
     var runtimeConfig = json.optionalObject("runtime_config");
+    var routerConfig = json.optionalObject("router_config");
     var architectural = json.optionalCount("architectural_max_context_length");
     return new ModelCard(
         json.text("display_name"),
@@ -86,6 +90,7 @@ public final class ModelCardJson {
         json.optionalText("worker_type"),
         needs(json.list("needs")),
         runtimeConfig == null ? Map.of() : runtimeConfig.members(),
+        routerConfig == null ? Map.of() : routerConfig.members(),
         lora(json));
   }
 

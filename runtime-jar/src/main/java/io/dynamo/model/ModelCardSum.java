@@ -29,6 +29,7 @@ public final class ModelCardSum {
     parts.put("block", card.blockTokens());
     parts.put("worker_type", card.workerType());
     parts.put("needs", card.needs());
+    parts.put("router", card.routerConfig());
     return HexFormat.of().formatHex(Blake3.hash(Json.write(parts)));
   }
 

@@ -185,6 +185,7 @@ public record ModelDirectory(
         "aggregated",
         List.of(),
         runtimeConfig,
+        Map.of(),
         null);
   }
 }

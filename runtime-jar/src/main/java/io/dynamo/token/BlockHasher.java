@@ -4,8 +4,11 @@ import com.dynatrace.hash4j.hashing.Hasher64;
 import com.dynatrace.hash4j.hashing.Hashing;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,24 +19,28 @@ import org.jspecify.annotations.Nullable;
  */
 public final class BlockHasher {
   static final long BASE_SEED = 1337;
-  private static final Hasher64 UNSALTED = Hashing.xxh3_64(BASE_SEED);
+  static final Hasher64 UNSALTED = Hashing.xxh3_64(BASE_SEED);
   private static final VarHandle INT =
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final int blockTokens;
+  private final int window; // tokens that a block's hash is of
   private final Hasher64 hasher;
+  private final Hasher64 chain;
 
-  private BlockHasher(int blockTokens, Hasher64 hasher) {
+  private BlockHasher(int blockTokens, boolean eagle, Hasher64 hasher, Hasher64 chain) {
     if (blockTokens < 1) {
       throw new IllegalArgumentException("a block of " + blockTokens + " tokens; it needs 1");
     }
     this.blockTokens = blockTokens;
+    this.window = eagle ? blockTokens + 1 : blockTokens;
     this.hasher = hasher;
+    this.chain = chain;
   }
 
   /** Blocks of {@code blockTokens} tokens, without adapter and salt. */
   public static BlockHasher of(int blockTokens) {
-    return new BlockHasher(blockTokens, UNSALTED);
+    return new BlockHasher(blockTokens, false, UNSALTED, UNSALTED);
   }
 
   /**
@@ -44,7 +51,22 @@ public final class BlockHasher {
    */
   public static BlockHasher of(int blockTokens, @Nullable String loraName, @Nullable String salt) {
     long seed = seed(loraName, salt);
-    return new BlockHasher(blockTokens, seed == BASE_SEED ? UNSALTED : Hashing.xxh3_64(seed));
+    return new BlockHasher(
+        blockTokens, false, seed == BASE_SEED ? UNSALTED : Hashing.xxh3_64(seed), UNSALTED);
+  }
+
+  /** Blocks whose contents and chain have seeds that nobody else knows. */
+  static BlockHasher keyed(int blockTokens, boolean eagle, long blockSeed, long chainSeed) {
+    return new BlockHasher(
+        blockTokens, eagle, Hashing.xxh3_64(blockSeed), Hashing.xxh3_64(chainSeed));
+  }
+
+  /**
+   * The same for a model that drafts its own tokens (EAGLE): a block's hash is of its tokens and
+   * the one after them, so that a block without a successor has none.
+   */
+  public BlockHasher eagle() {
+    return new BlockHasher(blockTokens, true, hasher, chain);
   }
 
   static long seed(@Nullable String loraName, @Nullable String salt) {
@@ -68,25 +90,61 @@ public final class BlockHasher {
     return blockTokens;
   }
 
+  /** Tokens that a block's hash is of. */
+  int window() {
+    return window;
+  }
+
+  /** As {@link #chain}, within this hasher's own chains. */
+  long link(long parent, long block) {
+    return chain.hashLongLongToLong(parent, block);
+  }
+
   /** Hashes the complete blocks of {@code tokenIds}; what is left over at the end has no hash. */
   public BlockHashes hash(int[] tokenIds) {
-    var blocks = new long[tokenIds.length / blockTokens];
+    return hash(tokenIds, List.of());
+  }
+
+  /**
+   * Hashes the complete blocks of {@code tokenIds} with what stands in them besides text.
+   *
+   * @param media the hashes of each block's images and other media, unsigned, in any order; blocks
+   *     beyond its end have none, and what is beyond the last block does not count
+   */
+  public BlockHashes hash(int[] tokenIds, List<long[]> media) {
+    int stretch = window - blockTokens;
+    var blocks = new long[Math.max(0, tokenIds.length - stretch) / blockTokens];
     var scratch = scratch();
     for (int i = 0; i < blocks.length; i++) {
-      blocks[i] = block(tokenIds, i * blockTokens, scratch);
+      blocks[i] =
+          i < media.size() && media.get(i).length > 0
+              ? block(tokenIds, i * blockTokens, media.get(i))
+              : block(tokenIds, i * blockTokens, scratch);
     }
-    return BlockHashes.ofBlocks(blocks);
+    return BlockHashes.chained(blocks, chain);
   }
 
   byte[] scratch() {
-    return new byte[Math.multiplyExact(blockTokens, Integer.BYTES)];
+    return new byte[Math.multiplyExact(window, Integer.BYTES)];
   }
 
   /** The content hash of the block that starts at {@code from}; overwrites {@code scratch}. */
   long block(int[] tokenIds, int from, byte[] scratch) {
-    for (int i = 0; i < blockTokens; i++) {
+    for (int i = 0; i < window; i++) {
       INT.set(scratch, i * Integer.BYTES, tokenIds[from + i]);
     }
     return hasher.hashBytesToLong(scratch, 0, scratch.length);
+  }
+
+  /** The ids, then the hashes of the media in ascending order. */
+  private long block(int[] tokenIds, int from, long[] media) {
+    var bytes =
+        ByteBuffer.allocate(window * Integer.BYTES + media.length * Long.BYTES)
+            .order(ByteOrder.LITTLE_ENDIAN);
+    for (int i = 0; i < window; i++) {
+      bytes.putInt(tokenIds[from + i]);
+    }
+    LongStream.of(media).boxed().sorted(Long::compareUnsigned).forEach(hash -> bytes.putLong(hash));
+    return hasher.hashBytesToLong(bytes.array());
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.token;
 
+import com.dynatrace.hash4j.hashing.Hasher64;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -29,13 +30,17 @@ public final class BlockHashes {
    * @param blocks owned by the result from now on
    */
   public static BlockHashes ofBlocks(long... blocks) {
+    return chained(blocks, BlockHasher.UNSALTED);
+  }
+
+  static BlockHashes chained(long[] blocks, Hasher64 chain) {
     if (blocks.length == 0) {
       return NONE;
     }
     var sequences = new long[blocks.length];
     sequences[0] = blocks[0];
     for (int i = 1; i < blocks.length; i++) {
-      sequences[i] = BlockHasher.chain(sequences[i - 1], blocks[i]);
+      sequences[i] = chain.hashLongLongToLong(sequences[i - 1], blocks[i]);
     }
     return new BlockHashes(blocks, sequences);
   }

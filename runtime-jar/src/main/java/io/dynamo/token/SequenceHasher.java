@@ -11,7 +11,7 @@ public final class SequenceHasher {
 
   private final BlockHasher hasher;
   private final byte[] scratch;
-  private final int[] open; // tokens of the block that is not complete yet
+  private final int[] open; // tokens of the window that is not complete yet
   private int openTokens;
   private long[] blocks = new long[FIRST_CAPACITY];
   private long[] sequences = new long[FIRST_CAPACITY];
@@ -20,7 +20,7 @@ public final class SequenceHasher {
   public SequenceHasher(BlockHasher hasher) {
     this.hasher = hasher;
     this.scratch = hasher.scratch();
-    this.open = new int[hasher.blockTokens()];
+    this.open = new int[hasher.window()];
   }
 
   /**
@@ -33,15 +33,16 @@ public final class SequenceHasher {
     if (openTokens < open.length) {
       return false;
     }
-    openTokens = 0;
     if (length == blocks.length) {
       blocks = Arrays.copyOf(blocks, 2 * length);
       sequences = Arrays.copyOf(sequences, 2 * length);
     }
     long block = hasher.block(open, 0, scratch);
     blocks[length] = block;
-    sequences[length] = length == 0 ? block : BlockHasher.chain(sequences[length - 1], block);
+    sequences[length] = length == 0 ? block : hasher.link(sequences[length - 1], block);
     length++;
+    openTokens = open.length - hasher.blockTokens(); // the next window begins with them
+    System.arraycopy(open, hasher.blockTokens(), open, 0, openTokens);
     return true;
   }
 
@@ -60,7 +61,7 @@ public final class SequenceHasher {
 
   /** Tokens taken so far. */
   public int tokens() {
-    return length * open.length + openTokens;
+    return length * hasher.blockTokens() + openTokens;
   }
 
   /** Complete blocks so far. */

@@ -25,7 +25,7 @@ class RouterPageTest {
   @Test
   void theDefaultsThatDifferFromDynamosAreThoseOfTheCode() throws IOException {
     var rows = DEFAULT.matcher(Files.readString(PAGE)).results().toList();
-    assertThat(rows).hasSize(5);
+    assertThat(rows).hasSize(6);
     for (var row : rows) {
       assertThat(RouterKeys.all())
           .as(row.group(1))

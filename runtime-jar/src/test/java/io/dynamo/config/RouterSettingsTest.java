@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dynamo.config.Lookup.Found;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -45,6 +46,7 @@ class RouterSettingsTest {
     "power_of_two_choices, POWER_OF_TWO",
     "least_loaded, LEAST_LOADED",
     "direct, DIRECT",
+    "device-aware-weighted, DEVICE_AWARE_WEIGHTED",
     "KV, KV"
   })
   void modesAreReadAsDynamoWritesThem(String text, RouterSettings.Mode mode) {
@@ -130,7 +132,6 @@ class RouterSettingsTest {
 
   @ParameterizedTest
   @CsvSource({
-    "mode, device-aware-weighted",
     "temperature, -1",
     "temperature, warm",
     "host-cache-hit-weight, -0.1",
@@ -145,17 +146,35 @@ class RouterSettingsTest {
     "shared-cache-type, hicache",
     "prefill-load-model, ais",
     "tracking-hash, keyed-xxh3-v1",
-    "approximate-cache-policy, lru",
+    "approximate-cache-policy, fifo",
+    "cuda-to-cpu-ratio, 0",
     "use-remote-indexer, true",
     "serve-indexer, true",
     "enable-session-prefix-index, true",
-    "conditional-disagg, true",
-    "policy-config, /etc/policies.yaml"
+    "conditional-disagg, true"
   })
   void whatCannotBeKeptIsRefusedByItsKey(String key, String value) {
     assertThatExceptionOfType(InvalidSettingsException.class)
         .isThrownBy(() -> read(Map.of("dynamo.router." + key, value)))
         .withMessageContaining("dynamo.router." + key + " = ");
+  }
+
+  @Test
+  void aSecretNeedsItsFileItsNameAndItsUse() {
+    var whole =
+        Map.of(
+            "dynamo.router.tracking-hash", "keyed-xxh3-v1",
+            "dynamo.router.tracking-key-file", "/keys/router",
+            "dynamo.router.tracking-key-id", "2026-01");
+    assertThat(read(whole).tracking().key())
+        .isEqualTo(new RouterSettings.KeyFile(Path.of("/keys/router"), "2026-01"));
+    for (var missing : whole.keySet()) {
+      var rest = new HashMap<>(whole);
+      rest.remove(missing);
+      assertThatExceptionOfType(InvalidSettingsException.class)
+          .isThrownBy(() -> read(rest))
+          .withMessageContaining("dynamo.router.tracking-key-file");
+    }
   }
 
   @Test

@@ -73,7 +73,7 @@ class SettingsReaderTest {
             "dynamo.request.tcp.pool-size = \"0\" (from test) must be 1 to 1024; set integer of 1 to 1024")
         .hasMessageContaining("dynamo.worker.token-interval = \"5\"")
         .hasMessageContaining(
-            "dynamo.router.mode = \"best\" (from test) is not round-robin or random or power-of-two or least-loaded or direct or kv")
+            "dynamo.router.mode = \"best\" (from test) is not round-robin or random or power-of-two or least-loaded or direct or device-aware-weighted or kv")
         .hasMessageContaining("dynamo.frontend.body-limit = \"9GiB\"");
   }
 

@@ -117,9 +117,16 @@ class BlockHasherTest {
       int blockTokens,
       String lora,
       String salt,
+      boolean eagle,
       int[] tokens,
+      List<long[]> media,
       List<String> blocks,
       List<String> sequences) {
+    BlockHasher hasher() {
+      var plain = BlockHasher.of(blockTokens, lora, salt);
+      return eagle ? plain.eagle() : plain;
+    }
+
     @Override
     public String toString() {
       return tokens.length + " tokens by " + blockTokens + ", lora " + lora + ", salt " + salt;
@@ -130,22 +137,22 @@ class BlockHasherTest {
     try (var in = BlockHasherTest.class.getResourceAsStream("/golden/router/hash.json")) {
       var cases = new ArrayList<Recorded>();
       for (var it : new ObjectMapper().readTree(in).path("cases")) {
-        if (!it.path("is_eagle").asBoolean() && !it.has("mm_hashes_per_block")) {
-          cases.add(
-              new Recorded(
-                  it.path("block_size").intValue(),
-                  it.path("lora_name").asText(null),
-                  it.path("cache_salt").asText(null),
-                  tokens(it.path("tokens")),
-                  strings(it.path("local_hashes")),
-                  strings(it.path("sequence_hashes"))));
-        }
+        cases.add(
+            new Recorded(
+                it.path("block_size").intValue(),
+                it.path("lora_name").asText(null),
+                it.path("cache_salt").asText(null),
+                it.path("is_eagle").asBoolean(),
+                tokens(it.path("tokens")),
+                media(it.path("mm_hashes_per_block")),
+                strings(it.path("local_hashes")),
+                strings(it.path("sequence_hashes"))));
       }
       return cases;
     }
   }
 
-  private static int[] tokens(JsonNode array) {
+  static int[] tokens(JsonNode array) {
     var tokens = new int[array.size()];
     for (int i = 0; i < tokens.length; i++) {
       tokens[i] = (int) array.get(i).longValue();
@@ -153,29 +160,43 @@ class BlockHasherTest {
     return tokens;
   }
 
-  private static List<String> strings(JsonNode array) {
+  static List<long[]> media(JsonNode blocks) {
+    var media = new ArrayList<long[]>();
+    for (var block : blocks) {
+      media.add(strings(block).stream().mapToLong(Long::parseUnsignedLong).toArray());
+    }
+    return media;
+  }
+
+  static List<String> strings(JsonNode array) {
     var texts = new ArrayList<String>();
     array.forEach(text -> texts.add(text.asText()));
     return texts;
   }
 
   @Test
-  void theRecordingHoldsPlainCases() throws IOException {
-    assertThat(recorded()).hasSize(118);
+  void theRecordingIsWhole() throws IOException {
+    assertThat(recorded()).hasSize(166);
+    assertThat(recorded()).filteredOn(Recorded::eagle).hasSize(18);
+    assertThat(recorded()).filteredOn(it -> !it.media().isEmpty()).hasSize(31);
   }
 
   @ParameterizedTest
   @MethodSource("recorded")
   void agreesWithTheRecordedRelease(Recorded it) {
-    var hashes = BlockHasher.of(it.blockTokens, it.lora, it.salt).hash(it.tokens);
+    var hashes = it.hasher().hash(it.tokens, it.media);
     assertThat(blocks(hashes)).isEqualTo(it.blocks);
     assertThat(sequences(hashes)).isEqualTo(it.sequences);
   }
 
+  static List<Recorded> recordedText() throws IOException {
+    return recorded().stream().filter(it -> it.media.isEmpty()).toList();
+  }
+
   @ParameterizedTest
-  @MethodSource("recorded")
+  @MethodSource("recordedText")
   void aGrowingSequenceHashesLikeAWholeOne(Recorded it) {
-    var sequence = new SequenceHasher(BlockHasher.of(it.blockTokens, it.lora, it.salt));
+    var sequence = new SequenceHasher(it.hasher());
     assertThat(sequence.append(it.tokens)).isEqualTo(it.blocks.size());
     assertThat(sequence.tokens()).isEqualTo(it.tokens.length);
     for (int i = 0; i < sequence.length(); i++) {

@@ -20,6 +20,7 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteHints;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
@@ -41,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * is told under a lock, so it must not ask for items while it holds one of its own.
  */
 public final class Generation {
+  private static final String POLICY_CLASS = "policy-class"; // of a request's metadata
   static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
 
   private final ServedModel model;
@@ -210,9 +212,15 @@ public final class Generation {
             promptNow(),
             model.card().blockTokens(),
             excluded,
-            HintsReader.read(request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER)),
+            hints(request, context),
             context.deadline(),
             context.cancellation()));
+  }
+
+  /** What the client says of where and when {@code request} is served. */
+  static RouteHints hints(GenerateRequest request, RequestContext context) {
+    return HintsReader.read(request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER))
+        .ofPolicyClass(context.metadata().get(POLICY_CLASS));
   }
 
   private int[] promptNow() {

@@ -7,7 +7,6 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
-import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RoutePhase;
@@ -72,8 +71,7 @@ public final class LegDispatcher implements Dispatcher {
                 request.tokenIds(),
                 model.card().blockTokens(),
                 Set.of(),
-                HintsReader.read(
-                    request, RoutePhase.DECODE, context.headers().get(Generation.SESSION_HEADER)),
+                Generation.hints(request, context),
                 context.deadline(),
                 context.cancellation()))) {
       trail.add(decision, queued(router, model));

@@ -289,6 +289,7 @@ class FleetFlapTest {
                 new EventFeed(events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
                 metrics,
                 new Random(seed)::nextDouble,
+                System::nanoTime,
                 System::nanoTime));
     opened(traits.follow(frontend, endpoint -> threads.execute(() -> routers.prepare(endpoint))));
 

@@ -81,19 +81,25 @@ final class OtherSequences {
             });
   }
 
-  void prefilled(PrefillCompleted done) {
+  /** Returns whether it is known. */
+  boolean prefilled(PrefillCompleted done) {
     var one = find(done);
-    if (one != null) {
-      one.booking.prefillDone();
+    if (one == null) {
+      return false;
     }
+    one.booking.prefillDone();
+    return true;
   }
 
-  void free(SequenceFreed freed) {
+  /** Returns whether it was known. */
+  boolean free(SequenceFreed freed) {
     var one = find(freed);
-    if (one != null) {
-      placed.remove(freed.requestId());
-      end(one);
+    if (one == null) {
+      return false;
     }
+    placed.remove(freed.requestId());
+    end(one);
+    return true;
   }
 
   /** The request that {@code event} is about, if it runs there and its teller may speak of it. */

@@ -57,6 +57,7 @@ public final class Replicas implements AutoCloseable {
   private final Map<String, Booking> own = new ConcurrentHashMap<>(); // by request
   private volatile int sweepAt = MAX_OTHERS;
   private final OtherSequences others; // guarded by this
+  private final Metrics.Counter applied;
   private final Metrics.Counter undecodable;
   private final Metrics.Counter unknownWorker;
   private final Metrics.Counter full;
@@ -83,6 +84,7 @@ public final class Replicas implements AutoCloseable {
     this.load = load;
     this.instances = instances;
     this.others = new OtherSequences(MAX_OTHERS, MAX_OTHER_BLOCKS);
+    this.applied = metrics.counter(RouterMetrics.SEQUENCE_EVENTS_APPLIED);
     this.undecodable = dropped(metrics, "undecodable");
     this.unknownWorker = dropped(metrics, "unknown_worker");
     this.full = dropped(metrics, "full");
@@ -191,6 +193,7 @@ public final class Replicas implements AutoCloseable {
       var mine = own.get(event.requestId());
       if (mine != null) {
         mine.prefillDone();
+        applied.increment();
         return;
       }
     } else if (event.teller().equals(self)) {
@@ -199,9 +202,15 @@ public final class Replicas implements AutoCloseable {
     synchronized (this) {
       switch (event) {
         case SequenceAdded added -> add(publisherId, added);
-        case PrefillCompleted done -> others.prefilled(done);
-        case SequenceFreed freed -> others.free(freed);
+        case PrefillCompleted done -> count(others.prefilled(done));
+        case SequenceFreed freed -> count(others.free(freed));
       }
+    }
+  }
+
+  private void count(boolean known) {
+    if (known) {
+      applied.increment();
     }
   }
 
@@ -211,7 +220,9 @@ public final class Replicas implements AutoCloseable {
       undecodable.increment();
     } else if (!live.contains(added.rank().worker())) {
       unknownWorker.increment();
-    } else if (!others.add(publisherId, added, load)) {
+    } else if (others.add(publisherId, added, load)) {
+      applied.increment();
+    } else {
       full.increment();
     }
   }

@@ -3,6 +3,7 @@ package io.dynamo.router.load;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
+import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -24,13 +25,16 @@ public final class ReportedLoads {
 
   private record Arrived(ActiveLoad load, long atNanos) {}
 
+  private final long believedNanos;
   private final LongSupplier nanoClock;
   private final Map<WorkerRank, Arrived> newest = new ConcurrentHashMap<>();
 
   /**
+   * @param believed after which a report says nothing any more, should no other follow it
    * @param nanoClock as {@link System#nanoTime()}
    */
-  public ReportedLoads(LongSupplier nanoClock) {
+  public ReportedLoads(Duration believed, LongSupplier nanoClock) {
+    this.believedNanos = believed.toNanos();
     this.nanoClock = nanoClock;
   }
 
@@ -44,20 +48,23 @@ public final class ReportedLoads {
     newest.keySet().removeIf(rank -> !workers.contains(rank.worker()));
   }
 
-  /** Empty when the rank has reported nothing. */
+  /** Empty when the rank has reported nothing of late. */
   public Optional<Reported> of(WorkerRank rank) {
     var arrived = newest.get(rank);
-    return arrived == null
-        ? Optional.empty()
-        : Optional.of(new Reported(arrived.load, nanoClock.getAsLong() - arrived.atNanos));
+    if (arrived == null) {
+      return Optional.empty();
+    }
+    long age = nanoClock.getAsLong() - arrived.atNanos;
+    return age < believedNanos ? Optional.of(new Reported(arrived.load, age)) : Optional.empty();
   }
 
   /** KV blocks in use on all ranks that tell of them. */
   public long usedBlocks() {
+    long now = nanoClock.getAsLong();
     long sum = 0;
     for (var arrived : newest.values()) {
       var blocks = arrived.load.kvUsedBlocks();
-      sum += blocks == null ? 0 : blocks;
+      sum += blocks == null || now - arrived.atNanos >= believedNanos ? 0 : blocks;
     }
     return sum;
   }

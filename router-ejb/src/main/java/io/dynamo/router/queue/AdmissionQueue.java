@@ -5,75 +5,85 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.OverloadedException;
-import java.util.Comparator;
+import io.dynamo.metrics.Metrics;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
-import java.util.PriorityQueue;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Holds requests back until they can be placed: bounded in number, each by a deadline, in the order
- * of priority and policy. A request waits on its caller's thread, which should be virtual. Nobody
- * passes who came later with the same priority. Safe for concurrent use.
+ * of class, priority and policy. A request waits on its caller's thread, which should be virtual.
+ * Nobody passes who came later in the same class with the same priority. Safe for concurrent use.
  */
 public final class AdmissionQueue implements AutoCloseable {
-  /** Tries to place a request. */
+  /** Tries to place a request. Called on one thread, without a lock. */
   public interface Attempt<T> {
-    /** Null when it must wait. Called again and again, on one thread, without a lock. */
-    @Nullable T place();
+    /**
+     * Null when it must wait, which only a class that waits may do. Called again and again.
+     *
+     * @param policy the request's class
+     */
+    @Nullable T place(PolicyClass policy);
 
-    /** Prompt tokens that the best rank has cached, by the last look. */
+    /** Prompt tokens that the best rank has cached, by the last look; looks where none was yet. */
     long cachedTokens();
   }
 
-  /** Whatever happens unheard of, the first of a lane tries again after this. */
+  /** Whatever happens unheard of, who waits looks again after this. */
   private static final long RECHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  private static final Comparator<Waiter> ORDER =
-      Comparator.<Waiter>comparingInt(waiter -> waiter.ticket.strictPriority())
-          .reversed()
-          .thenComparingDouble(waiter -> -waiter.score)
-          .thenComparingLong(waiter -> waiter.number);
+  /** What waits of one class, in all lanes. */
+  private static final class Tally {
+    long requests;
+    long promptTokens;
+    long cachedTokens;
 
-  private static final class Waiter {
-    final Ticket ticket;
-    final double score;
-    final long number;
-    final Condition turn;
-    boolean cancelled; // guarded by lock
-
-    Waiter(Ticket ticket, double score, long number, Condition turn) {
-      this.ticket = ticket;
-      this.score = score;
-      this.number = number;
-      this.turn = turn;
+    void count(Waiter waiter, int sign) {
+      requests += sign;
+      promptTokens += (long) sign * waiter.ticket.promptTokens();
+      cachedTokens += sign * waiter.cachedTokens;
     }
   }
 
   private final RouterSettings.Queueing settings;
-  private final QueueMeters meters;
+  private final PolicyProfile profile;
+  private final IntSupplier workers;
+  private final List<QueueMeters> meters;
   private final LongSupplier nanoClock;
   private final long epochNanos;
   private final ReentrantLock lock = new ReentrantLock();
-  private final Map<Object, PriorityQueue<Waiter>> lanes = new HashMap<>(); // guarded by lock
+  private final Map<Object, Lane> lanes = new HashMap<>(); // guarded by lock
+  private final List<Tally> tallies; // by class; guarded by lock
   private final AtomicLong reliefs = new AtomicLong();
   private final AtomicInteger waiting = new AtomicInteger(); // changed under lock
   private long numbers; // guarded by lock
   private boolean closed; // guarded by lock
 
   /**
+   * @param workers how many there are; the limits of classes grow with them
+   * @param meters of a class
    * @param nanoClock as {@link System#nanoTime()}
    */
   public AdmissionQueue(
-      RouterSettings.Queueing settings, QueueMeters meters, LongSupplier nanoClock) {
+      RouterSettings.Queueing settings,
+      PolicyProfile profile,
+      IntSupplier workers,
+      Function<PolicyClass, QueueMeters> meters,
+      LongSupplier nanoClock) {
     this.settings = settings;
-    this.meters = meters;
+    this.profile = profile;
+    this.workers = workers;
+    this.meters = profile.classes().stream().map(meters).toList();
+    this.tallies = profile.classes().stream().map(_ -> new Tally()).toList();
     this.nanoClock = nanoClock;
     this.epochNanos = nanoClock.getAsLong();
   }
@@ -86,64 +96,86 @@ public final class AdmissionQueue implements AutoCloseable {
    * @throws CancelledException when its cancellation is raised to kill first
    */
   public <T> T admit(Ticket ticket, Attempt<T> attempt) {
-    if (!hasBacklog(ticket.lane())) {
-      var placed = attempt.place();
+    int policyClass =
+        profile.classes().size() == 1
+            ? 0
+            : profile.classOf(
+                ticket.policyClass(), Math.max(0, ticket.promptTokens() - attempt.cachedTokens()));
+    meters.get(policyClass).received.increment();
+    var policy = profile.classes().get(policyClass);
+    if (!policy.waits() || !hasBacklog(ticket.lane(), policyClass)) {
+      var placed = attempt.place(policy);
       if (placed != null) {
         return placed;
       }
     }
-    return await(ticket, attempt);
+    return await(ticket, policyClass, attempt);
   }
 
-  private boolean hasBacklog(Object lane) {
+  private boolean hasBacklog(Object key, int policyClass) {
     if (waiting.get() == 0) {
       return false;
     }
     lock.lock();
     try {
-      return lanes.containsKey(lane);
+      var lane = lanes.get(key);
+      return lane != null && lane.hasBacklog(policyClass);
     } finally {
       lock.unlock();
     }
   }
 
-  private <T> T await(Ticket ticket, Attempt<T> attempt) {
+  private <T> T await(Ticket ticket, int policyClass, Attempt<T> attempt) {
     long end = nanoClock.getAsLong() + settings.timeout().toNanos();
-    var waiter = enter(ticket, attempt.cachedTokens());
-    long cached = Math.min(attempt.cachedTokens(), ticket.promptTokens());
-    meters.entered(ticket.promptTokens(), cached);
+    var waiter =
+        enter(ticket, policyClass, Math.min(attempt.cachedTokens(), ticket.promptTokens()));
+    meters.get(policyClass).entered(ticket.promptTokens(), waiter.cachedTokens);
+    boolean isPlaced = false;
     try (Cancellation.Registration _ =
         ticket.cancellation().onCancel(level -> onCancel(waiter, level))) {
       while (true) {
         long seen = reliefs.get();
-        if (isFirst(waiter)) {
-          var placed = attempt.place();
+        if (isTurn(waiter)) {
+          var placed = attempt.place(profile.classes().get(policyClass));
           if (placed != null) {
+            isPlaced = true;
             return placed;
           }
+          passOn(waiter, seen);
         }
         pause(waiter, seen, end);
       }
     } finally {
-      leave(waiter);
-      meters.left(ticket.promptTokens(), cached);
+      leave(waiter, isPlaced);
+      meters.get(policyClass).left(ticket.promptTokens(), waiter.cachedTokens);
     }
   }
 
-  private Waiter enter(Ticket ticket, long cachedTokens) {
+  private Waiter enter(Ticket ticket, int policyClass, long cachedTokens) {
+    int workersNow = workers.getAsInt();
     lock.lock();
     try {
       if (closed) {
         throw new OverloadedException("the router is closed");
       }
       if (waiting.get() >= settings.capacity()) {
-        meters.full.increment();
+        meters.get(policyClass).full.increment();
         throw new OverloadedException(
             "%d requests wait for a worker already, dynamo.router.queue-capacity allows no more; add workers or retry"
                 .formatted(waiting.get()));
       }
-      var waiter = new Waiter(ticket, score(ticket, cachedTokens), numbers++, lock.newCondition());
-      lanes.computeIfAbsent(ticket.lane(), _ -> new PriorityQueue<>(ORDER)).add(waiter);
+      checkLimits(policyClass, workersNow);
+      var policy = profile.classes().get(policyClass);
+      var waiter =
+          new Waiter(
+              ticket,
+              policyClass,
+              cachedTokens,
+              score(policy, ticket, cachedTokens),
+              numbers++,
+              lock.newCondition());
+      lanes.computeIfAbsent(ticket.lane(), _ -> new Lane(profile.classes())).add(waiter);
+      tallies.get(policyClass).count(waiter, 1);
       waiting.incrementAndGet();
       return waiter;
     } finally {
@@ -151,24 +183,64 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
-  private double score(Ticket ticket, long cachedTokens) {
+  /** What waits already is compared, so that the request that reaches a limit still waits. */
+  private void checkLimits(int policyClass, int workersNow) {
+    var policy = profile.classes().get(policyClass);
+    var tally = tallies.get(policyClass);
+    var counted = meters.get(policyClass);
+    check(policy, "requests", policy.requestLimit(), tally.requests, workersNow, counted.full);
+    check(
+        policy,
+        "prompt tokens",
+        policy.promptTokenLimit(),
+        tally.promptTokens,
+        workersNow,
+        counted.manyTokens);
+    check(
+        policy,
+        "cached tokens",
+        policy.cachedTokenLimit(),
+        tally.cachedTokens,
+        workersNow,
+        counted.manyCachedTokens);
+  }
+
+  private static void check(
+      PolicyClass policy,
+      String what,
+      @Nullable Long limitPerWorker,
+      long now,
+      int workersNow,
+      Metrics.Counter refused) {
+    if (limitPerWorker != null && now >= limitPerWorker * workersNow) {
+      refused.increment();
+      throw new OverloadedException(
+          "%d %s of policy class %s wait for a worker already, and its limit is %d for each of %d workers; add workers or retry"
+              .formatted(now, what, policy.name(), limitPerWorker, workersNow));
+    }
+  }
+
+  private double score(PolicyClass policy, Ticket ticket, long cachedTokens) {
     double arrival = (nanoClock.getAsLong() - epochNanos) / 1e9;
-    return switch (settings.policy()) {
+    return switch (policy.order()) {
       case FCFS -> ticket.jumpSeconds() - arrival;
       case LCFS -> ticket.jumpSeconds() + arrival;
       case WSPT -> (1 + ticket.jumpSeconds()) / Math.max(1, ticket.promptTokens() - cachedTokens);
     };
   }
 
-  private boolean isFirst(Waiter waiter) {
+  private boolean isTurn(Waiter waiter) {
     lock.lock();
     try {
       check(waiter);
-      var lane = lanes.get(waiter.ticket.lane());
-      return lane != null && lane.peek() == waiter;
+      return lane(waiter).turn() == waiter;
     } finally {
       lock.unlock();
     }
+  }
+
+  private Lane lane(Waiter waiter) {
+    return Objects.requireNonNull(lanes.get(waiter.ticket.lane())); // there while it waits
   }
 
   private void check(Waiter waiter) {
@@ -180,6 +252,27 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
+  /** Lets the next class try, unless there may be room again since {@code seen}. */
+  private void passOn(Waiter waiter, long seen) {
+    lock.lock();
+    try {
+      if (reliefs.get() == seen) {
+        var lane = lane(waiter);
+        lane.block(waiter);
+        wakeTurn(lane);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private static void wakeTurn(Lane lane) {
+    var next = lane.turn();
+    if (next != null) {
+      next.turn.signal();
+    }
+  }
+
   @SuppressWarnings("WaitNotInLoop") // the caller tries again whatever woke it
   private void pause(Waiter waiter, long seen, long end) {
     lock.lock();
@@ -187,20 +280,22 @@ public final class AdmissionQueue implements AutoCloseable {
       check(waiter);
       long now = nanoClock.getAsLong();
       if (waiter.ticket.deadline().isExpired()) {
-        meters.late.increment();
+        meters.get(waiter.policyClass).late();
         throw new DeadlineExceededException("the deadline passed while it waited for a worker");
       }
       if (end - now <= 0) {
-        meters.late.increment();
+        meters.get(waiter.policyClass).late();
         throw new OverloadedException(
             "no worker had room within dynamo.router.queue-timeout; add workers or retry");
       }
-      if (reliefs.get() == seen) {
+      if (reliefs.get() == seen && lane(waiter).turn() != waiter) {
         long nanos =
             Math.min(
                 RECHECK_NANOS,
                 Math.min(end - now, Math.max(1, waiter.ticket.deadline().remainingNanos())));
-        var _ = waiter.turn.awaitNanos(nanos);
+        if (waiter.turn.awaitNanos(nanos) <= 0) {
+          lane(waiter).unblock(waiter);
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -222,17 +317,17 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
-  private void leave(Waiter waiter) {
+  private void leave(Waiter waiter, boolean isPlaced) {
     lock.lock();
     try {
       var lane = lanes.get(waiter.ticket.lane());
-      if (lane != null && lane.remove(waiter)) {
+      if (lane != null && lane.remove(waiter, isPlaced)) {
         waiting.decrementAndGet();
-        reliefs.incrementAndGet(); // the next may be about to wait
+        tallies.get(waiter.policyClass).count(waiter, -1);
         if (lane.isEmpty()) {
           lanes.remove(waiter.ticket.lane());
         } else {
-          lane.element().turn.signal();
+          wakeTurn(lane);
         }
       }
     } finally {
@@ -246,11 +341,19 @@ public final class AdmissionQueue implements AutoCloseable {
     if (waiting.get() > 0) {
       lock.lock();
       try {
-        lanes.values().forEach(lane -> lane.element().turn.signal());
+        for (var lane : lanes.values()) {
+          lane.unblockAll();
+          wakeTurn(lane);
+        }
       } finally {
         lock.unlock();
       }
     }
+  }
+
+  /** Whether requests of any class ever wait. */
+  public boolean waits() {
+    return profile.waits();
   }
 
   /** Requests that wait now. */
@@ -264,7 +367,7 @@ public final class AdmissionQueue implements AutoCloseable {
     lock.lock();
     try {
       closed = true;
-      lanes.values().forEach(lane -> lane.forEach(waiter -> waiter.turn.signal()));
+      lanes.values().forEach(Lane::wakeAll);
     } finally {
       lock.unlock();
     }

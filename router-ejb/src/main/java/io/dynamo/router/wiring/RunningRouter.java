@@ -22,6 +22,8 @@ import io.dynamo.router.ingest.PlaneKvQueries;
 import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
@@ -71,7 +73,8 @@ final class RunningRouter
                 runtime.blocking()),
             runtime.metrics(),
             random,
-            System::nanoTime);
+            System::nanoTime,
+            () -> ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()));
     models =
         traits.follow(
             runtime.discovery(),

@@ -19,6 +19,7 @@ import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.runtime.EndpointInstances;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -102,7 +103,7 @@ class LoadIntakeTest {
   private final Plane plane = new Plane();
   private final Metrics metrics = new Metrics();
   private long nowNanos;
-  private final ReportedLoads loads = new ReportedLoads(() -> nowNanos);
+  private final ReportedLoads loads = new ReportedLoads(Duration.ofSeconds(9), () -> nowNanos);
   private final LoadIntake intake = new LoadIntake(ENDPOINT, workers, loads, plane, metrics);
 
   private void report(WorkerRank rank, long blocks) {
@@ -124,6 +125,19 @@ class LoadIntakeTest {
     assertThat(loads.of(RANK))
         .contains(new ReportedLoads.Reported(ActiveLoad.ofUsedBlocks(RANK, 5), 40));
     assertThat(loads.usedBlocks()).isEqualTo(7);
+  }
+
+  @Test
+  void aReportThatNoOtherFollowsIsNotBelievedForEver() {
+    workers.come(RANK.worker());
+    report(RANK, 5);
+    nowNanos += Duration.ofSeconds(9).toNanos() - 1;
+    assertThat(loads.of(RANK)).isPresent();
+    nowNanos++;
+    assertThat(loads.of(RANK)).isEmpty();
+    assertThat(loads.usedBlocks()).isZero();
+    report(RANK, 6);
+    assertThat(loads.usedBlocks()).isEqualTo(6);
   }
 
   @Test

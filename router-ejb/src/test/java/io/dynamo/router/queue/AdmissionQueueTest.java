@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -32,12 +33,17 @@ import org.junit.jupiter.api.Timeout;
 
 @Timeout(30)
 class AdmissionQueueTest {
-  private static final Label ENDPOINT = new Label("endpoint", "e");
+  private static final Label[] LABELS = {
+    new Label("model", "m"),
+    new Label("worker_type", "decode"),
+    new Label("policy_class", "default")
+  };
 
   private final Metrics metrics = new Metrics();
   private final AtomicLong nanos = new AtomicLong();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final Semaphore room = new Semaphore(0);
+  private long cached;
   private final List<String> placed = Collections.synchronizedList(new ArrayList<>());
 
   @AfterEach
@@ -52,14 +58,16 @@ class AdmissionQueueTest {
   private AdmissionQueue queue(QueuePolicy policy, int capacity, Duration timeout) {
     return new AdmissionQueue(
         new RouterSettings.Queueing(4, policy, capacity, timeout, Duration.ZERO),
-        new QueueMeters(metrics, ENDPOINT),
+        PolicyProfile.of(new RouterSettings.Queueing(4, policy, 1, timeout, Duration.ZERO)),
+        () -> 1,
+        it -> new QueueMeters(metrics, "m", it.name()),
         nanos::get);
   }
 
   private AdmissionQueue.Attempt<String> attempt(String name) {
     return new AdmissionQueue.Attempt<>() {
       @Override
-      public @Nullable String place() {
+      public @Nullable String place(PolicyClass policy) {
         if (!room.tryAcquire()) {
           return null;
         }
@@ -69,14 +77,20 @@ class AdmissionQueueTest {
 
       @Override
       public long cachedTokens() {
-        return 0;
+        return cached;
       }
     };
   }
 
   private static Ticket ticket(int strict, double jump, int tokens) {
     return new Ticket(
-        "all", strict, jump, tokens, Deadline.after(Duration.ofMinutes(5)), new Cancellation());
+        "all",
+        null,
+        strict,
+        jump,
+        tokens,
+        Deadline.after(Duration.ofMinutes(5)),
+        new Cancellation());
   }
 
   /** Starts to wait and returns once it does. */
@@ -120,7 +134,7 @@ class AdmissionQueueTest {
     }
     assertThat(placed).containsExactly("a", "b", "c");
     assertThat(queue.waiting()).isZero();
-    assertThat(metrics.level(RouterMetrics.QUEUE_REQUESTS, ENDPOINT).value()).isZero();
+    assertThat(metrics.level(RouterMetrics.QUEUE_REQUESTS, LABELS).value()).isZero();
   }
 
   @Test
@@ -152,7 +166,7 @@ class AdmissionQueueTest {
 
   @Test
   void priorityJumpsAndStrictPriorityRules() throws Exception {
-    var queue = queue(QueuePolicy.FCFS, 10);
+    var queue = queue(QueuePolicy.FCFS, 10, Duration.ofHours(1));
     var waiting = new ArrayList<CompletableFuture<String>>();
     waiting.add(waits(queue, ticket(0, 0, 1), "first"));
     nanos.addAndGet(1_000_000_000);
@@ -195,11 +209,12 @@ class AdmissionQueueTest {
     var queue = queue(QueuePolicy.FCFS, 10);
     var stuck = waits(queue, ticket(0, 0, 1), "stuck");
     var other =
-        new Ticket("other", 0, 0, 1, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
+        new Ticket(
+            "other", null, 0, 0, 1, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override
-          public String place() {
+          public String place(PolicyClass policy) {
             return "placed";
           }
 
@@ -228,8 +243,160 @@ class AdmissionQueueTest {
 
   private long backpressure(String reason) {
     return metrics
-        .counter(RouterMetrics.QUEUE_BACKPRESSURE, ENDPOINT, new Label("reason", reason))
+        .counter(
+            RouterMetrics.QUEUE_BACKPRESSURE,
+            LABELS[0],
+            LABELS[1],
+            LABELS[2],
+            new Label("reason", reason))
         .value();
+  }
+
+  private AdmissionQueue queue(int workers, PolicyProfile profile) {
+    return new AdmissionQueue(
+        new RouterSettings.Queueing(4, QueuePolicy.FCFS, 100, Duration.ofHours(1), Duration.ZERO),
+        profile,
+        () -> workers,
+        it -> new QueueMeters(metrics, "m", it.name()),
+        nanos::get);
+  }
+
+  private static PolicyClass limited(
+      @Nullable Long requests, @Nullable Long tokens, @Nullable Long cached) {
+    return new PolicyClass("default", QueuePolicy.FCFS, 1, null, 4.0, requests, tokens, cached);
+  }
+
+  private static PolicyProfile only(PolicyClass policy) {
+    return new PolicyProfile(
+        List.of(policy), new long[] {0}, Map.of(), Map.of("f", new int[] {0}), "f");
+  }
+
+  @Test
+  void theLimitsOfAClassGrowWithTheWorkersAndTheOneThatReachesItStillWaits() {
+    var queue = queue(2, only(limited(1L, null, null)));
+    waits(queue, ticket(0, 0, 10), "a");
+    waits(queue, ticket(0, 0, 10), "b");
+    assertThatExceptionOfType(OverloadedException.class)
+        .isThrownBy(() -> queue.admit(ticket(0, 0, 10), attempt("c")))
+        .withMessageContaining("2 requests of policy class default");
+    assertThat(backpressure("request_limit")).isEqualTo(1);
+    queue.close();
+  }
+
+  @Test
+  void theTokensThatWaitAreBounded() {
+    var queue = queue(2, only(limited(null, 10L, null)));
+    waits(queue, ticket(0, 0, 19), "a");
+    waits(queue, ticket(0, 0, 1000), "b");
+    assertThatExceptionOfType(OverloadedException.class)
+        .isThrownBy(() -> queue.admit(ticket(0, 0, 1), attempt("c")))
+        .withMessageContaining("1019 prompt tokens");
+    assertThat(backpressure("raw_isl_token_limit")).isEqualTo(1);
+    queue.close();
+  }
+
+  @Test
+  void theCachedTokensThatWaitAreBounded() {
+    cached = 6;
+    var queue = queue(1, only(limited(null, null, 6L)));
+    var waiting = waits(queue, ticket(0, 0, 10), "a");
+    assertThatExceptionOfType(OverloadedException.class)
+        .isThrownBy(() -> queue.admit(ticket(0, 0, 10), attempt("b")))
+        .withMessageContaining("6 cached tokens");
+    assertThat(backpressure("cached_token_limit")).isEqualTo(1);
+    queue.close();
+    assertThatExceptionOfType(ExecutionException.class).isThrownBy(() -> get(waiting));
+    assertThat(metrics.level(RouterMetrics.QUEUE_CACHED_TOKENS, LABELS).value()).isZero();
+  }
+
+  @Test
+  void aClassThatDoesNotWaitPassesThoseThatDo() throws Exception {
+    var slow = new PolicyClass("slow", QueuePolicy.FCFS, 1, 0L, null, null, null, null);
+    var fast = new PolicyClass("fast", QueuePolicy.FCFS, 1, null, null, null, null, null);
+    var queue =
+        queue(
+            1,
+            new PolicyProfile(
+                List.of(slow, fast),
+                new long[] {0},
+                Map.of("fast", 1),
+                Map.of("f", new int[] {0}),
+                "f"));
+    var stuck = waits(queue, ticket(0, 0, 1), "stuck");
+    room.release();
+    assertThat(queue.admit(of("fast"), attempt("passes"))).isEqualTo("passes");
+    assertThat(stuck).isNotDone();
+    release(queue, 1);
+    get(stuck);
+  }
+
+  @Test
+  void classesShareTheRoomByTheirQuanta() throws Exception {
+    var queue = queue(1, twoClasses());
+    var all = new ArrayList<CompletableFuture<String>>();
+    for (int i = 0; i < 40; i++) {
+      all.add(waits(queue, of("a"), "a" + i));
+      all.add(waits(queue, of("b"), "b" + i));
+    }
+    for (int i = 0; i < 40; i++) {
+      int before = placed.size();
+      release(queue, 1);
+      awaitPlaced(before + 1);
+    }
+    assertThat(placed).filteredOn(it -> it.startsWith("b")).hasSize(30);
+    release(queue, 40);
+    for (var it : all) {
+      get(it);
+    }
+    assertThat(placed).hasSize(80).doesNotHaveDuplicates();
+    assertThat(queue.waiting()).isZero();
+  }
+
+  private static PolicyProfile twoClasses() {
+    var a = new PolicyClass("a", QueuePolicy.FCFS, 10, 0L, null, null, null, null);
+    var b = new PolicyClass("b", QueuePolicy.FCFS, 30, 0L, null, null, null, null);
+    return new PolicyProfile(
+        List.of(a, b), new long[] {0}, Map.of("a", 0, "b", 1), Map.of("f", new int[] {0}), "f");
+  }
+
+  private static Ticket of(String policyClass) {
+    return new Ticket(
+        "all", policyClass, 0, 0, 10, Deadline.after(Duration.ofMinutes(5)), new Cancellation());
+  }
+
+  private void awaitPlaced(int count) {
+    var patience = Deadline.after(Duration.ofSeconds(20));
+    while (placed.size() < count && !patience.isExpired()) {
+      Thread.yield();
+    }
+    assertThat(placed).hasSize(count);
+  }
+
+  @Test
+  void aClassWithoutRoomHoldsNoOtherUp() throws Exception {
+    var queue = queue(1, twoClasses());
+    var never =
+        new AdmissionQueue.Attempt<String>() {
+          @Override
+          public @Nullable String place(PolicyClass policy) {
+            return null;
+          }
+
+          @Override
+          public long cachedTokens() {
+            return 0;
+          }
+        };
+    var stuck = CompletableFuture.supplyAsync(() -> queue.admit(of("b"), never), threads);
+    var patience = Deadline.after(Duration.ofSeconds(20));
+    while (queue.waiting() == 0 && !patience.isExpired()) {
+      Thread.yield();
+    }
+    var a = waits(queue, of("a"), "a");
+    release(queue, 1);
+    assertThat(get(a)).isEqualTo("a");
+    assertThat(stuck).isNotDone();
+    queue.close();
   }
 
   @Test
@@ -249,7 +416,7 @@ class AdmissionQueueTest {
   void nobodyWaitsLongerThanItsDeadline() {
     var queue = queue(QueuePolicy.FCFS, 10);
     var ticket =
-        new Ticket("all", 0, 0, 1, Deadline.after(Duration.ofMillis(5)), new Cancellation());
+        new Ticket("all", null, 0, 0, 1, Deadline.after(Duration.ofMillis(5)), new Cancellation());
     assertThatExceptionOfType(DeadlineExceededException.class)
         .isThrownBy(() -> queue.admit(ticket, attempt("a")));
     assertThat(queue.waiting()).isZero();
@@ -277,7 +444,7 @@ class AdmissionQueueTest {
           private int tries;
 
           @Override
-          public @Nullable String place() {
+          public @Nullable String place(PolicyClass policy) {
             if (tries++ == 0) {
               return null;
             }

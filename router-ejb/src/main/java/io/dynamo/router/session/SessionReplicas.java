@@ -1,0 +1,129 @@
+package io.dynamo.router.session;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.event.BatchPublisher;
+import io.dynamo.event.EventEnvelope;
+import io.dynamo.event.EventPlane;
+import io.dynamo.event.EventSubject;
+import io.dynamo.kv.SessionBinding;
+import io.dynamo.kv.codec.SessionBindingCodec;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.runtime.EndpointInstances;
+import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.concurrent.Executor;
+
+/**
+ * Keeps the sessions of one endpoint's routers alike, as well as events can: each tells where it
+ * binds a session and when it uses it, and of two that disagree the later one counts. A session of
+ * a worker that is gone is unbound. Safe for concurrent use.
+ */
+public final class SessionReplicas implements AutoCloseable {
+  /** A longer name of a session is refused, here and at the edge; Dynamo's bound. */
+  public static final int MAX_ID_BYTES = 256;
+
+  /** News that may wait to be told; Dynamo's bound. */
+  private static final int WAITING = 4096;
+
+  private static final int MAX_RANKS = 1024; // as many as are believed of a worker
+
+  private final InstanceId self;
+  private final SessionTable sessions;
+  private final EndpointInstances instances;
+  private final BatchPublisher<SessionBinding> news;
+  private final Metrics.Counter undecodable;
+  private final Metrics.Counter unknownWorker;
+  private final Metrics.Counter stale;
+  private final Metrics.Counter full;
+  private final Cancellation.Registration workers;
+  private final EventPlane.Subscription subscription;
+  private Set<InstanceId> live = Set.of(); // guarded by this
+
+  /**
+   * @param self how this router calls itself
+   * @param executor encodes and sends
+   */
+  public SessionReplicas(
+      EndpointId endpoint,
+      InstanceId self,
+      SessionTable sessions,
+      EndpointInstances instances,
+      EventPlane plane,
+      Executor executor,
+      Metrics metrics) {
+    var subject = new EventSubject(endpoint, SessionBinding.TOPIC);
+    this.self = self;
+    this.sessions = sessions;
+    this.instances = instances;
+    this.undecodable = dropped(metrics, "undecodable");
+    this.unknownWorker = dropped(metrics, "unknown_worker");
+    this.stale = dropped(metrics, "stale");
+    this.full = dropped(metrics, "full");
+    this.news =
+        new BatchPublisher<>(
+            plane,
+            subject,
+            WAITING,
+            1,
+            one -> SessionBindingCodec.encode(one.getFirst()),
+            executor,
+            dropped(metrics, "unsent"));
+    sessions.tell(news::add);
+    this.workers = instances.onChange(this::matchWorkers);
+    this.subscription = plane.subscribe(subject, this::accept);
+  }
+
+  private static Metrics.Counter dropped(Metrics metrics, String reason) {
+    return metrics.counter(RouterMetrics.SESSION_EVENTS_DROPPED, new Label("reason", reason));
+  }
+
+  private synchronized void matchWorkers() {
+    var ids = new HashSet<InstanceId>();
+    instances.live().forEach(instance -> ids.add(instance.id()));
+    live = ids;
+    sessions.keep(ids);
+  }
+
+  private void accept(EventEnvelope envelope) {
+    SessionBinding told;
+    try {
+      told = SessionBindingCodec.decode(envelope.payload());
+    } catch (IllegalArgumentException none) {
+      undecodable.increment();
+      return;
+    }
+    var rank = told.rank();
+    if (told.sessionId().isEmpty()
+        || told.sessionId().getBytes(StandardCharsets.UTF_8).length > MAX_ID_BYTES
+        || (rank != null && (rank < 0 || rank >= MAX_RANKS))) {
+      undecodable.increment();
+    } else if (!told.writer().equals(self)) {
+      learn(told);
+    }
+  }
+
+  private synchronized void learn(SessionBinding told) {
+    if (!live.contains(told.worker())) {
+      unknownWorker.increment();
+      return;
+    }
+    switch (sessions.learn(told)) {
+      case STALE -> stale.increment();
+      case FULL -> full.increment();
+      case BOUND, REFRESHED, MOVED -> {}
+    }
+  }
+
+  /** Hears and tells nothing more. Idempotent. */
+  @Override
+  public void close() {
+    subscription.close();
+    workers.close();
+    news.close();
+  }
+}

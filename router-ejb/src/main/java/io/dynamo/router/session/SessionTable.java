@@ -1,0 +1,246 @@
+package io.dynamo.router.session;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.SessionBinding;
+import io.dynamo.kv.WorkerRank;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Which rank each session is bound to. A session is forgotten when it has been idle for its time;
+ * when the table is full, the longest idle one goes first, and a new one is not bound while all are
+ * at work. Safe for concurrent use.
+ */
+public final class SessionTable {
+  /** Dynamo's bound. */
+  public static final int MAX_SESSIONS = 65_536;
+
+  /** Clocks of other routers that are further ahead than this do not move ours. */
+  private static final long MAX_AHEAD_NANOS = TimeUnit.MINUTES.toNanos(1);
+
+  /** A request of a session; what is bound stays while one is open. */
+  public interface Lease extends AutoCloseable {
+    /** Of a request without a session. */
+    Lease NONE = () -> {};
+
+    @Override
+    void close();
+  }
+
+  /** What became of another router's word. */
+  public enum Learned {
+    BOUND,
+    REFRESHED,
+    MOVED,
+    /** Ours is later. */
+    STALE,
+    /** There is no room. */
+    FULL
+  }
+
+  private static final class Bound {
+    final SessionTarget target;
+    long sequence;
+    InstanceId writer;
+    int leases;
+    long idleSince;
+
+    Bound(SessionTarget target, long sequence, InstanceId writer) {
+      this.target = target;
+      this.sequence = sequence;
+      this.writer = writer;
+    }
+
+    boolean isBefore(SessionBinding told) {
+      int order = Long.compareUnsigned(sequence, told.sequence());
+      return order < 0
+          || (order == 0 && Long.compareUnsigned(writer.value(), told.writer().value()) < 0);
+    }
+  }
+
+  private final long ttlNanos;
+  private final int capacity;
+  private final InstanceId self;
+  private final LongSupplier nanoClock;
+  private final LongSupplier wallNanos;
+  private final Map<String, Bound> working = new HashMap<>(); // guarded by this
+  private final LinkedHashMap<String, Bound> idle = new LinkedHashMap<>(); // oldest first; by this
+  private Consumer<SessionBinding> listener = _ -> {}; // guarded by this
+  private long lastSequence; // guarded by this
+
+  /**
+   * @param ttl how long an idle session is kept
+   * @param self how this router calls itself to others
+   * @param nanoClock as {@link System#nanoTime()}
+   * @param wallNanos nanoseconds since 1970; says which of two routers has bound a session later
+   */
+  public SessionTable(
+      Duration ttl, int capacity, InstanceId self, LongSupplier nanoClock, LongSupplier wallNanos) {
+    this.ttlNanos = ttl.toNanos();
+    this.capacity = capacity;
+    this.self = self;
+    this.nanoClock = nanoClock;
+    this.wallNanos = wallNanos;
+  }
+
+  /**
+   * Tells {@code to} whenever a session is bound or used here, in order. It is called under a lock
+   * and must not block.
+   */
+  synchronized void tell(Consumer<SessionBinding> to) {
+    listener = to;
+  }
+
+  /** Where session {@code id} is bound; null is nowhere. */
+  public synchronized @Nullable SessionTarget target(String id) {
+    expire();
+    var bound = find(id);
+    return bound == null ? null : bound.target;
+  }
+
+  private @Nullable Bound find(String id) {
+    var bound = working.get(id);
+    return bound == null ? idle.get(id) : bound;
+  }
+
+  /**
+   * Binds session {@code id} to {@code rank}, in place of {@code known}, while leased.
+   *
+   * @param known what {@link #target} said when the rank was chosen
+   * @return null when the session has been bound elsewhere since: the request belongs there
+   */
+  public synchronized @Nullable Lease lease(
+      String id, WorkerRank rank, @Nullable SessionTarget known) {
+    expire();
+    var bound = find(id);
+    if (bound != null && !bound.target.covers(rank) && !bound.target.equals(known)) {
+      return null;
+    }
+    idle.remove(id);
+    var exact = SessionTarget.of(rank);
+    if (bound == null || !bound.target.equals(exact)) {
+      working.remove(id);
+      bound = new Bound(exact, nextSequence(), self);
+    }
+    if (working.size() >= capacity && !working.containsKey(id)) {
+      return Lease.NONE;
+    }
+    if (working.size() + idle.size() >= capacity && !idle.isEmpty()) {
+      idle.pollFirstEntry();
+    }
+    working.put(id, bound);
+    bound.leases++;
+    listener.accept(told(id, bound));
+    var leased = bound;
+    var open = new AtomicBoolean(true);
+    return () -> {
+      if (open.compareAndSet(true, false)) {
+        release(id, leased);
+      }
+    };
+  }
+
+  private long nextSequence() {
+    long now = wallNanos.getAsLong();
+    lastSequence =
+        Long.compareUnsigned(now, lastSequence) > 0 ? now : lastSequence + 1; // never the same
+    return lastSequence;
+  }
+
+  /** Who tells of a session is its writer, as Dynamo has it, whoever has bound it. */
+  private SessionBinding told(String id, Bound bound) {
+    return new SessionBinding(id, bound.target.worker(), bound.target.rank(), bound.sequence, self);
+  }
+
+  private synchronized void release(String id, Bound bound) {
+    bound.leases--;
+    if (bound.leases == 0 && working.get(id) == bound) {
+      working.remove(id);
+      rest(id, bound);
+      listener.accept(told(id, bound));
+    }
+  }
+
+  private void rest(String id, Bound bound) {
+    bound.idleSince = nanoClock.getAsLong();
+    idle.putLast(id, bound);
+  }
+
+  /**
+   * Takes another router's word. A session that is bound to the same rank has been used; one that
+   * is bound elsewhere moves when the other router has bound it later.
+   */
+  synchronized Learned learn(SessionBinding told) {
+    expire();
+    if (Long.compareUnsigned(told.sequence(), wallNanos.getAsLong() + MAX_AHEAD_NANOS) <= 0
+        && Long.compareUnsigned(told.sequence(), lastSequence) > 0) {
+      lastSequence = told.sequence(); // what is bound here from now on is later
+    }
+    var id = told.sessionId();
+    var bound = find(id);
+    var target = new SessionTarget(told.worker(), told.rank());
+    if (bound != null && bound.target.equals(target)) {
+      if (bound.isBefore(told)) {
+        bound.sequence = told.sequence();
+        bound.writer = told.writer();
+      }
+      if (bound.leases == 0) {
+        idle.remove(id);
+        rest(id, bound);
+      }
+      return Learned.REFRESHED;
+    }
+    if (bound != null && !bound.isBefore(told)) {
+      return Learned.STALE;
+    }
+    if (bound == null && working.size() + idle.size() >= capacity) {
+      return Learned.FULL;
+    }
+    working.remove(id); // those at work end where they are
+    idle.remove(id);
+    rest(id, new Bound(target, told.sequence(), told.writer()));
+    return bound == null ? Learned.BOUND : Learned.MOVED;
+  }
+
+  /** Unbinds session {@code id} if it is bound to {@code target}. */
+  public synchronized void unbind(String id, SessionTarget target) {
+    remove(working, id, target);
+    remove(idle, id, target);
+  }
+
+  private static void remove(Map<String, Bound> from, String id, SessionTarget target) {
+    var bound = from.get(id);
+    if (bound != null && bound.target.equals(target)) {
+      from.remove(id);
+    }
+  }
+
+  /** Unbinds all sessions of all other workers. */
+  synchronized void keep(Set<InstanceId> workers) {
+    working.values().removeIf(bound -> !workers.contains(bound.target.worker()));
+    idle.values().removeIf(bound -> !workers.contains(bound.target.worker()));
+  }
+
+  private void expire() {
+    long now = nanoClock.getAsLong();
+    var oldest = idle.firstEntry();
+    while (oldest != null && now - oldest.getValue().idleSince >= ttlNanos) {
+      idle.pollFirstEntry();
+      oldest = idle.firstEntry();
+    }
+  }
+
+  /** Sessions that are bound now. */
+  public synchronized int size() {
+    expire();
+    return working.size() + idle.size();
+  }
+}
