@@ -356,7 +356,11 @@ public final class SettingsReader {
         get(SettingKeys.PREFILL_PER_TOKEN),
         get(SettingKeys.MAX_RUNNING),
         get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
-        get(SettingKeys.LLAMA_PASS_TOKENS));
+        get(SettingKeys.LLAMA_PASS_TOKENS),
+        new LlamaCppSettings(
+            get(EngineKeys.LLAMACPP_URL),
+            get(EngineKeys.LLAMACPP_START_TIMEOUT),
+            get(EngineKeys.LLAMACPP_SILENCE_TIMEOUT)));
   }
 
   private StatusSettings status() {

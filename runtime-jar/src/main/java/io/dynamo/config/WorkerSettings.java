@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxRunning generations that a rank runs at once
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
  * @param llamaPassTokens tokens that one of its forward passes computes at most
+ * @param llamaCpp the way to llama.cpp's server
  */
 public record WorkerSettings(
     String component,
@@ -38,4 +39,5 @@ public record WorkerSettings(
     Duration prefillPerToken,
     int maxRunning,
     int llamaBlocksPerRank,
-    int llamaPassTokens) {}
+    int llamaPassTokens,
+    LlamaCppSettings llamaCpp) {}

@@ -154,7 +154,9 @@ public final class WorkerService implements AutoCloseable {
       var registered = new InstanceRegistration(planes.discovery, record);
       registration = registered;
       registered.register();
-      outlets.sources.open(planes.server, planes.discovery);
+      if (told.tellsKvEvents()) {
+        outlets.sources.open(planes.server, planes.discovery);
+      }
       outlets.loads.start();
       outlets.passes.start();
       state = State.SERVING;

@@ -13,11 +13,14 @@ import io.dynamo.worker.engine.llama.LlamaEngine;
 import io.dynamo.worker.engine.llama.LlamaEngineConfig;
 import io.dynamo.worker.engine.llama.LlamaModel;
 import io.dynamo.worker.engine.llama.math.Kernels;
+import io.dynamo.worker.engine.llamacpp.LlamaCppConfig;
+import io.dynamo.worker.engine.llamacpp.LlamaCppEngine;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
+import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
@@ -65,6 +68,10 @@ final class EngineFactory {
       case ECHO -> {
         var echo = echo(positions);
         yield new Made(echo, echo, listener -> {});
+      }
+      case LLAMACPP -> {
+        var remote = llamaCpp(model, positions);
+        yield new Made(remote, remote, listener -> {});
       }
     };
   }
@@ -133,6 +140,21 @@ final class EngineFactory {
         model,
         memory,
         new ThreadPacer(),
+        new SecureRandom()::nextLong);
+  }
+
+  private LlamaCppEngine llamaCpp(ModelDirectory directory, int positions) {
+    var server = settings.llamaCpp();
+    return new LlamaCppEngine(
+        new LlamaCppConfig(
+            server.url(),
+            server.startTimeout(),
+            server.silenceTimeout(),
+            maxWaiting(),
+            positions,
+            settings.blockTokens(),
+            STREAM_BUFFER),
+        GenerationDefaults.of(directory.path()),
         new SecureRandom()::nextLong);
   }
 

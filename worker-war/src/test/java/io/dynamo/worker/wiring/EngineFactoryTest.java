@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.EngineKind;
+import io.dynamo.config.LlamaCppSettings;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
@@ -14,6 +15,7 @@ import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,7 +45,9 @@ class EngineFactoryTest {
             Duration.ZERO,
             8,
             48,
-            128);
+            128,
+            new LlamaCppSettings(
+                URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)));
     return new EngineFactory(settings, new HeapMemory());
   }
 
@@ -73,6 +77,16 @@ class EngineFactoryTest {
     try (var engine = make(EngineKind.ECHO, TINY).engine()) {
       assertThat(engine).isInstanceOf(EchoEngine.class);
       assertThat(engine.start(EngineContract.DEAF).contextLength()).isEqualTo(4096);
+    }
+  }
+
+  @Test
+  void llamaCppThatIsNotThereNamesTheWayOut() {
+    try (var engine = make(EngineKind.LLAMACPP, TINY).engine()) {
+      assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("http://127.0.0.1:1 was not ready within PT0.001S")
+          .hasMessageContaining("dynamo.worker.llamacpp.url");
     }
   }
 

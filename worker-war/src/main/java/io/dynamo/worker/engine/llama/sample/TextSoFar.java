@@ -1,5 +1,7 @@
 package io.dynamo.worker.engine.llama.sample;
 
+import io.dynamo.worker.engine.sampling.SamplingPlan;
+
 import java.util.BitSet;
 
 /** Which tokens a text has, for penalties. Used by one thread. */

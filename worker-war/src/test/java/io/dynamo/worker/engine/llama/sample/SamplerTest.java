@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

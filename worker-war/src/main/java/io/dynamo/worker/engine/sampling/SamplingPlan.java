@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.llama.sample;
+package io.dynamo.worker.engine.sampling;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
@@ -128,7 +128,7 @@ public record SamplingPlan(
   }
 
   /** Whether the text so far matters to the next draw. */
-  boolean hasPenalties() {
+  public boolean hasPenalties() {
     return frequencyPenalty != 0f || presencePenalty != 0f || repetitionPenalty != 1f;
   }
 }
