@@ -357,6 +357,14 @@ public final class SettingsReader {
         get(SettingKeys.MAX_RUNNING),
         get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
         get(SettingKeys.LLAMA_PASS_TOKENS),
+        new MockSettings(
+            get(EngineKeys.MOCK_PASS_TOKENS),
+            get(EngineKeys.MOCK_CHUNKED_PREFILL),
+            get(EngineKeys.MOCK_PREFIX_CACHING),
+            get(EngineKeys.MOCK_PREEMPTION),
+            get(EngineKeys.MOCK_TIMING),
+            get(EngineKeys.MOCK_SPEEDUP),
+            get(EngineKeys.MOCK_DECODE_SPEEDUP)),
         new LlamaCppSettings(
             get(EngineKeys.LLAMACPP_URL),
             get(EngineKeys.LLAMACPP_START_TIMEOUT),

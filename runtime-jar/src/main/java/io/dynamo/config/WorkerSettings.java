@@ -21,6 +21,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxRunning generations that a rank runs at once
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
  * @param llamaPassTokens tokens that one of its forward passes computes at most
+ * @param mock how the mock engine makes up its passes
  * @param llamaCpp the way to llama.cpp's server
  */
 public record WorkerSettings(
@@ -40,4 +41,5 @@ public record WorkerSettings(
     int maxRunning,
     int llamaBlocksPerRank,
     int llamaPassTokens,
+    MockSettings mock,
     LlamaCppSettings llamaCpp) {}

@@ -18,6 +18,8 @@ import io.dynamo.worker.engine.llamacpp.LlamaCppEngine;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
+import io.dynamo.worker.engine.mock.PassTiming;
+import io.dynamo.worker.engine.mock.Scheduling;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
@@ -90,8 +92,7 @@ final class EngineFactory {
             settings.blockTokens(),
             settings.blocksPerRank(),
             settings.blockBytes(),
-            settings.prefillPerToken(),
-            settings.tokenInterval(),
+            scheduling(),
             DEFAULT_MAX_TOKENS,
             DEFAULT_SEED,
             STREAM_BUFFER),
@@ -100,6 +101,24 @@ final class EngineFactory {
         memory,
         new ThreadPacer(),
         series);
+  }
+
+  private Scheduling scheduling() {
+    var asked = settings.mock();
+    return new Scheduling(
+        asked.passTokens(),
+        asked.chunkedPrefill(),
+        asked.prefixCaching(),
+        switch (asked.victim()) {
+          case LIFO -> Scheduling.Victim.NEWEST;
+          case FIFO -> Scheduling.Victim.OLDEST;
+        },
+        switch (asked.timing()) {
+          case LINEAR -> new PassTiming.Linear(settings.prefillPerToken(), settings.tokenInterval());
+          case POLYNOMIAL -> new PassTiming.Polynomial();
+        },
+        asked.speedup(),
+        asked.decodeSpeedup());
   }
 
   private static OracleTokens oracle(Path tokenizer) {

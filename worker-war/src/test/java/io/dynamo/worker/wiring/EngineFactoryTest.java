@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.EngineKind;
 import io.dynamo.config.LlamaCppSettings;
+import io.dynamo.config.MockSettings;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
@@ -46,6 +47,14 @@ class EngineFactoryTest {
             8,
             48,
             128,
+            new MockSettings(
+                512,
+                true,
+                false,
+                MockSettings.Preemption.FIFO,
+                MockSettings.Timing.POLYNOMIAL,
+                2,
+                1),
             new LlamaCppSettings(
                 URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)));
     return new EngineFactory(settings, new HeapMemory());
@@ -69,6 +78,16 @@ class EngineFactoryTest {
           Collected.all(engine.generate(Requests.endless(new int[] {1, 2}, 3), Requests.context()));
       assertThat(got.ended().tokens()).hasSize(3);
       assertThat(made.load().ranks()).hasSize(2);
+    }
+  }
+
+  @Test
+  void mockTellsItsPassesAndItsCacheAsTheSettingsHaveThem() {
+    try (var engine = make(EngineKind.MOCK, TINY).engine()) {
+      var told = engine.start(EngineContract.DEAF);
+      assertThat(told.passTokens()).isEqualTo(512);
+      assertThat(told.tellsKvEvents()).isFalse();
+      assertThat(told.totalBlocks()).isEqualTo(64);
     }
   }
 

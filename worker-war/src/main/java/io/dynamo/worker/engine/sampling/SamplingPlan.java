@@ -47,7 +47,7 @@ public record SamplingPlan(
     within("min_p", minP, 0f, 1f);
     within("frequency_penalty", frequencyPenalty, -2f, 2f);
     within("presence_penalty", presencePenalty, -2f, 2f);
-    within("repetition_penalty", repetitionPenalty, 0.01f, 2f);
+    within("repetition_penalty", repetitionPenalty, Float.MIN_VALUE, Float.MAX_VALUE); // above 0
     bias = Map.copyOf(bias);
   }
 

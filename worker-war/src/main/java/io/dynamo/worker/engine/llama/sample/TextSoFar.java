@@ -30,7 +30,10 @@ final class TextSoFar {
     if (repetition != 1f) {
       for (int id = seen.nextSetBit(0); id >= 0; id = seen.nextSetBit(id + 1)) {
         float logit = logits[at + id];
-        logits[at + id] = logit > 0 ? logit / repetition : logit * repetition;
+        float penalized = logit > 0 ? logit / repetition : logit * repetition;
+        if (logit != Float.NEGATIVE_INFINITY) { // what was forbidden stays so, the rest stays finite
+          logits[at + id] = Math.clamp(penalized, -Float.MAX_VALUE, Float.MAX_VALUE);
+        }
       }
     }
     for (int id = made.nextSetBit(0); id >= 0; id = made.nextSetBit(id + 1)) {
