@@ -11,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Which of a rank's KV blocks are free, held by sequences or idle, and what each is cached under.
  * Knows numbers and names, not bytes, and tells of each name that comes to its end. Used by the
  * rank's thread only. An idle block is cached and held by nobody; the one that was released first
- * is evicted first. Several blocks may be cached under one name; the name ends with the last of them.
+ * is evicted first. Several blocks may be cached under one name; the name ends with the last of
+ * them.
  */
 public final class BlockLedger {
   /** No block. */

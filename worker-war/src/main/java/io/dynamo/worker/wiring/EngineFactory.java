@@ -114,7 +114,8 @@ final class EngineFactory {
           case FIFO -> Scheduling.Victim.OLDEST;
         },
         switch (asked.timing()) {
-          case LINEAR -> new PassTiming.Linear(settings.prefillPerToken(), settings.tokenInterval());
+          case LINEAR ->
+              new PassTiming.Linear(settings.prefillPerToken(), settings.tokenInterval());
           case POLYNOMIAL -> new PassTiming.Polynomial();
         },
         asked.speedup(),

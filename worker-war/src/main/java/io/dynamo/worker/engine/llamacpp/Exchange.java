@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Invariant: at most one delivery of the client's is held, and at most one line beside it.
  */
-final class Exchange implements HttpResponse.BodyHandler<Void>, BodySubscriber<Void>, AutoCloseable {
+final class Exchange
+    implements HttpResponse.BodyHandler<Void>, BodySubscriber<Void>, AutoCloseable {
   private static final int MAX_LINE_BYTES = 32 << 20;
 
   private final Runnable onNews;
@@ -42,7 +43,10 @@ final class Exchange implements HttpResponse.BodyHandler<Void>, BodySubscriber<V
     sent.whenComplete(
         (_, failed) -> {
           if (failed != null) {
-            fail(failed instanceof CompletionException e && e.getCause() != null ? e.getCause() : failed);
+            fail(
+                failed instanceof CompletionException e && e.getCause() != null
+                    ? e.getCause()
+                    : failed);
           }
         });
   }
@@ -123,7 +127,8 @@ final class Exchange implements HttpResponse.BodyHandler<Void>, BodySubscriber<V
             return take();
           }
           if (line.size() == MAX_LINE_BYTES) {
-            throw new IOException("the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
+            throw new IOException(
+                "the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
           }
           line.write(next);
         }

@@ -338,7 +338,8 @@ final class Generation implements Runnable {
             "llama.cpp's server sent nothing for %s; see dynamo.worker.llamacpp.silence-timeout"
                 .formatted(host.silence()));
       }
-      long wait = prompting.isGuided() ? deadlineNanos - now : Math.min(silentUntil, deadlineNanos) - now;
+      long wait =
+          prompting.isGuided() ? deadlineNanos - now : Math.min(silentUntil, deadlineNanos) - now;
       LockSupport.parkNanos(this, Math.max(1, wait));
     }
   }

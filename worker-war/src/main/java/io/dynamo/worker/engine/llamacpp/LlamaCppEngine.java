@@ -48,7 +48,8 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   private volatile boolean closed; // written under this
 
   /** What a start makes. */
-  private record Started(LlamaCppServer server, ServerFacts facts, Admission admission, Slots slots) {
+  private record Started(
+      LlamaCppServer server, ServerFacts facts, Admission admission, Slots slots) {
     int blocks(int blockTokens) {
       long tokens = (long) facts.slots() * facts.positions();
       return (int) Math.min(Integer.MAX_VALUE, tokens / blockTokens);

@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which generations have a slot of the server, and which wait for one, first come first served. Safe
- * for concurrent use.
+ * Which generations have a slot of the server, and which wait for one, first come first served.
+ * Safe for concurrent use.
  */
 final class Slots {
   private final int count;

@@ -24,11 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param end why it ends, null while it goes on
  */
 record Step(
-    int[] tokens,
-    int predicted,
-    List<Rated> rated,
-    @Nullable Integer cached,
-    @Nullable End end) {
+    int[] tokens, int predicted, List<Rated> rated, @Nullable Integer cached, @Nullable End end) {
   private static final byte[] DATA = "data: ".getBytes(StandardCharsets.US_ASCII);
   private static final byte[] ERROR = "error: ".getBytes(StandardCharsets.US_ASCII);
 

@@ -37,9 +37,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport {
 
   /** What a start makes. */
   private record Ranks(
-      List<RankScheduler> schedulers,
-      List<PagedKvCache> caches,
-      List<RankSeries> series) {}
+      List<RankScheduler> schedulers, List<PagedKvCache> caches, List<RankSeries> series) {}
 
   /**
    * @param oracle makes the tokens that the engine answers with
@@ -215,9 +213,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport {
   /** How often sequences had to give their blocks back so that others could go on. */
   public long preemptions() {
     var at = ranks;
-    return at == null
-        ? 0
-        : at.schedulers.stream().mapToLong(RankScheduler::preemptions).sum();
+    return at == null ? 0 : at.schedulers.stream().mapToLong(RankScheduler::preemptions).sum();
   }
 
   @Override

@@ -8,9 +8,9 @@ import java.util.function.BiConsumer;
 
 /**
  * Makes up one rank's passes as vLLM's scheduler does: first every running sequence in the order of
- * admission, then those that wait, first come first served, as long as the pass has tokens left. When
- * blocks run out, a running sequence gives its own back and waits at the front; nobody is admitted in
- * that pass. Used by the rank's thread only.
+ * admission, then those that wait, first come first served, as long as the pass has tokens left.
+ * When blocks run out, a running sequence gives its own back and waits at the front; nobody is
+ * admitted in that pass. Used by the rank's thread only.
  */
 final class PassScheduler {
   private static final double NANOS_PER_MILLI = 1e6;

@@ -20,7 +20,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank in time: what a pass changes is planned when it begins and comes out when it ends. Driven by one thread; {@link #submit}, {@link #wake} and {@link #load} may come from any.
+ * One rank in time: what a pass changes is planned when it begins and comes out when it ends.
+ * Driven by one thread; {@link #submit}, {@link #wake} and {@link #load} may come from any.
  *
  * <p>Invariant: {@code live} counts the inbox, those that wait and those that run, and never
  * exceeds {@code maxRunning + maxWaiting}.
@@ -50,11 +51,7 @@ final class RankScheduler implements Pacer.Paced {
   private volatile RankLoad load; // replaced by each tick
 
   RankScheduler(
-      int rank,
-      MockEngineConfig config,
-      PagedKvCache cache,
-      PassEvents events,
-      CancelLog cancels) {
+      int rank, MockEngineConfig config, PagedKvCache cache, PassEvents events, CancelLog cancels) {
     this.rank = rank;
     this.config = config;
     this.cache = cache;

@@ -18,7 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /** The model that ships with the server, and what PyTorch makes of it. */
 public final class TinyModel {
-  public static final Path DIRECTORY = Path.of("../server-config/src/main/liberty/config/models/tiny");
+  public static final Path DIRECTORY =
+      Path.of("../server-config/src/main/liberty/config/models/tiny");
   public static final int EOS = 4089;
   private static final Map<String, LlamaModel> LOADED = new ConcurrentHashMap<>();
 

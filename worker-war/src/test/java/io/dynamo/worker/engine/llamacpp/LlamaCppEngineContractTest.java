@@ -31,8 +31,7 @@ class LlamaCppEngineContractTest extends EngineContract {
   }
 
   static LlamaCppConfig config(URI at) {
-    return new LlamaCppConfig(
-        at, Duration.ofSeconds(20), Duration.ofSeconds(20), 16, 4096, 16, 8);
+    return new LlamaCppConfig(at, Duration.ofSeconds(20), Duration.ofSeconds(20), 16, 4096, 16, 8);
   }
 
   @Override

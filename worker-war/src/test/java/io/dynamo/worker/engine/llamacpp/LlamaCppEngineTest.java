@@ -250,7 +250,8 @@ class LlamaCppEngineTest {
         new GuidedDecoding(null, null, List.of("say \"yes\"", "no\n"), null, null, null, null);
     var got = run(asked(QUESTION, budget(40), guided(choice), null));
     assertThat(text(got)).isIn("say \"yes\"", "no\n");
-    var digits = new GuidedDecoding(null, null, List.of(), "root ::= [0-9] [0-9]", null, null, null);
+    var digits =
+        new GuidedDecoding(null, null, List.of(), "root ::= [0-9] [0-9]", null, null, null);
     assertThat(text(run(asked(QUESTION, budget(40), guided(digits), null)))).matches("[0-9]{2}");
     var regex = new GuidedDecoding(null, "[ab]+", List.of(), null, null, null, null);
     assertThatThrownBy(() -> run(asked(QUESTION, budget(4), guided(regex), null)))

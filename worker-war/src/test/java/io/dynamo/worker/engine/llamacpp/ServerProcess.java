@@ -42,8 +42,7 @@ final class ServerProcess implements AutoCloseable {
     assertThat(made.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
     assertThat(made.exitValue()).as(() -> said(folder)).isZero();
     var console = folder.resolve("console");
-    var process =
-        begin(folder, python, script("llama_server.py"), model, Integer.toString(slots));
+    var process = begin(folder, python, script("llama_server.py"), model, Integer.toString(slots));
     long begun = System.nanoTime();
     while (System.nanoTime() - begun < PATIENCE.toNanos() && process.isAlive()) {
       var ready = READY.matcher(Files.readString(console));

@@ -37,7 +37,18 @@ class MockEnginePassesTest {
   private final List<ForwardPass> passes = new ArrayList<>();
   private final MockEngine engine =
       new MockEngine(
-          new MockEngineConfig(1, 2, 8, 1000, 4, 64, 64, Scheduling.of(new PassTiming.Linear(Duration.ofMillis(1), STEP)), 64, 7, 8),
+          new MockEngineConfig(
+              1,
+              2,
+              8,
+              1000,
+              4,
+              64,
+              64,
+              Scheduling.of(new PassTiming.Linear(Duration.ofMillis(1), STEP)),
+              64,
+              7,
+              8),
           new OracleTokens(Requests.prompt(100, 50)),
           new Xxh3BlockHashing(),
           new HeapMemory(),

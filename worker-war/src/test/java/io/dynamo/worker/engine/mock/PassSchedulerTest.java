@@ -12,8 +12,7 @@ class PassSchedulerTest {
   private static final long MILLI = 1_000_000;
 
   private static VirtualWorker worker(int blocks, int passTokens, boolean caching, Victim victim) {
-    var how =
-        new Scheduling(passTokens, true, caching, victim, new PassTiming.Fixed(10, 2), 1, 1);
+    var how = new Scheduling(passTokens, true, caching, victim, new PassTiming.Fixed(10, 2), 1, 1);
     return new VirtualWorker(how, 256, 4, blocks, 4096);
   }
 
@@ -139,8 +138,7 @@ class PassSchedulerTest {
 
   @Test
   void promptThatMustNotBeCutWaitsForAPassOfItsOwn() {
-    var how =
-        new Scheduling(12, false, true, Victim.NEWEST, new PassTiming.Fixed(10, 2), 1, 1);
+    var how = new Scheduling(12, false, true, Victim.NEWEST, new PassTiming.Fixed(10, 2), 1, 1);
     var worker = new VirtualWorker(how, 256, 4, 64, 4096);
     var one = add(worker, 1, 8, 2);
     var two = add(worker, 100, 8, 2);

@@ -177,8 +177,12 @@ class RecordedRunsTest {
     for (int i = 0; i < got.size(); i++) {
       var is = got.get(i);
       var should = expected.get(i);
-      assertThat(is.first()).as("first %s %s", is, should).isCloseTo(should.first(), within(MICROSECOND));
-      assertThat(is.last()).as("last %s %s", is, should).isCloseTo(should.last(), within(MICROSECOND));
+      assertThat(is.first())
+          .as("first %s %s", is, should)
+          .isCloseTo(should.first(), within(MICROSECOND));
+      assertThat(is.last())
+          .as("last %s %s", is, should)
+          .isCloseTo(should.last(), within(MICROSECOND));
       assertThat(is.reused()).as("reused %s %s", is, should).isEqualTo(should.reused());
       assertThat(is.admissions()).as("%s %s", is, should).isEqualTo(should.admissions());
       assertThat(is.output()).as("%s %s", is, should).isEqualTo(should.output());

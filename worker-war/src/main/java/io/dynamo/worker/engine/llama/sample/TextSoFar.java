@@ -1,7 +1,6 @@
 package io.dynamo.worker.engine.llama.sample;
 
 import io.dynamo.worker.engine.sampling.SamplingPlan;
-
 import java.util.BitSet;
 
 /** Which tokens a text has, for penalties. Used by one thread. */
@@ -31,7 +30,8 @@ final class TextSoFar {
       for (int id = seen.nextSetBit(0); id >= 0; id = seen.nextSetBit(id + 1)) {
         float logit = logits[at + id];
         float penalized = logit > 0 ? logit / repetition : logit * repetition;
-        if (logit != Float.NEGATIVE_INFINITY) { // what was forbidden stays so, the rest stays finite
+        if (logit
+            != Float.NEGATIVE_INFINITY) { // what was forbidden stays so, the rest stays finite
           logits[at + id] = Math.clamp(penalized, -Float.MAX_VALUE, Float.MAX_VALUE);
         }
       }
