@@ -40,15 +40,16 @@ final class Exchange
   /** Follows a request that was sent; called once. */
   void begin(CompletableFuture<HttpResponse<Void>> sent) {
     sending = sent;
-    sent.whenComplete(
-        (_, failed) -> {
-          if (failed != null) {
-            fail(
-                failed instanceof CompletionException e && e.getCause() != null
-                    ? e.getCause()
-                    : failed);
-          }
-        });
+    var unused =
+        sent.whenComplete(
+            (_, failed) -> {
+              if (failed != null) {
+                fail(
+                    failed instanceof CompletionException e && e.getCause() != null
+                        ? e.getCause()
+                        : failed);
+              }
+            });
   }
 
   private void fail(Throwable why) {

@@ -312,10 +312,10 @@ final class Generation implements Runnable {
     }
   }
 
-  private @Nullable Runnable afterLeg(Step.End why, boolean short_) {
+  private @Nullable Runnable afterLeg(Step.End why, boolean early) {
     return switch (why) {
       case END_OF_TEXT -> finish(FinishReason.EOS);
-      case LIMIT -> short_ || made() == budget ? finish(FinishReason.LENGTH) : null;
+      case LIMIT -> early || made() == budget ? finish(FinishReason.LENGTH) : null;
       case OTHER -> throw lost("ended a stream for no reason that it told", null);
     };
   }
@@ -373,8 +373,9 @@ final class Generation implements Runnable {
     }
     boolean first = made() == 0;
     boolean mayEnd = made() >= ends.leastTokens();
-    tokens[length] = token;
-    length = length + 1;
+    int at = length;
+    tokens[at] = token;
+    length = at + 1;
     computing = false;
     FinishReason finish = null;
     StopReason stop = null;
@@ -403,7 +404,7 @@ final class Generation implements Runnable {
     while (!stream.hasRoom()) {
       var early = ending();
       if (early != null) {
-        length = length - 1; // it was not delivered
+        length = at; // it was not delivered
         return finishing(early);
       }
       LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
