@@ -7,5 +7,7 @@ public enum EngineKind {
   /** Computes a Llama model in this process. */
   LLAMA,
   /** Gives the prompt back. */
-  ECHO
+  ECHO,
+  /** Asks llama.cpp's server. */
+  LLAMACPP
 }

@@ -292,7 +292,8 @@ final class SettingKeys {
           oneOf(EngineKind.class),
           "llama",
           none(),
-          "what makes the tokens: the model in this process, a simulation, or an echo of the prompt");
+          "what makes the tokens: the model in this process, a simulation, an echo of the prompt, or"
+              + " llama.cpp's server");
   static final SettingKey<Path> MODEL_PATH =
       KEYS.key(
           "dynamo.worker.model-path",
@@ -407,6 +408,7 @@ final class SettingKeys {
           "tokens that a forward pass of the `llama` engine computes at most");
 
   static {
+    KEYS.addAll(EngineKeys.all());
     KEYS.addAll(StatusKeys.all());
   }
 

@@ -161,6 +161,18 @@ final class WorkerReader {
         of.get(SettingKeys.MAX_LORAS),
         of.get(SettingKeys.STALL_TIMEOUT),
         of.get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
-        of.get(SettingKeys.LLAMA_PASS_TOKENS));
+        of.get(SettingKeys.LLAMA_PASS_TOKENS),
+        new MockSettings(
+            of.get(EngineKeys.MOCK_PASS_TOKENS),
+            of.get(EngineKeys.MOCK_CHUNKED_PREFILL),
+            of.get(EngineKeys.MOCK_PREFIX_CACHING),
+            of.get(EngineKeys.MOCK_PREEMPTION),
+            of.get(EngineKeys.MOCK_TIMING),
+            of.get(EngineKeys.MOCK_SPEEDUP),
+            of.get(EngineKeys.MOCK_DECODE_SPEEDUP)),
+        new LlamaCppSettings(
+            of.get(EngineKeys.LLAMACPP_URL),
+            of.get(EngineKeys.LLAMACPP_START_TIMEOUT),
+            of.get(EngineKeys.LLAMACPP_SILENCE_TIMEOUT)));
   }
 }

@@ -25,6 +25,8 @@ import org.jspecify.annotations.Nullable;
  * @param stallTimeout how long a rank may show no sign of life while somebody waits; zero for ever
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
  * @param llamaPassTokens tokens that one of its forward passes computes at most
+ * @param mock how the mock engine makes up its passes
+ * @param llamaCpp the way to llama.cpp's server
  */
 public record WorkerSettings(
     String component,
@@ -45,4 +47,6 @@ public record WorkerSettings(
     int maxLoras,
     Duration stallTimeout,
     int llamaBlocksPerRank,
-    int llamaPassTokens) {}
+    int llamaPassTokens,
+    MockSettings mock,
+    LlamaCppSettings llamaCpp) {}

@@ -179,7 +179,9 @@ public final class WorkerService implements AutoCloseable {
       registration = registered;
       registered.register();
       sleeping = new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
-      outlets.sources.open(planes.server, planes.discovery);
+      if (told.tellsKvEvents()) {
+        outlets.sources.open(planes.server, planes.discovery);
+      }
       outlets.loads.start();
       outlets.passes.start();
       state = State.SERVING;

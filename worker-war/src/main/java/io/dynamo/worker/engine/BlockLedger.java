@@ -1,6 +1,7 @@
 package io.dynamo.worker.engine;
 
 import io.dynamo.token.SequenceHash;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Which of a rank's KV blocks are free, held by sequences or idle, and what each is cached under.
  * Knows numbers and names, not bytes, and tells of each name that comes to its end. Used by the
  * rank's thread only. An idle block is cached and held by nobody; the one that was released first
- * is evicted first.
+ * is evicted first. Several blocks may be cached under one name; the name ends with the last of
+ * them.
  */
 public final class BlockLedger {
   /** No block. */
@@ -24,6 +26,7 @@ public final class BlockLedger {
   private final int[] older; // a ring of idle blocks; entry `capacity` is its head
   private final int[] newer;
   private final int[] free;
+  private final int[] nextCopy; // of the same name, in the order of their naming
   private final Map<SequenceHash, Integer> cached = new HashMap<>();
   private int freeCount;
   private int idleCount;
@@ -40,6 +43,8 @@ public final class BlockLedger {
     this.older = new int[capacity + 1];
     this.newer = new int[capacity + 1];
     this.free = new int[capacity];
+    this.nextCopy = new int[capacity];
+    Arrays.fill(nextCopy, NONE);
     older[capacity] = capacity;
     newer[capacity] = capacity;
     for (int block = capacity - 1; block >= 0; block--) {
@@ -60,11 +65,17 @@ public final class BlockLedger {
     return capacity - freeCount - idleCount;
   }
 
+  /** Blocks that are cached and held by nobody. */
+  public int idleBlocks() {
+    return idleCount;
+  }
+
+  /** Names that blocks are cached under. */
   public int cachedBlocks() {
     return cached.size();
   }
 
-  /** The block cached under {@code name}, or {@link #NONE}. */
+  /** The block that was cached first under {@code name}, or {@link #NONE}. */
   public int find(SequenceHash name) {
     return cached.getOrDefault(name, NONE);
   }
@@ -93,10 +104,17 @@ public final class BlockLedger {
     return block;
   }
 
-  /** Caches a held block under a name that no block has. */
+  /** Caches a held block that has no name. */
   public void name(int block, SequenceHash name) {
     names[block] = name;
-    cached.put(name, block);
+    var first = cached.putIfAbsent(name, block);
+    if (first != null) {
+      int last = first;
+      while (nextCopy[last] != NONE) {
+        last = nextCopy[last];
+      }
+      nextCopy[last] = block;
+    }
   }
 
   /** Takes its name from a block, if it has one; who holds it goes on holding it. */
@@ -104,12 +122,27 @@ public final class BlockLedger {
     var name = names[block];
     if (name != null) {
       forget(block, name);
-      events.removed(rank, List.of(name));
+      if (!cached.containsKey(name)) {
+        events.removed(rank, List.of(name));
+      }
     }
   }
 
   private void forget(int block, SequenceHash name) {
-    cached.remove(name);
+    int copy = cached.getOrDefault(name, block);
+    if (copy == block) {
+      if (nextCopy[block] == NONE) {
+        cached.remove(name);
+      } else {
+        cached.put(name, nextCopy[block]);
+      }
+    } else {
+      while (nextCopy[copy] != block) {
+        copy = nextCopy[copy];
+      }
+      nextCopy[copy] = nextCopy[block];
+    }
+    nextCopy[block] = NONE;
     names[block] = null;
     if (holders[block] == 0) {
       unlink(block);

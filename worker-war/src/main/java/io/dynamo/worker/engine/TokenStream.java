@@ -30,6 +30,13 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
     this.items = new ItemStream<>(buffer + 1, () -> {}, onAbandoned);
   }
 
+  /** A stream of one item. */
+  public static TokenStream of(EngineOutput last) {
+    var stream = new TokenStream(1, () -> {}, () -> {});
+    stream.finish(last);
+    return stream;
+  }
+
   /** Why a stream ends whose engine was closed: so that the generation goes on elsewhere. */
   public static WorkerLostException shutDown() {
     return new WorkerLostException(

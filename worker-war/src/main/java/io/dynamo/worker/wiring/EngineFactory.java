@@ -12,11 +12,16 @@ import io.dynamo.worker.engine.llama.LlamaEngineConfig;
 import io.dynamo.worker.engine.llama.LlamaModel;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
+import io.dynamo.worker.engine.llamacpp.LlamaCppConfig;
+import io.dynamo.worker.engine.llamacpp.LlamaCppEngine;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
+import io.dynamo.worker.engine.mock.PassTiming;
+import io.dynamo.worker.engine.mock.Scheduling;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
+import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
@@ -56,6 +61,10 @@ final class EngineFactory {
         var echo = echo(positions);
         yield new EngineParts(echo, echo, listener -> {});
       }
+      case LLAMACPP -> {
+        var remote = llamaCpp(model, positions);
+        yield new EngineParts(remote, remote, listener -> {});
+      }
     };
   }
 
@@ -87,8 +96,7 @@ final class EngineFactory {
             settings.blockTokens(),
             settings.blocksPerRank(),
             settings.blockBytes(),
-            settings.prefillPerToken(),
-            settings.tokenInterval(),
+            scheduling(),
             DEFAULT_MAX_TOKENS,
             DEFAULT_SEED,
             STREAM_BUFFER),
@@ -97,6 +105,25 @@ final class EngineFactory {
         memory,
         new ThreadPacer(),
         series);
+  }
+
+  private Scheduling scheduling() {
+    var asked = settings.mock();
+    return new Scheduling(
+        asked.passTokens(),
+        asked.chunkedPrefill(),
+        asked.prefixCaching(),
+        switch (asked.victim()) {
+          case LIFO -> Scheduling.Victim.NEWEST;
+          case FIFO -> Scheduling.Victim.OLDEST;
+        },
+        switch (asked.timing()) {
+          case LINEAR ->
+              new PassTiming.Linear(settings.prefillPerToken(), settings.tokenInterval());
+          case POLYNOMIAL -> new PassTiming.Polynomial();
+        },
+        asked.speedup(),
+        asked.decodeSpeedup());
   }
 
   private static OracleTokens oracle(Path tokenizer) {
@@ -145,6 +172,21 @@ final class EngineFactory {
               + "; set dynamo.worker.model-path, or dynamo.worker.engine to mock",
           e);
     }
+  }
+
+  private LlamaCppEngine llamaCpp(ModelDirectory directory, int positions) {
+    var server = settings.llamaCpp();
+    return new LlamaCppEngine(
+        new LlamaCppConfig(
+            server.url(),
+            server.startTimeout(),
+            server.silenceTimeout(),
+            maxWaiting(),
+            positions,
+            settings.blockTokens(),
+            STREAM_BUFFER),
+        GenerationDefaults.of(directory.path()),
+        new SecureRandom()::nextLong);
   }
 
   private EchoEngine echo(int positions) {

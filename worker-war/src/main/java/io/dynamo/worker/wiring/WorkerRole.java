@@ -221,10 +221,13 @@ final class WorkerRole {
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
     limits.put("max_num_seqs", engine.maxRunning());
+    if (engine.passTokens() != null) {
+      limits.put("max_num_batched_tokens", engine.passTokens());
+    }
     limits.put("data_parallel_start_rank", 0);
     limits.put("data_parallel_size", engine.ranks());
-    limits.put("enable_local_indexer", true);
-    limits.put("kv_event_publishing_enabled", true);
+    limits.put("enable_local_indexer", engine.tellsKvEvents());
+    limits.put("kv_event_publishing_enabled", engine.tellsKvEvents());
     if (adapters.isEnabled()) {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.EngineKind;
+import io.dynamo.config.LlamaCppSettings;
+import io.dynamo.config.MockSettings;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
@@ -15,6 +17,7 @@ import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.echo.EchoEngine;
 import io.dynamo.worker.engine.llama.LlamaEngine;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,7 +50,17 @@ class EngineFactoryTest {
             16,
             Duration.ofSeconds(30),
             48,
-            128);
+            128,
+            new MockSettings(
+                512,
+                true,
+                false,
+                MockSettings.Preemption.FIFO,
+                MockSettings.Timing.POLYNOMIAL,
+                2,
+                1),
+            new LlamaCppSettings(
+                URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)));
     return new EngineFactory(settings, new HeapMemory());
   }
 
@@ -73,10 +86,30 @@ class EngineFactoryTest {
   }
 
   @Test
+  void mockTellsItsPassesAndItsCacheAsTheSettingsHaveThem() {
+    try (var engine = make(EngineKind.MOCK, TINY).engine()) {
+      var told = engine.start(EngineContract.DEAF);
+      assertThat(told.passTokens()).isEqualTo(512);
+      assertThat(told.tellsKvEvents()).isFalse();
+      assertThat(told.totalBlocks()).isEqualTo(64);
+    }
+  }
+
+  @Test
   void echoIsMadeToo() {
     try (var engine = make(EngineKind.ECHO, TINY).engine()) {
       assertThat(engine).isInstanceOf(EchoEngine.class);
       assertThat(engine.start(EngineContract.DEAF).contextLength()).isEqualTo(4096);
+    }
+  }
+
+  @Test
+  void llamaCppThatIsNotThereNamesTheWayOut() {
+    try (var engine = make(EngineKind.LLAMACPP, TINY).engine()) {
+      assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining("http://127.0.0.1:1 was not ready within PT0.001S")
+          .hasMessageContaining("dynamo.worker.llamacpp.url");
     }
   }
 

@@ -67,7 +67,13 @@ public final class EchoEngine implements Engine, LoadReport {
     }
     driven = pacer.drive("echo-engine", loop);
     return new EngineDescription(
-        config.contextLength(), config.blockTokens(), blocks(), 1, config.maxRunning());
+        config.contextLength(),
+        config.blockTokens(),
+        blocks(),
+        1,
+        config.maxRunning(),
+        null,
+        false);
   }
 
   /** What the card tells: enough for one sequence; none is ever used. */

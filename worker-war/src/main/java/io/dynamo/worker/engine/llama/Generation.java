@@ -9,6 +9,7 @@ import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.llama.sample.Sampler;
+import io.dynamo.worker.engine.sampling.Ends;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 

@@ -23,8 +23,11 @@ import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.llama.sample.ChoiceGuide;
 import io.dynamo.worker.engine.llama.sample.Sampler;
-import io.dynamo.worker.engine.llama.sample.SamplingPlan;
+import io.dynamo.worker.engine.llama.weights.LlamaShape;
 import io.dynamo.worker.engine.llama.weights.LoraWeights;
+import io.dynamo.worker.engine.sampling.Admission;
+import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -76,9 +79,18 @@ public final class LlamaEngine
     this.memory = memory;
     this.pacer = pacer;
     this.seeds = seeds;
-    this.admission = new Admission(config, model.weights().shape());
+    this.admission = admission(config, model.weights().shape());
     this.unadapted = new Adapted(model.weights());
     this.hasher = BlockHasher.of(config.blockTokens());
+  }
+
+  private static Admission admission(LlamaEngineConfig config, LlamaShape shape) {
+    long held = (long) config.blocksPerRank() * config.blockTokens();
+    return new Admission(
+        (int) Math.min(shape.contextLength(), held),
+        shape.vocabulary(),
+        "the model has %d positions, a rank %d KV blocks of %d"
+            .formatted(shape.contextLength(), config.blocksPerRank(), config.blockTokens()));
   }
 
   @Override
@@ -106,7 +118,9 @@ public final class LlamaEngine
         config.blockTokens(),
         config.blocksPerRank(),
         config.ranks(),
-        config.maxRunning());
+        config.maxRunning(),
+        PassPlan.maxRows(config),
+        true);
   }
 
   /** Owns {@code region} from the call on. */
@@ -132,7 +146,8 @@ public final class LlamaEngine
     int budget = admission.budget(request);
     var rank = rank(request.routing().rank());
     if (budget == 0) {
-      return nothing(request);
+      var usage = new Usage(request.tokenIds().length, 0, 0);
+      return TokenStream.of(EngineOutput.finish(FinishReason.LENGTH, usage));
     }
     var scheduler = rank.scheduler;
     var generation =
@@ -214,13 +229,6 @@ public final class LlamaEngine
     return Ends.of(request, model.ends(), model.weights().shape().vocabulary());
   }
 
-  private static Flow.Publisher<EngineOutput> nothing(GenerateRequest request) {
-    var stream = new TokenStream(1, () -> {}, () -> {});
-    var usage = new Usage(request.tokenIds().length, 0, 0);
-    stream.finish(EngineOutput.finish(FinishReason.LENGTH, usage));
-    return stream;
-  }
-
   private Sampler sampler(GenerateRequest request, Sampler.Scratch scratch) {
     int vocabulary = model.weights().shape().vocabulary();
     return new Sampler(
@@ -236,7 +244,16 @@ public final class LlamaEngine
 
   private @Nullable ChoiceGuide guide(GenerateRequest request) {
     var guided = request.sampling().guided();
-    if (guided == null || guided.choice().isEmpty()) {
+    if (guided == null) {
+      return null;
+    }
+    if (guided.json() != null
+        || guided.regex() != null
+        || guided.grammar() != null
+        || guided.structuralTag() != null) {
+      throw new InvalidRequestException("this engine guides choices, no other form");
+    }
+    if (guided.choice().isEmpty()) {
       return null;
     }
     var vocabulary = model.vocabulary();

@@ -1,19 +1,15 @@
 package io.dynamo.worker.engine.llama;
 
-import io.dynamo.json.Json;
-import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.llama.math.Kernel;
-import io.dynamo.worker.engine.llama.sample.SamplingPlan;
 import io.dynamo.worker.engine.llama.sample.TokenTrie;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
+import io.dynamo.worker.engine.sampling.GenerationDefaults;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
-import java.util.Map;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,53 +36,12 @@ public record LlamaModel(
    */
   public static LlamaModel load(Path directory, Kernel kernel) {
     var weights = LlamaWeights.load(directory, kernel);
-    var config = json(directory.resolve("config.json"));
-    var generation = json(directory.resolve("generation_config.json"));
-    var ends = ends(generation);
+    var defaults = GenerationDefaults.of(directory);
     return new LlamaModel(
         weights,
-        ends.length == 0 ? ends(config) : ends,
-        sampling(generation),
+        defaults.ends(),
+        defaults.sampling(),
         vocabulary(directory.resolve("tokenizer.json")));
-  }
-
-  private static JsonObject json(Path file) {
-    try {
-      return Files.isRegularFile(file)
-          ? Json.readObject(Files.readAllBytes(file))
-          : new JsonObject(Map.of());
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot read " + file, e);
-    } catch (IllegalArgumentException e) {
-      throw new IllegalArgumentException(file + ": " + e.getMessage(), e);
-    }
-  }
-
-  private static int[] ends(JsonObject config) {
-    return switch (config.members().get("eos_token_id")) {
-      case Number one -> new int[] {one.intValue()};
-      case List<?> several ->
-          several.stream()
-              .flatMapToInt(
-                  id -> id instanceof Number n ? IntStream.of(n.intValue()) : IntStream.empty())
-              .toArray();
-      case null, default -> new int[0];
-    };
-  }
-
-  private static SamplingPlan.Defaults sampling(JsonObject generation) {
-    var members = generation.members();
-    if (!Boolean.TRUE.equals(members.get("do_sample"))) {
-      return SamplingPlan.Defaults.GREEDY;
-    }
-    return new SamplingPlan.Defaults(
-        number(members.get("temperature"), 1f),
-        (int) number(members.get("top_k"), 0f),
-        number(members.get("top_p"), 1f));
-  }
-
-  private static float number(@Nullable Object value, float otherwise) {
-    return value instanceof Number number ? number.floatValue() : otherwise;
   }
 
   private static @Nullable TokenTrie vocabulary(Path tokenizer) {

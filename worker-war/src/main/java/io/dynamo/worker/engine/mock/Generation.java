@@ -8,29 +8,21 @@ import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
-import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} comes from any.
  */
-final class Generation {
+final class Generation extends Sequence {
   final GenerationStream stream;
-  final SequenceBlocks blocks;
-  final int promptTokens;
   final long deadlineNanos;
   private final OracleTokens oracle;
   private final @Nullable OracleLogprobs logprobs; // null when the client does not ask
   private final Runnable wake;
-  private final int[] tokens; // the prompt, then what was generated; as long as it can get
   private final int budget;
   private final int[] stopIds;
   private final int leastTokens; // before a stop id counts
-  private int length;
   private long state;
-  private int cachedTokens;
-  private long admittedNanos;
-  private long readyNanos; // when the prefill is done
   private volatile boolean givenUp;
   private Cancellation.@Nullable Registration registration;
 
@@ -47,13 +39,10 @@ final class Generation {
       OracleTokens oracle,
       SequenceBlocks blocks,
       Runnable wake) {
+    super(request.tokenIds(), request.tokenIds().length + budget, blocks);
     this.oracle = oracle;
-    this.blocks = blocks;
     this.wake = wake;
     this.budget = budget;
-    this.promptTokens = request.tokenIds().length;
-    this.length = promptTokens;
-    this.tokens = Arrays.copyOf(request.tokenIds(), promptTokens + budget);
     this.deadlineNanos = context.deadline().nanoTime();
     this.stopIds = request.stop().endTokenIds();
     var least = request.stop().minTokens();
@@ -81,49 +70,9 @@ final class Generation {
     return givenUp;
   }
 
-  /**
-   * Claims blocks.
-   *
-   * @return prompt tokens to compute, or {@link SequenceBlocks#NO_ROOM}
-   */
-  int claim() {
-    int cached = blocks.claim(tokens, promptTokens);
-    if (cached == SequenceBlocks.NO_ROOM) {
-      return cached;
-    }
-    cachedTokens = cached;
-    return promptTokens - cached;
-  }
-
-  int cachedTokens() {
-    return cachedTokens;
-  }
-
-  int uncachedTokens() {
-    return promptTokens - cachedTokens;
-  }
-
-  /** Its prefill goes on from {@code now} to {@code ready}. */
-  void admitted(long now, long ready) {
-    admittedNanos = now;
-    readyNanos = ready;
-  }
-
-  long admittedNanos() {
-    return admittedNanos;
-  }
-
-  /** The prompt and what was made of the answer. */
-  int contextTokens() {
-    return length;
-  }
-
-  long readyNanos() {
-    return readyNanos;
-  }
-
-  boolean isPrefilling() {
-    return length == promptTokens;
+  @Override
+  boolean hasRoom() {
+    return stream.hasRoom();
   }
 
   /**
@@ -132,19 +81,18 @@ final class Generation {
    * @return the last item, or null when more follow
    */
   @Nullable EngineOutput advance() {
-    blocks.computed(tokens, length); // the newest token is computed by making the next
-    if (length == tokens.length) {
+    if (isFull()) {
       return EngineOutput.finish(FinishReason.LENGTH, usage()); // a budget of nothing
     }
-    int token = oracle.next(state, tokens[length - 1]);
+    int token = oracle.next(state, lastToken());
     if (stops(token)) {
       return EngineOutput.finish(FinishReason.STOP, usage());
     }
-    boolean first = isPrefilling();
-    tokens[length++] = token;
+    boolean first = generated() == 0;
+    append(token);
     var rated = logprobs == null ? null : logprobs.of(state, token);
     state = OracleTokens.after(state, token);
-    if (length == tokens.length) {
+    if (isFull()) {
       return item(token, FinishReason.LENGTH, usage(), rated);
     }
     stream.offer(item(token, null, first ? usage() : null, rated));
@@ -158,7 +106,7 @@ final class Generation {
   }
 
   private boolean stops(int token) {
-    if (length - promptTokens < leastTokens) {
+    if (generated() < leastTokens) {
       return false;
     }
     for (int id : stopIds) {
@@ -170,7 +118,7 @@ final class Generation {
   }
 
   Usage usage() {
-    return new Usage(promptTokens, length - promptTokens, cachedTokens);
+    return new Usage(promptTokens, generated(), reused);
   }
 
   int budget() {

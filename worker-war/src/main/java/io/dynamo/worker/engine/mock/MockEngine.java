@@ -41,10 +41,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
 
   /** What a start makes. */
   private record Ranks(
-      List<RankScheduler> schedulers,
-      List<PagedKvCache> caches,
-      List<RankSeries> series,
-      KvEventSink events) {}
+      List<RankScheduler> schedulers, List<PagedKvCache> caches, List<RankSeries> series) {}
 
   /**
    * @param oracle makes the tokens that the engine answers with
@@ -90,8 +87,9 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
       for (int rank = 0; rank < config.ranks(); rank++) {
         int blocks = config.blocksPerRank();
         var region = memory.allocate((long) blocks * config.blockBytes());
-        caches.add(new PagedKvCache(rank, blocks, config.blockBytes(), region, events));
-        schedulers.add(new RankScheduler(rank, config, caches.get(rank), cancels));
+        var kept = new PassEvents(events);
+        caches.add(new PagedKvCache(rank, blocks, config.blockBytes(), region, kept));
+        schedulers.add(new RankScheduler(rank, config, caches.get(rank), kept, cancels));
       }
     } catch (RuntimeException failure) {
       caches.forEach(PagedKvCache::close);
@@ -101,14 +99,16 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     for (int rank = 0; rank < config.ranks(); rank++) {
       published.add(series == null ? RankSeries.SILENT : series.publish(this, rank));
     }
-    ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), List.copyOf(published), events);
+    ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), List.copyOf(published));
     schedulers.forEach(scheduler -> scheduler.start(pacer));
     return new EngineDescription(
         config.contextLength(),
         config.blockTokens(),
         config.blocksPerRank(),
         config.ranks(),
-        config.maxRunning());
+        config.maxRunning(),
+        config.scheduling().passTokens(),
+        config.scheduling().prefixCaching());
   }
 
   @Override
@@ -131,8 +131,9 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
             rank,
             at.caches.get(rank),
             hashing.within(adapter, text(request, "cache_salt")),
-            at.events,
+            scheduler.events(),
             config.blockTokens(),
+            config.scheduling().prefixCaching(),
             total);
     var generation =
         new Generation(
@@ -230,6 +231,12 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
       }
     }
     return least;
+  }
+
+  /** How often sequences had to give their blocks back so that others could go on. */
+  public long preemptions() {
+    var at = ranks;
+    return at == null ? 0 : at.schedulers.stream().mapToLong(RankScheduler::preemptions).sum();
   }
 
   @Override

@@ -1,7 +1,5 @@
 package io.dynamo.worker.engine.mock;
 
-import java.time.Duration;
-
 /**
  * The size and the pace of a {@link MockEngine}.
  *
@@ -11,8 +9,7 @@ import java.time.Duration;
  * @param blockTokens tokens per KV block
  * @param blocksPerRank KV blocks of a rank
  * @param blockBytes bytes of a KV block; a multiple of 8
- * @param prefillPerToken time per prompt token that is not cached
- * @param tokenInterval between two tokens of a sequence
+ * @param scheduling how passes are made up, and how long they take
  * @param defaultMaxTokens a text without a budget ends at the next multiple of so many tokens, its
  *     prompt counted in
  * @param defaultSeed seed of a request that names none
@@ -26,8 +23,7 @@ public record MockEngineConfig(
     int blockTokens,
     int blocksPerRank,
     int blockBytes,
-    Duration prefillPerToken,
-    Duration tokenInterval,
+    Scheduling scheduling,
     int defaultMaxTokens,
     long defaultSeed,
     int streamBuffer) {
@@ -43,11 +39,6 @@ public record MockEngineConfig(
     atLeast("streamBuffer", streamBuffer, 1);
     if (blockBytes % 8 != 0) {
       throw new IllegalArgumentException("blockBytes " + blockBytes + " is no multiple of 8");
-    }
-    if (prefillPerToken.isNegative() || tokenInterval.isNegative()) {
-      throw new IllegalArgumentException(
-          "prefillPerToken %s and tokenInterval %s must not be negative"
-              .formatted(prefillPerToken, tokenInterval));
     }
   }
 

@@ -6,11 +6,7 @@ import io.dynamo.worker.engine.BlockLedger;
 import io.dynamo.worker.engine.KvEventSink;
 import java.nio.ByteBuffer;
 
-/**
- * One rank's KV blocks with made-up bytes. Used by the rank's thread only.
- *
- * <p>Invariant: {@code promised <= free + idle}, so a block that was promised is always there.
- */
+/** One rank's KV blocks with made-up bytes. Used by the rank's thread only. */
 final class PagedKvCache implements AutoCloseable {
   static final int NONE = BlockLedger.NONE;
 
@@ -18,7 +14,6 @@ final class PagedKvCache implements AutoCloseable {
   private final Region region;
   private final ByteBuffer scratch;
   private final int[] checksums;
-  private int promised;
   private long corrupt;
 
   PagedKvCache(int rank, int capacity, int blockBytes, Region region, KvEventSink events) {
@@ -28,13 +23,21 @@ final class PagedKvCache implements AutoCloseable {
     this.checksums = new int[capacity];
   }
 
-  /** Blocks that can still be promised. */
+  int capacity() {
+    return ledger.capacity();
+  }
+
+  /** Blocks that {@link #take} can still give. */
   int available() {
-    return ledger.available() - promised;
+    return ledger.available();
   }
 
   int heldBlocks() {
     return ledger.heldBlocks();
+  }
+
+  int idleBlocks() {
+    return ledger.idleBlocks();
   }
 
   int cachedBlocks() {
@@ -70,39 +73,24 @@ final class PagedKvCache implements AutoCloseable {
     ledger.hold(block);
   }
 
-  /** Sets blocks aside for {@link #take}. */
-  void promise(int blocks) {
-    promised += blocks;
-  }
-
-  void takeBack(int blocks) {
-    promised -= blocks;
-  }
-
-  /** One of the promised blocks, held; the longest idle one goes when none is free. */
+  /** A block to write, held, or {@link #NONE}; the longest idle one goes when none is free. */
   int take() {
-    promised--;
     return ledger.take();
   }
 
   /**
-   * Fills a held block and caches it, unless its like is cached already.
+   * Fills a held block and caches it.
    *
-   * @return the block to use from now on: {@code block}, or the one that was there, held
+   * @return whether it is the first of its name
    */
-  int cache(int block, SequenceHash name, int[] tokens, int from, int count) {
-    int other = find(name);
-    if (other != NONE && checkIntact(other)) {
-      ledger.hold(other);
-      ledger.release(block);
-      return other;
-    }
+  boolean cache(int block, SequenceHash name, int[] tokens, int from, int count) {
+    boolean first = find(name) == NONE;
     BlockContent.fill(scratch, name, tokens, from, count);
     long offset = (long) block * scratch.capacity();
     region.write(offset, scratch);
     checksums[block] = region.crc32c(offset, scratch.capacity());
     ledger.name(block, name);
-    return block;
+    return first;
   }
 
   /** Gives up one hold. */

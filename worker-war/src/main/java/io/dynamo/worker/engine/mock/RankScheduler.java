@@ -7,55 +7,63 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.kv.ForwardPass;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's queue, slots and steps: each step gives every sequence whose prefill is done one
- * token. Driven by one thread; {@link #submit}, {@link #wake} and {@link #load} may come from any.
+ * One rank in time: what a pass changes is planned when it begins and comes out when it ends.
+ * Driven by one thread; {@link #submit}, {@link #wake} and {@link #load} may come from any.
  *
  * <p>Invariant: {@code live} counts the inbox, those that wait and those that run, and never
  * exceeds {@code maxRunning + maxWaiting}.
  */
 final class RankScheduler implements Pacer.Paced {
+  private static final double NANOS_PER_SECOND = 1e9;
+
   private final int rank;
   private final MockEngineConfig config;
   private final PagedKvCache cache;
   private final CancelLog cancels;
-  private final long stepNanos;
-  private final long prefillNanos;
+  private final PassEvents events;
+  private final PassScheduler plan;
   private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
-  private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
-  private final ArrayList<Generation> running = new ArrayList<>();
   private final PassMeter meter = new PassMeter();
   private final AtomicInteger live = new AtomicInteger();
-  private long nextStep; // by the pacer's clock, from the first tick on
-  private boolean ticked;
-  private int prefillTokens;
-  private long promptTokens;
-  private long cachedTokens;
+  private boolean passing;
+  private long passNanos; // how long the pass under way, or the last one, takes
+  private long passEnd; // by the pacer's clock
+  private ForwardPass.@Nullable Work scheduled; // of the pass under way, like what follows
+  private ForwardPass.@Nullable Work queued;
+  private volatile long preemptions; // written by each tick
   private volatile boolean clearAsked;
   private volatile boolean ended;
   private volatile Pacer.@Nullable Driven driven;
   private volatile PassReport.@Nullable Listener passes;
   private volatile RankLoad load; // replaced by each tick
 
-  RankScheduler(int rank, MockEngineConfig config, PagedKvCache cache, CancelLog cancels) {
+  RankScheduler(
+      int rank, MockEngineConfig config, PagedKvCache cache, PassEvents events, CancelLog cancels) {
     this.rank = rank;
     this.config = config;
     this.cache = cache;
     this.cancels = cancels;
-    this.stepNanos = config.tokenInterval().toNanos();
-    this.prefillNanos = config.prefillPerToken().toNanos();
+    this.events = events;
+    this.plan =
+        new PassScheduler(
+            config.scheduling(),
+            config.maxRunning(),
+            config.blockTokens(),
+            cache,
+            (refused, why) -> fail((Generation) refused, why));
     this.load = measure();
   }
 
@@ -122,28 +130,65 @@ final class RankScheduler implements Pacer.Paced {
 
   @Override
   public long tick(long now) {
-    if (!ticked) {
-      ticked = true;
-      nextStep = now;
-      meter.startAt(now);
-    }
-    if (clearAsked) {
-      clearAsked = false;
-      cache.clear();
-    }
     for (var next = inbox.poll(); next != null; next = inbox.poll()) {
-      waiting.add(next);
+      plan.waiting.add(next);
     }
-    waiting.removeIf(generation -> endedBeforeItsTime(generation, now));
-    running.removeIf(generation -> endedBeforeItsTime(generation, now));
-    admit(now);
-    if (now - nextStep >= 0 && step(now)) {
-      nextStep = now - nextStep < stepNanos ? nextStep + stepNanos : now + stepNanos;
-      admit(now); // slots that the step has freed
+    dropEnded(now);
+    if (passing && now - passEnd >= 0) {
+      endPass();
     }
-    long wait = untilDue(now);
+    if (!passing) {
+      if (clearAsked) {
+        clearAsked = false;
+        cache.clear();
+        events.tell();
+      }
+      beginPass(now);
+    }
+    preemptions = plan.preemptions();
     load = measure();
-    return wait;
+    long wait = untilDeadline(now);
+    return passing ? Math.min(wait, Math.max(0, passEnd - now)) : wait;
+  }
+
+  private void beginPass(long now) {
+    passing = plan.plan();
+    if (!passing) {
+      events.tell(); // what a failed admission dropped
+      return;
+    }
+    scheduled = meter.scheduled(plan.scheduled());
+    queued = meter.queued(plan.waiting);
+    long took = plan.nanos();
+    boolean follows = now - passEnd < passNanos; // a late tick must not slow the simulation down
+    passEnd = (follows ? passEnd : now) + took;
+    passNanos = took;
+  }
+
+  private void endPass() {
+    passing = false;
+    events.tell();
+    var listener = passes;
+    if (listener != null && scheduled != null && queued != null) {
+      listener.passed(rank, new ForwardPass(passNanos / NANOS_PER_SECOND, scheduled, queued));
+    }
+    for (var sequence : List.copyOf(plan.scheduled())) {
+      if (sequence.isReady() && sequence.hasRoom()) {
+        advance((Generation) sequence);
+      }
+    }
+  }
+
+  private void dropEnded(long now) {
+    plan.waiting.removeIf(sequence -> endedBeforeItsTime((Generation) sequence, now));
+    plan.running.removeIf(
+        sequence -> {
+          boolean over = endedBeforeItsTime((Generation) sequence, now);
+          if (over) {
+            plan.scheduled().remove(sequence);
+          }
+          return over;
+        });
   }
 
   private boolean endedBeforeItsTime(Generation generation, long now) {
@@ -170,26 +215,6 @@ final class RankScheduler implements Pacer.Paced {
     live.decrementAndGet();
   }
 
-  private void admit(long now) {
-    while (!waiting.isEmpty() && running.size() < config.maxRunning()) {
-      var head = waiting.getFirst();
-      try {
-        int uncached = head.claim();
-        if (uncached == SequenceBlocks.NO_ROOM) {
-          return;
-        }
-        waiting.removeFirst();
-        promptTokens += head.promptTokens;
-        cachedTokens += head.cachedTokens();
-        head.admitted(now, now + uncached * prefillNanos);
-        running.add(head);
-      } catch (RuntimeException failure) {
-        waiting.removeFirst();
-        fail(head, failure);
-      }
-    }
-  }
-
   private void fail(Generation generation, RuntimeException failure) {
     settle(generation);
     generation.stream.fail(
@@ -199,98 +224,67 @@ final class RankScheduler implements Pacer.Paced {
                 ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + failure, failure));
   }
 
-  /** One token for each sequence that can take it; whether any did. */
-  private boolean step(long now) {
-    boolean any = false;
-    meter.begin(waiting);
-    int kept = 0;
-    int count = running.size();
-    for (int i = 0; i < count; i++) {
-      var generation = running.get(i);
-      boolean goesOn = true;
-      if (now - generation.readyNanos() >= 0 && generation.stream.hasRoom()) {
-        any = true;
-        meter.add(generation);
-        goesOn = advance(generation);
-      }
-      if (goesOn) {
-        running.set(kept++, generation);
-      }
-    }
-    while (running.size() > kept) {
-      running.removeLast();
-    }
-    if (any) {
-      tell(now);
-    }
-    return any;
-  }
-
-  private void tell(long now) {
-    var pass = meter.end(now);
-    var listener = passes;
-    if (listener != null) {
-      listener.passed(rank, pass);
-    }
-  }
-
-  private boolean advance(Generation generation) {
+  private void advance(Generation generation) {
     try {
       var last = generation.advance();
-      if (last == null) {
-        return true;
+      if (last != null) {
+        plan.remove(generation);
+        settle(generation);
+        generation.stream.finish(last);
       }
-      settle(generation);
-      generation.stream.finish(last);
     } catch (RuntimeException failure) {
+      plan.remove(generation);
       fail(generation, failure);
     }
-    return false;
   }
 
-  private long untilDue(long now) {
+  private long untilDeadline(long now) {
     long wait = IDLE;
-    int prefill = 0;
-    for (int i = 0; i < running.size(); i++) {
-      var generation = running.get(i);
-      wait = Math.min(wait, Math.max(0, generation.deadlineNanos - now));
-      long ready = generation.readyNanos() - now;
-      if (generation.isPrefilling()) {
-        prefill += generation.uncachedTokens();
-      }
-      if (ready > 0 || generation.stream.hasRoom()) {
-        wait = Math.min(wait, Math.max(0, Math.max(ready, nextStep - now)));
-      }
+    for (var sequence : plan.running) {
+      wait = Math.min(wait, Math.max(0, ((Generation) sequence).deadlineNanos - now));
     }
-    for (var generation : waiting) {
-      wait = Math.min(wait, Math.max(0, generation.deadlineNanos - now));
+    for (var sequence : plan.waiting) {
+      wait = Math.min(wait, Math.max(0, ((Generation) sequence).deadlineNanos - now));
     }
-    prefillTokens = prefill;
     return wait;
   }
 
   private RankLoad measure() {
+    int prefill = 0;
+    for (var sequence : plan.running) {
+      prefill += sequence.generated() == 0 ? sequence.promptTokens - sequence.reused : 0;
+    }
     return new RankLoad(
-        running.size(),
-        waiting.size(),
+        plan.running.size(),
+        plan.waiting.size(),
         cache.heldBlocks(),
         cache.cachedBlocks(),
         config.blocksPerRank(),
-        prefillTokens,
-        promptTokens,
-        cachedTokens,
+        prefill,
+        plan.promptTokens(),
+        plan.cachedTokens(),
         cache.corruptBlocks());
+  }
+
+  /** Sequences that had to give their blocks back, ever. */
+  long preemptions() {
+    return preemptions;
+  }
+
+  /** Where a pass of this rank tells what it changes. */
+  PassEvents events() {
+    return events;
   }
 
   @Override
   public void end() {
     ended = true;
-    waiting.forEach(this::shutDown);
-    running.forEach(this::shutDown);
-    waiting.clear();
-    running.clear();
+    plan.waiting.forEach(sequence -> shutDown((Generation) sequence));
+    plan.running.forEach(sequence -> shutDown((Generation) sequence));
+    plan.waiting.clear();
+    plan.running.clear();
+    plan.scheduled().clear();
     refuseInbox();
-    prefillTokens = 0;
     load = measure();
     cache.close();
   }

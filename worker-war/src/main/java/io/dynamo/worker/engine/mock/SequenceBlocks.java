@@ -12,35 +12,38 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The KV blocks of one sequence, first to last. Used by the rank's thread only. Full blocks are
- * cached as soon as their tokens are computed.
+ * cached as soon as a pass that computes their tokens is planned.
  */
 final class SequenceBlocks {
-  /** The answer of {@link #claim} when the rank has too few blocks for now. */
-  static final int NO_ROOM = -1;
-
   private final int rank;
   private final PagedKvCache cache;
   private final BlockHashing hashing;
   private final KvEventSink events;
   private final int blockTokens;
+  private final boolean caching;
   private final int[] blocks; // as many as the sequence can ever need
   private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as known
+  private int found; // blocks in the cache at the last look
   private int size; // blocks held
   private int full; // those of them that are cached
-  private boolean claimed;
 
+  /**
+   * @param caching whether blocks are found in the cache and put there
+   */
   SequenceBlocks(
       int rank,
       PagedKvCache cache,
       BlockHashing hashing,
       KvEventSink events,
       int blockTokens,
+      boolean caching,
       int maxTokens) {
     this.rank = rank;
     this.cache = cache;
     this.hashing = hashing;
     this.events = events;
     this.blockTokens = blockTokens;
+    this.caching = caching;
     this.blocks = new int[blocksFor(maxTokens)];
   }
 
@@ -49,46 +52,70 @@ final class SequenceBlocks {
   }
 
   /**
-   * Holds what the cache has of the prompt and sets aside what the sequence can still need. At
-   * least one prompt token stays to be computed.
+   * Looks up how much of the beginning is cached; at least one token stays to be computed.
    *
-   * @return prompt tokens found in the cache, or {@link #NO_ROOM}
-   * @throws EngineFailedException when a cached block has lost its bytes; it is dropped
+   * @return the blocks among them that other sequences hold
    */
-  int claim(int[] tokens, int promptTokens) {
-    int reusable = (promptTokens - 1) / blockTokens;
-    int found = 0;
-    int shared = 0;
+  int findCached(int[] tokens, int length) {
+    int active = 0;
+    found = 0;
+    int reusable = caching ? (length - 1) / blockTokens : 0;
     while (found < reusable) {
       int block = cache.find(name(tokens, found).hash());
       if (block == PagedKvCache.NONE) {
         break;
       }
-      if (cache.isHeld(block)) {
-        shared++;
-      }
+      active += cache.isHeld(block) ? 1 : 0;
       blocks[found++] = block;
     }
-    if (blocks.length - shared > cache.available()) {
-      return NO_ROOM;
+    return active;
+  }
+
+  /** The tokens of {@link #findCached}. */
+  int cachedTokens(int[] tokens, int length) {
+    findCached(tokens, length);
+    return found * blockTokens;
+  }
+
+  /**
+   * Holds blocks for {@code count} tokens.
+   *
+   * @param fresh whether nothing is held yet, so that what was found in the cache comes first
+   * @return false when there are too few; nothing has changed then
+   * @throws EngineFailedException when a cached block has lost its bytes; it is dropped
+   */
+  boolean cover(boolean fresh, int count) {
+    int reused = fresh ? found : 0;
+    int idle = 0;
+    for (int i = 0; i < reused; i++) {
+      idle += cache.isHeld(blocks[i]) ? 0 : 1;
     }
-    for (int i = 0; i < found; i++) {
-      if (!cache.checkIntact(blocks[i])) {
-        throw new EngineFailedException(
-            ErrorCode.BACKEND_UNKNOWN,
-            "KV block %d of rank %d (sequence hash %s) does not match its checksum; it was dropped"
-                .formatted(blocks[i], rank, name(tokens, i).hash()),
-            null);
-      }
+    int more = blocksFor(count) - size - reused;
+    if (more > cache.available() - idle) {
+      return false;
     }
-    for (int i = 0; i < found; i++) {
+    for (int i = 0; i < reused; i++) {
+      requireIntact(i);
+    }
+    for (int i = 0; i < reused; i++) {
       cache.hold(blocks[i]);
     }
-    size = found;
-    full = found;
-    cache.promise(blocks.length - found);
-    claimed = true;
-    return found * blockTokens;
+    size += reused;
+    full += reused;
+    for (int i = 0; i < more; i++) {
+      blocks[size++] = cache.take();
+    }
+    return true;
+  }
+
+  private void requireIntact(int index) {
+    if (!cache.checkIntact(blocks[index])) {
+      throw new EngineFailedException(
+          ErrorCode.BACKEND_UNKNOWN,
+          "KV block %d of rank %d (sequence hash %s) does not match its checksum; it was dropped"
+              .formatted(blocks[index], rank, names.get(index).hash()),
+          null);
+    }
   }
 
   private StoredBlock name(int[] tokens, int index) {
@@ -103,30 +130,19 @@ final class SequenceBlocks {
     return index == 0 ? null : names.get(index - 1).hash();
   }
 
-  /** Takes the blocks that {@code count} computed tokens need and caches those that are full. */
+  /** Caches the blocks that {@code count} computed tokens fill. */
   void computed(int[] tokens, int count) {
-    while ((long) size * blockTokens < count) {
-      blocks[size] = cache.take();
-      size++;
-    }
-    if (count / blockTokens > full) {
-      cacheFull(tokens, count / blockTokens);
-    }
-  }
-
-  private void cacheFull(int[] tokens, int until) {
+    int until = caching ? count / blockTokens : 0;
     int runStart = full;
     while (full < until) {
-      int own = blocks[full];
-      blocks[full] =
-          cache.cache(own, name(tokens, full).hash(), tokens, full * blockTokens, blockTokens);
-      if (blocks[full] != own) { // cached by another sequence meanwhile: told already
-        tell(runStart, full);
+      var name = name(tokens, full).hash();
+      if (!cache.cache(blocks[full], name, tokens, full * blockTokens, blockTokens)) {
+        tell(runStart, full); // told of its like already
         runStart = full + 1;
       }
       full++;
     }
-    tell(runStart, until);
+    tell(runStart, full);
   }
 
   private void tell(int from, int to) {
@@ -137,14 +153,10 @@ final class SequenceBlocks {
 
   /** Gives everything back, the last block first, so that suffixes are evicted before prefixes. */
   void release() {
-    if (!claimed) {
-      return;
-    }
-    claimed = false;
-    cache.takeBack(blocks.length - size);
     for (int i = size - 1; i >= 0; i--) {
       cache.release(blocks[i]);
     }
     size = 0;
+    full = 0;
   }
 }

@@ -17,13 +17,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The model that ships with the server, and what PyTorch makes of it. */
-final class TinyModel {
-  static final Path DIRECTORY = Path.of("../server-config/src/main/liberty/config/models/tiny");
-  static final int EOS = 4089;
+public final class TinyModel {
+  public static final Path DIRECTORY =
+      Path.of("../server-config/src/main/liberty/config/models/tiny");
+  public static final int EOS = 4089;
   private static final Map<String, LlamaModel> LOADED = new ConcurrentHashMap<>();
 
   /** A prompt and its greedy continuation up to the end of the turn, or the reference's budget. */
-  record Golden(String name, int[] prompt, int[] output, String text) {
+  public record Golden(String name, int[] prompt, int[] output, String text) {
     @Override
     public String toString() {
       return name;
@@ -40,7 +41,7 @@ final class TinyModel {
     return model(kernel).weights();
   }
 
-  static List<Golden> golden() {
+  public static List<Golden> golden() {
     try (var in = Objects.requireNonNull(TinyModel.class.getResourceAsStream("golden.json"))) {
       var text = new String(in.readAllBytes(), StandardCharsets.UTF_8);
       var json = Json.readObject(("{\"cases\":" + text + "}").getBytes(StandardCharsets.UTF_8));
@@ -51,7 +52,7 @@ final class TinyModel {
   }
 
   /** The text of tokens, read off the tokenizer's vocabulary of byte letters. */
-  static String text(int... tokens) throws IOException {
+  public static String text(int... tokens) throws IOException {
     var tokenizer = Json.readObject(Files.readAllBytes(DIRECTORY.resolve("tokenizer.json")));
     var names = new HashMap<Object, String>();
     tokenizer.object("model").object("vocab").members().forEach((name, id) -> names.put(id, name));

@@ -37,7 +37,18 @@ class MockEnginePassesTest {
   private final List<ForwardPass> passes = new ArrayList<>();
   private final MockEngine engine =
       new MockEngine(
-          new MockEngineConfig(1, 2, 8, 1000, 4, 64, 64, Duration.ofMillis(1), STEP, 64, 7, 8),
+          new MockEngineConfig(
+              1,
+              2,
+              8,
+              1000,
+              4,
+              64,
+              64,
+              Scheduling.of(new PassTiming.Linear(Duration.ofMillis(1), STEP)),
+              64,
+              7,
+              8),
           new OracleTokens(Requests.prompt(100, 50)),
           new Xxh3BlockHashing(),
           new HeapMemory(),
@@ -110,7 +121,7 @@ class MockEnginePassesTest {
     var told = after(Duration.ofSeconds(1));
 
     assertThat(told.get(0))
-        .isEqualTo(new ForwardPass(0.010, prefill(2, 20, 0, 0), queued(2, 20, 4)));
+        .isEqualTo(new ForwardPass(0.020, prefill(2, 20, 0, 0), queued(2, 20, 4)));
     assertThat(told.get(1)).isEqualTo(new ForwardPass(0.005, decode(2, 22, 0), queued(2, 20, 4)));
     assertThat(told.stream().mapToLong(pass -> pass.scheduled().prefillTokens()).sum())
         .as("every prompt token is computed once")
@@ -125,8 +136,19 @@ class MockEnginePassesTest {
     ask(200, 2, 9);
 
     assertThat(after(Duration.ofSeconds(1)))
-        .contains(new ForwardPass(0.005, decode(2, 8 + 3, 6.25), Work.NONE))
+        .contains(new ForwardPass(0.005, decode(2, 9 + 3, 9), Work.NONE))
         .allSatisfy(pass -> assertThat(pass.scheduled().decodes()).isLessThanOrEqualTo(2));
+  }
+
+  @Test
+  void aRequestThatComesDuringAPassJoinsTheNextAndItsPromptIsAddedToTheStep() {
+    ask(1, 6, 9);
+    after(Duration.ofMillis(6));
+    ask(200, 2, 9);
+    assertThat(after(Duration.ofMillis(12)))
+        .containsExactly(
+            new ForwardPass(0.005, decode(1, 7, 0), Work.NONE),
+            new ForwardPass(0.007, new Work(1, 2, 0, 0, 1, 8, 0), Work.NONE));
   }
 
   @Test

@@ -81,8 +81,7 @@ class MockEngineTest {
             4,
             blocks,
             BLOCK_BYTES,
-            Duration.ofMillis(1),
-            STEP,
+            Scheduling.of(new PassTiming.Linear(Duration.ofMillis(1), STEP)),
             64,
             7,
             8);
@@ -402,6 +401,20 @@ class MockEngineTest {
   }
 
   @Test
+  void preemptedSequencesGoOnWithTheSameTokens() {
+    var small = engine(1, 2, 2, 6);
+    var one = Collected.all(small.generate(request(8, 12), Requests.context()));
+    var other = Requests.of(Requests.prompt(300, 8), 12);
+    var two = Collected.all(small.generate(other, Requests.context()));
+    time.advance(Duration.ofSeconds(1));
+    assertThat(small.preemptions()).isPositive();
+    assertThat(one.tokens()).isEqualTo(oracle.continuation(7, Requests.prompt(1, 8), 12));
+    assertThat(two.tokens()).isEqualTo(oracle.continuation(7, Requests.prompt(300, 8), 12));
+    assertThat(small.ranks().getFirst().heldBlocks()).isZero();
+    small.close();
+  }
+
+  @Test
   void impossibleRequestsAreRefusedWithTheirNumbers() {
     assertThatThrownBy(() -> engine.generate(request(900, 101), Requests.context()))
         .isInstanceOf(InvalidRequestException.class)
@@ -437,7 +450,7 @@ class MockEngineTest {
       all.add(Collected.all(wide.generate(request, Requests.context())));
     }
     int before = time.ticks();
-    time.advance(Duration.ofSeconds(1));
+    time.advance(Duration.ofSeconds(3)); // the prompts take 2 s
     assertThat(all).allMatch(Collected::isEnded);
     assertThat(time.ticks() - before).isLessThan(40);
     wide.close();

@@ -45,7 +45,17 @@ class VllmSeriesTest {
     metrics.attach(text);
     var config =
         new MockEngineConfig(
-            2, 1, 2, 1000, 4, 64, 64, Duration.ofMillis(1), Duration.ofMillis(1), 64, 7, 8);
+            2,
+            1,
+            2,
+            1000,
+            4,
+            64,
+            64,
+            Scheduling.of(new PassTiming.Linear(Duration.ofMillis(1), Duration.ofMillis(1))),
+            64,
+            7,
+            8);
     try (var engine =
         new MockEngine(
             config,

@@ -1,6 +1,7 @@
 package io.dynamo.worker.engine.llama.sample;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.Arrays;
 
 /**

@@ -1,6 +1,7 @@
 package io.dynamo.worker.engine.llama.sample;
 
 import io.dynamo.inference.Logprobs;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 

@@ -1,10 +1,10 @@
 package io.dynamo.worker.engine.llama.sample;
 
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.BitSet;
 
 /** Which tokens a text has, for penalties. Used by one thread. */
 final class TextSoFar {
-  private static final float MOST = 1e30f;
 
   private final BitSet seen = new BitSet(); // in the prompt or generated
   private final BitSet made = new BitSet();
@@ -30,8 +30,11 @@ final class TextSoFar {
     if (repetition != 1f) {
       for (int id = seen.nextSetBit(0); id >= 0; id = seen.nextSetBit(id + 1)) {
         float logit = logits[at + id];
-        logits[at + id] =
-            logit > 0 ? Math.min(logit / repetition, MOST) : logit * repetition; // stays finite
+        float penalized = logit > 0 ? logit / repetition : logit * repetition;
+        if (logit
+            != Float.NEGATIVE_INFINITY) { // what was forbidden stays so, the rest stays finite
+          logits[at + id] = Math.clamp(penalized, -Float.MAX_VALUE, Float.MAX_VALUE);
+        }
       }
     }
     for (int id = made.nextSetBit(0); id >= 0; id = made.nextSetBit(id + 1)) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.within;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -63,7 +64,7 @@ class SamplerTest {
   }
 
   @ParameterizedTest
-  @ValueSource(floats = {0f, -1f, 2.01f, Float.NaN})
+  @ValueSource(floats = {0f, -1f, Float.POSITIVE_INFINITY, Float.NaN})
   void repetitionPenaltyOutOfBoundsIsRefused(float penalty) {
     assertThatExceptionOfType(InvalidRequestException.class)
         .isThrownBy(() -> new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of()))
@@ -152,5 +153,17 @@ class SamplerTest {
     sampler.next(LOGITS.clone(), 0, 1, true);
     assertThat(Objects.requireNonNull(sampler.logprobs()).cumulative())
         .isCloseTo(2 * Math.log(0.1), within(1e-6));
+  }
+
+  @ParameterizedTest
+  @ValueSource(floats = {Float.MIN_VALUE, 0.001f, 2.5f, Float.MAX_VALUE})
+  void everyPositiveRepetitionPenaltyLeavesATokenToDraw(float penalty) {
+    var plan = new SamplingPlan(1f, 0, 1f, 0f, 0f, 0f, penalty, 11, Map.of());
+    var sampler = sampler(plan, new int[] {1, 3}, null);
+    int token = sampler.next(new float[] {0f, 2f, -1f, -2f, 1f}, 0, 0, true);
+    if (penalty < 1) {
+      assertThat(token).as("the one that repeats is by far the likeliest").isEqualTo(1);
+    }
+    assertThat(token).as("made unlikely").isNotEqualTo(3);
   }
 }

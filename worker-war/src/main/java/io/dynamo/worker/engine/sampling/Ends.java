@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.llama;
+package io.dynamo.worker.engine.sampling;
 
 import io.dynamo.inference.GenerateRequest;
 import java.util.Arrays;
@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
  * @param stops the client's ids
  * @param leastTokens generated before an id counts
  */
-record Ends(int[] endOfText, int[] stops, int leastTokens) {
+public record Ends(int[] endOfText, int[] stops, int leastTokens) {
   /**
    * @param modelEnds the ids that the model's own files name
    */
-  static Ends of(GenerateRequest request, int[] modelEnds, int vocabulary) {
+  public static Ends of(GenerateRequest request, int[] modelEnds, int vocabulary) {
     var stop = request.stop();
     var ends =
         IntStream.concat(
@@ -36,16 +36,16 @@ record Ends(int[] endOfText, int[] stops, int leastTokens) {
     return ids.filter(id -> id >= 0 && id < vocabulary).distinct().toArray();
   }
 
-  boolean isEndOfText(int token) {
+  public boolean isEndOfText(int token) {
     return contains(endOfText, token);
   }
 
-  boolean isStop(int token) {
+  public boolean isStop(int token) {
     return contains(stops, token);
   }
 
   /** All of them. */
-  int[] ids() {
+  public int[] ids() {
     return IntStream.concat(Arrays.stream(endOfText), Arrays.stream(stops)).distinct().toArray();
   }
 

@@ -1,33 +1,24 @@
-package io.dynamo.worker.engine.llama;
+package io.dynamo.worker.engine.sampling;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.worker.engine.llama.weights.LlamaShape;
 
-/** Refuses what can never be served, and decides how long an answer may get. Immutable. */
-final class Admission {
+/**
+ * Refuses what can never be served, and decides how long an answer may get.
+ *
+ * @param contextLength tokens that one sequence can have at most
+ * @param vocabulary ids that the model knows, counted from 0
+ * @param reason where the length comes from, for whoever is refused
+ */
+public record Admission(int contextLength, int vocabulary, String reason) {
   private static final int MOST_ALTERNATIVES = 20; // as many as the API has a place for
-
-  private final LlamaEngineConfig config;
-  private final LlamaShape shape;
-
-  Admission(LlamaEngineConfig config, LlamaShape shape) {
-    this.config = config;
-    this.shape = shape;
-  }
-
-  /** Tokens that one sequence can have at most. */
-  int contextLength() {
-    long held = (long) config.blocksPerRank() * config.blockTokens();
-    return (int) Math.min(shape.contextLength(), held);
-  }
 
   /**
    * Tokens to generate at most.
    *
    * @throws InvalidRequestException when the request can never be served
    */
-  int budget(GenerateRequest request) {
+  public int budget(GenerateRequest request) {
     requireKnown(request.tokenIds());
     requireOptions(request);
     int prompt = request.tokenIds().length;
@@ -37,18 +28,12 @@ final class Admission {
     }
     // a budget of nothing is what a migration after the last token asks for: the end, nothing else
     int least = asked != null ? asked : 1;
-    if ((long) prompt + least > contextLength()) {
+    if ((long) prompt + least > contextLength) {
       throw new InvalidRequestException(
-          "%d prompt tokens and %d to generate exceed the %d tokens of a sequence: the model has %d positions, a rank %d KV blocks of %d"
-              .formatted(
-                  prompt,
-                  least,
-                  contextLength(),
-                  shape.contextLength(),
-                  config.blocksPerRank(),
-                  config.blockTokens()));
+          "%d prompt tokens and %d to generate exceed the %d tokens of a sequence: %s"
+              .formatted(prompt, least, contextLength, reason));
     }
-    return asked != null ? asked : contextLength() - prompt;
+    return asked != null ? asked : contextLength - prompt;
   }
 
   private void requireKnown(int[] tokens) {
@@ -56,10 +41,10 @@ final class Admission {
       throw new InvalidRequestException("the prompt has no tokens");
     }
     for (int token : tokens) {
-      if (token < 0 || token >= shape.vocabulary()) {
+      if (token < 0 || token >= vocabulary) {
         throw new InvalidRequestException(
             "token id %s is not in the model's vocabulary of %d"
-                .formatted(Integer.toUnsignedString(token), shape.vocabulary()));
+                .formatted(Integer.toUnsignedString(token), vocabulary));
       }
     }
   }
@@ -79,14 +64,6 @@ final class Admission {
       throw new InvalidRequestException(
           "this engine tells no log probabilities of prompts; leave out prompt_logprobs, and"
               + " logprobs beside echo");
-    }
-    var guided = request.sampling().guided();
-    if (guided != null
-        && (guided.json() != null
-            || guided.regex() != null
-            || guided.grammar() != null
-            || guided.structuralTag() != null)) {
-      throw new InvalidRequestException("this engine guides choices, no other form");
     }
   }
 }

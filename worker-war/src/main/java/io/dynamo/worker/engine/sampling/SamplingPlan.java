@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.llama.sample;
+package io.dynamo.worker.engine.sampling;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
@@ -47,7 +47,7 @@ public record SamplingPlan(
     within("min_p", minP, 0f, 1f);
     within("frequency_penalty", frequencyPenalty, -2f, 2f);
     within("presence_penalty", presencePenalty, -2f, 2f);
-    within("repetition_penalty", repetitionPenalty, Float.MIN_VALUE, 2f); // 0 would divide
+    within("repetition_penalty", repetitionPenalty, Float.MIN_VALUE, Float.MAX_VALUE); // above 0
     bias = Map.copyOf(bias);
   }
 
@@ -128,7 +128,7 @@ public record SamplingPlan(
   }
 
   /** Whether the text so far matters to the next draw. */
-  boolean hasPenalties() {
+  public boolean hasPenalties() {
     return frequencyPenalty != 0f || presencePenalty != 0f || repetitionPenalty != 1f;
   }
 }

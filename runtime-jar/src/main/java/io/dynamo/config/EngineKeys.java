@@ -1,0 +1,118 @@
+package io.dynamo.config;
+
+import static io.dynamo.config.Bound.WAIT;
+import static io.dynamo.config.Bound.atLeast;
+import static io.dynamo.config.Bound.between;
+import static io.dynamo.config.Bound.none;
+import static io.dynamo.config.SettingType.BOOLEAN;
+import static io.dynamo.config.SettingType.DECIMAL;
+import static io.dynamo.config.SettingType.DURATION;
+import static io.dynamo.config.SettingType.INTEGER;
+import static io.dynamo.config.SettingType.oneOf;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.List;
+
+/** The settings of single engines, in the order of the documentation. */
+final class EngineKeys {
+  private static final KeyList KEYS = new KeyList();
+  private static final SettingType<URI> HTTP_URL =
+      new SettingType<>("http or https URL", EngineKeys::httpUrl);
+
+  static final SettingKey<Integer> MOCK_PASS_TOKENS =
+      KEYS.key(
+          "dynamo.worker.mock.pass-tokens",
+          INTEGER,
+          "8192",
+          atLeast(1),
+          "tokens that a pass of the mock engine computes at most, vLLM's `max_num_batched_tokens`");
+  static final SettingKey<Boolean> MOCK_CHUNKED_PREFILL =
+      KEYS.key(
+          "dynamo.worker.mock.chunked-prefill",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether the mock engine cuts a prompt to fit into a pass");
+  static final SettingKey<Boolean> MOCK_PREFIX_CACHING =
+      KEYS.key(
+          "dynamo.worker.mock.prefix-caching",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether the mock engine caches and shares blocks, and tells routers of them");
+  static final SettingKey<MockSettings.Preemption> MOCK_PREEMPTION =
+      KEYS.key(
+          "dynamo.worker.mock.preemption",
+          oneOf(MockSettings.Preemption.class),
+          "lifo",
+          none(),
+          "which sequence of the mock engine gives its blocks back when there are none left");
+  static final SettingKey<MockSettings.Timing> MOCK_TIMING =
+      KEYS.key(
+          "dynamo.worker.mock.timing",
+          oneOf(MockSettings.Timing.class),
+          "linear",
+          none(),
+          "how long the mock engine's passes take: by the two settings of its pace, or as Dynamo's mocker has it");
+  static final SettingKey<Double> MOCK_SPEEDUP =
+      KEYS.key(
+          "dynamo.worker.mock.speedup",
+          DECIMAL,
+          "1",
+          between(0.001, 1e6),
+          "divides the time of the mock engine's passes");
+  static final SettingKey<Double> MOCK_DECODE_SPEEDUP =
+      KEYS.key(
+          "dynamo.worker.mock.decode-speedup",
+          DECIMAL,
+          "1",
+          between(0.001, 1e6),
+          "divides the time of its decoding once more");
+  static final SettingKey<URI> LLAMACPP_URL =
+      KEYS.key(
+          "dynamo.worker.llamacpp.url",
+          HTTP_URL,
+          "http://127.0.0.1:8080",
+          none(),
+          "where llama.cpp's server is, for the `llamacpp` engine");
+  static final SettingKey<Duration> LLAMACPP_START_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.llamacpp.start-timeout",
+          DURATION,
+          "60s",
+          WAIT,
+          "how long the worker's start waits for llama.cpp's server to have loaded its model");
+  static final SettingKey<Duration> LLAMACPP_SILENCE_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.llamacpp.silence-timeout",
+          DURATION,
+          "2m",
+          WAIT,
+          "how long llama.cpp's server may send nothing of an answer; the generation then goes on elsewhere");
+
+  private EngineKeys() {}
+
+  private static URI httpUrl(String text) {
+    try {
+      var url = new URI(text);
+      boolean http = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
+      var path = url.getPath();
+      if (http
+          && url.getHost() != null
+          && url.getUserInfo() == null
+          && url.getQuery() == null
+          && (path.isEmpty() || path.equals("/"))) {
+        return url;
+      }
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException("is not a URL", e);
+    }
+    throw new IllegalArgumentException("is not http or https, a host and a port, without a path");
+  }
+
+  static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+}

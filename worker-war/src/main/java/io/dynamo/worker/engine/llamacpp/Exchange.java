@@ -1,0 +1,169 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodySubscriber;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One answer of the server on its way in, cut into lines. Written to by the HTTP client's threads,
+ * read by one other, which never waits here: it is called when there is something new.
+ *
+ * <p>Invariant: at most one delivery of the client's is held, and at most one line beside it.
+ */
+final class Exchange
+    implements HttpResponse.BodyHandler<Void>, BodySubscriber<Void>, AutoCloseable {
+  private static final int MAX_LINE_BYTES = 32 << 20;
+
+  private final Runnable onNews;
+  private final CompletableFuture<Void> body = new CompletableFuture<>();
+  private final ByteArrayOutputStream line = new ByteArrayOutputStream(512); // the reader's
+  private volatile int status; // 0 before it is known
+  private volatile @Nullable List<ByteBuffer> delivered; // taken by the reader
+  private volatile boolean ended; // after the last delivery
+  private volatile @Nullable Throwable failure;
+  private volatile Flow.@Nullable Subscription subscription;
+  private volatile @Nullable CompletableFuture<HttpResponse<Void>> sending;
+  private volatile boolean closed;
+
+  Exchange(Runnable onNews) {
+    this.onNews = onNews;
+  }
+
+  /** Follows a request that was sent; called once. */
+  void begin(CompletableFuture<HttpResponse<Void>> sent) {
+    sending = sent;
+    var unused =
+        sent.whenComplete(
+            (_, failed) -> {
+              if (failed != null) {
+                fail(
+                    failed instanceof CompletionException e && e.getCause() != null
+                        ? e.getCause()
+                        : failed);
+              }
+            });
+  }
+
+  private void fail(Throwable why) {
+    if (failure == null) {
+      failure = why;
+    }
+    onNews.run();
+  }
+
+  @Override
+  public BodySubscriber<Void> apply(HttpResponse.ResponseInfo head) {
+    status = head.statusCode();
+    return this;
+  }
+
+  @Override
+  public CompletionStage<Void> getBody() {
+    return body;
+  }
+
+  @Override
+  public void onSubscribe(Flow.Subscription to) {
+    subscription = to;
+    if (closed) {
+      to.cancel();
+    } else {
+      to.request(1);
+    }
+  }
+
+  @Override
+  public void onNext(List<ByteBuffer> bytes) {
+    delivered = bytes;
+    onNews.run();
+  }
+
+  @Override
+  public void onError(Throwable cause) {
+    body.completeExceptionally(cause);
+    fail(cause);
+  }
+
+  @Override
+  public void onComplete() {
+    ended = true;
+    body.complete(null);
+    onNews.run();
+  }
+
+  /** The status of the answer, 0 while there is none. */
+  int status() {
+    return status;
+  }
+
+  /**
+   * The next line without its end, or what is left at the end; null while there is none. Lines that
+   * are there come before a failure.
+   *
+   * @throws IOException when the exchange broke
+   */
+  byte @Nullable [] line() throws IOException {
+    while (true) {
+      boolean last = ended; // before the delivery: there is none after it
+      var broken = failure;
+      var bytes = delivered;
+      if (bytes == null) {
+        if (broken != null) {
+          throw broken instanceof IOException e ? e : new IOException(broken);
+        }
+        return last && line.size() > 0 ? take() : null;
+      }
+      for (var buffer : bytes) {
+        while (buffer.hasRemaining()) {
+          byte next = buffer.get();
+          if (next == '\n') {
+            return take();
+          }
+          if (line.size() == MAX_LINE_BYTES) {
+            throw new IOException(
+                "the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
+          }
+          line.write(next);
+        }
+      }
+      delivered = null;
+      var from = subscription;
+      if (from != null) {
+        from.request(1);
+      }
+    }
+  }
+
+  private byte[] take() {
+    var taken = line.toByteArray();
+    line.reset();
+    return taken;
+  }
+
+  /** Whether everything was read. */
+  boolean isOver() {
+    return ended && delivered == null && line.size() == 0;
+  }
+
+  /** Closes the connection unless the answer is over; the server then stops computing. */
+  @Override
+  public void close() {
+    closed = true;
+    var from = subscription;
+    if (from != null) {
+      from.cancel();
+    }
+    var sent = sending;
+    if (sent != null && !ended) {
+      sent.cancel(true);
+    }
+  }
+}

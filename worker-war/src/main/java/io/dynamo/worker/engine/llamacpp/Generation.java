@@ -1,0 +1,430 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.Logprobs;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.StopReason;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.sampling.Ends;
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.http.HttpConnectTimeoutException;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One text being generated, on a thread of its own, which alone offers to the stream. Other threads
+ * cancel, admit and wake it.
+ *
+ * <p>The server streams text, and holds a token back whose bytes do not end a character; the ids of
+ * tokens held back never come. So a text is made in legs: a streamed one until a token is missing
+ * from it, then a short one that is not streamed and has all ids, then a streamed one again. A leg
+ * goes on from the tokens delivered so far, which the server finds in its cache. Tokens before
+ * {@code min_tokens} are a leg of their own, in which no end can be drawn.
+ */
+final class Generation implements Runnable {
+  /** What a generation needs of its engine. */
+  interface Host {
+    Exchange complete(byte[] body, Runnable onNews);
+
+    /** Told once, before the end of the stream is. */
+    void settled(Generation generation);
+
+    Duration silence();
+  }
+
+  private static final int WHOLE_LEG_TOKENS = 16;
+
+  /** An answer that is broken off, and whether the text can go on with another. */
+  private static final class LegBroken extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    LegBroken(IOException cause) {
+      super(cause);
+    }
+  }
+
+  final TokenStream stream;
+  private final Host host;
+  private final Prompting prompting;
+  private final Ends ends;
+  private final int promptTokens;
+  private final int budget;
+  private final long deadlineNanos;
+  private final Thread thread;
+  private int[] tokens; // the prompt, then what was generated
+  private volatile int length; // written by the thread
+  private volatile int cachedTokens; // of the prompt; written by the thread
+  private double cumulative;
+  private boolean whole; // the next leg is not streamed
+  private volatile boolean computing; // the first token has not come yet
+  private volatile boolean admitted;
+  private volatile boolean givenUp;
+  private volatile boolean shutDown;
+  private Cancellation.@Nullable Registration registration;
+
+  Generation(
+      Host host,
+      Prompting prompting,
+      Ends ends,
+      int[] prompt,
+      int budget,
+      RequestContext context,
+      int streamBuffer) {
+    this.host = host;
+    this.prompting = prompting;
+    this.ends = ends;
+    this.promptTokens = prompt.length;
+    this.budget = budget;
+    this.deadlineNanos = context.deadline().nanoTime();
+    this.tokens = Arrays.copyOf(prompt, promptTokens + Math.min(budget, 64));
+    this.length = promptTokens;
+    this.whole = prompting.isGuided();
+    this.thread = Thread.ofVirtual().name("llamacpp-generation").unstarted(this);
+    this.stream = new TokenStream(streamBuffer, this::wake, this::giveUp);
+  }
+
+  /** Listens to the requester; before the start. */
+  void follow(Cancellation cancellation) {
+    registration = cancellation.onCancel(_ -> giveUp());
+  }
+
+  /** Stops listening. */
+  void unfollow() {
+    if (registration != null) {
+      registration.close();
+    }
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  private void wake() {
+    LockSupport.unpark(thread);
+  }
+
+  private void giveUp() {
+    givenUp = true;
+    wake();
+  }
+
+  boolean isGivenUp() {
+    return givenUp;
+  }
+
+  /** It has a slot from now on. */
+  void admit() {
+    admitted = true;
+    wake();
+  }
+
+  /** Ends it so that it goes on elsewhere; the end comes from its thread. */
+  void shutDown() {
+    shutDown = true;
+    wake();
+  }
+
+  /** Waits for the thread's end; not for one that has not begun, which ends by itself. */
+  boolean join(Duration most) throws InterruptedException {
+    return thread.getState() == Thread.State.NEW
+        || thread.equals(Thread.currentThread())
+        || thread.join(most);
+  }
+
+  int length() {
+    return length;
+  }
+
+  int promptTokens() {
+    return promptTokens;
+  }
+
+  int cachedTokens() {
+    return cachedTokens;
+  }
+
+  /** Prompt tokens that the server still computes. */
+  int prefillTokens() {
+    return computing ? promptTokens - cachedTokens : 0;
+  }
+
+  @Override
+  public void run() {
+    Runnable end;
+    try {
+      end = generate();
+    } catch (DynamoException failure) {
+      end = () -> stream.fail(failure);
+    } catch (RuntimeException failure) {
+      end =
+          () ->
+              stream.fail(
+                  new EngineFailedException(
+                      ErrorCode.BACKEND_UNKNOWN,
+                      "llama.cpp's server said what this engine does not understand: " + failure,
+                      failure));
+    }
+    unfollow();
+    host.settled(this);
+    end.run();
+  }
+
+  private Runnable generate() {
+    while (!admitted) {
+      var early = ending();
+      if (early != null) {
+        return early;
+      }
+      LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
+    }
+    computing = true;
+    boolean again = false;
+    while (true) {
+      var early = ending();
+      if (early != null) {
+        return early;
+      }
+      try {
+        var end = leg();
+        again = false;
+        if (end != null) {
+          return end;
+        }
+      } catch (LegBroken broken) { // at first perhaps a connection that the server had let go
+        if (again) {
+          throw lost("let go of a request twice", broken.getCause());
+        }
+        again = true;
+      }
+    }
+  }
+
+  private static WorkerLostException lost(String what, @Nullable Throwable cause) {
+    return new WorkerLostException(
+        ErrorCode.BACKEND_STREAM_INCOMPLETE, "llama.cpp's server " + what, cause);
+  }
+
+  /** Why it ends before its time, or null. */
+  private @Nullable Runnable ending() {
+    if (givenUp) {
+      return finish(FinishReason.CANCELLED);
+    }
+    if (shutDown) {
+      return () -> stream.fail(TokenStream.shutDown());
+    }
+    if (System.nanoTime() - deadlineNanos >= 0) {
+      var late =
+          new DeadlineExceededException(
+              "the deadline passed after %d of %d tokens".formatted(made(), budget));
+      return () -> stream.fail(late);
+    }
+    return null;
+  }
+
+  private Runnable finish(FinishReason reason) {
+    var last = EngineOutput.finish(reason, usage());
+    return () -> stream.finish(last);
+  }
+
+  private int made() {
+    return length - promptTokens;
+  }
+
+  private Usage usage() {
+    return new Usage(promptTokens, made(), cachedTokens);
+  }
+
+  /**
+   * Makes tokens with one request.
+   *
+   * @return what ends the text; null when another leg goes on
+   */
+  private @Nullable Runnable leg() throws LegBroken {
+    int from = made();
+    int most = budget - from;
+    if (from < ends.leastTokens()) {
+      most = Math.min(most, ends.leastTokens() - from);
+    }
+    if (whole && !prompting.isGuided()) {
+      most = Math.min(most, WHOLE_LEG_TOKENS);
+    }
+    var body = prompting.body(Arrays.copyOf(tokens, length), from, most, !whole);
+    try (var exchange = host.complete(body, this::wake)) {
+      while (true) {
+        var line = awaitLine(exchange);
+        if (line == null) {
+          var early = ending();
+          if (early != null) {
+            return early;
+          }
+          if (exchange.status() == 200) {
+            throw lost("ended a stream before its end", null);
+          }
+        }
+        if (line == null || exchange.status() != 200) {
+          throw Step.refusal(exchange.status(), line == null ? new byte[0] : line);
+        }
+        var step = Step.of(line);
+        if (step == null) {
+          continue;
+        }
+        if (step.cached() != null && from == 0) {
+          cachedTokens = Math.min(step.cached(), promptTokens);
+        }
+        var end = take(step, from);
+        if (end != null) {
+          return end;
+        }
+        if (made() - from < step.predicted()) {
+          if (whole) {
+            throw lost("left out tokens of an answer that was not streamed", null);
+          }
+          whole = true;
+          return null;
+        }
+        if (step.end() != null) {
+          whole = false;
+          return afterLeg(step.end(), made() - from < most);
+        }
+      }
+    } catch (IOException e) {
+      if (e instanceof ConnectException || e instanceof HttpConnectTimeoutException) {
+        throw new WorkerLostException(
+            ErrorCode.BACKEND_CANNOT_CONNECT, "llama.cpp's server cannot be reached: " + e, e);
+      }
+      if (made() == from) {
+        throw new LegBroken(e);
+      }
+      throw lost("broke a stream off: " + e, e);
+    }
+  }
+
+  private @Nullable Runnable afterLeg(Step.End why, boolean early) {
+    return switch (why) {
+      case END_OF_TEXT -> finish(FinishReason.EOS);
+      case LIMIT -> early || made() == budget ? finish(FinishReason.LENGTH) : null;
+      case OTHER -> throw lost("ended a stream for no reason that it told", null);
+    };
+  }
+
+  /** The next line; null at the end of all lines, or when the text ends before its time. */
+  private byte @Nullable [] awaitLine(Exchange exchange) throws IOException {
+    long silentUntil = System.nanoTime() + host.silence().toNanos();
+    while (true) {
+      var line = exchange.line();
+      if (line != null) {
+        return line;
+      }
+      if (exchange.isOver() || ending() != null) {
+        return null;
+      }
+      long now = System.nanoTime();
+      if (now - silentUntil >= 0 && !prompting.isGuided()) { // that comes all at once
+        throw new WorkerLostException(
+            ErrorCode.BACKEND_RESPONSE_TIMEOUT,
+            "llama.cpp's server sent nothing for %s; see dynamo.worker.llamacpp.silence-timeout"
+                .formatted(host.silence()));
+      }
+      long wait =
+          prompting.isGuided() ? deadlineNanos - now : Math.min(silentUntil, deadlineNanos) - now;
+      LockSupport.parkNanos(this, Math.max(1, wait));
+    }
+  }
+
+  /**
+   * Appends the tokens of a step, unless one is missing before them.
+   *
+   * @return what ends the text
+   */
+  private @Nullable Runnable take(Step step, int from) {
+    if (made() - from + step.tokens().length < step.predicted()) {
+      return null;
+    }
+    int rated = 0;
+    for (int token : step.tokens()) {
+      Step.@Nullable Rated how = null;
+      if (rated < step.rated().size() && step.rated().get(rated).token() == token) {
+        how = step.rated().get(rated++);
+      }
+      var end = append(token, how);
+      if (end != null) {
+        return end;
+      }
+    }
+    return null;
+  }
+
+  private @Nullable Runnable append(int token, Step.@Nullable Rated how) {
+    if (length == tokens.length) {
+      tokens = Arrays.copyOf(tokens, Math.min(2 * length, promptTokens + budget));
+    }
+    boolean first = made() == 0;
+    boolean mayEnd = made() >= ends.leastTokens();
+    int at = length;
+    tokens[at] = token;
+    length = at + 1;
+    computing = false;
+    FinishReason finish = null;
+    StopReason stop = null;
+    if (mayEnd && ends.isEndOfText(token)) {
+      finish = FinishReason.EOS;
+    } else if (mayEnd && ends.isStop(token)) {
+      finish = FinishReason.STOP;
+      stop = new StopReason.Token(token);
+    } else if (made() == budget) {
+      finish = FinishReason.LENGTH;
+    }
+    var item =
+        new EngineOutput(
+            new int[] {token},
+            null,
+            finish,
+            null,
+            0,
+            first || finish != null ? usage() : null,
+            logprobs(how),
+            stop,
+            PassedOn.NONE);
+    if (finish != null) {
+      return () -> stream.finish(item);
+    }
+    while (!stream.hasRoom()) {
+      var early = ending();
+      if (early != null) {
+        length = at; // it was not delivered
+        return finishing(early);
+      }
+      LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
+    }
+    stream.offer(item);
+    return null;
+  }
+
+  /** What ends it, with the counts of now. */
+  private Runnable finishing(Runnable early) {
+    return givenUp ? finish(FinishReason.CANCELLED) : early;
+  }
+
+  private @Nullable Logprobs logprobs(Step.@Nullable Rated how) {
+    var alternatives = prompting.alternatives();
+    if (alternatives == null || how == null) {
+      return null;
+    }
+    cumulative += how.logprob();
+    var top = how.top().subList(0, Math.min(alternatives, how.top().size()));
+    return new Logprobs(cumulative, new double[] {how.logprob()}, List.of(top));
+  }
+}

@@ -1,0 +1,41 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import java.net.URI;
+import java.time.Duration;
+
+/**
+ * Where llama.cpp's server is, and how long to wait for it.
+ *
+ * @param server its address: scheme, host and port
+ * @param startTimeout how long a start waits for the server to have loaded its model
+ * @param silence how long the server may send nothing while it owes something
+ * @param maxWaiting generations that wait for a slot of the server; more are refused
+ * @param modelPositions positions of the model as its own files have it
+ * @param blockTokens what the model card tells of blocks
+ * @param streamBuffer tokens held per stream without demand
+ */
+public record LlamaCppConfig(
+    URI server,
+    Duration startTimeout,
+    Duration silence,
+    int maxWaiting,
+    int modelPositions,
+    int blockTokens,
+    int streamBuffer) {
+  public LlamaCppConfig {
+    atLeast("maxWaiting", maxWaiting, 0);
+    atLeast("modelPositions", modelPositions, 1);
+    atLeast("blockTokens", blockTokens, 1);
+    atLeast("streamBuffer", streamBuffer, 1);
+    if (!startTimeout.isPositive() || !silence.isPositive()) {
+      throw new IllegalArgumentException(
+          "startTimeout %s and silence %s must be positive".formatted(startTimeout, silence));
+    }
+  }
+
+  private static void atLeast(String what, int value, int bound) {
+    if (value < bound) {
+      throw new IllegalArgumentException("%s %d is below %d".formatted(what, value, bound));
+    }
+  }
+}

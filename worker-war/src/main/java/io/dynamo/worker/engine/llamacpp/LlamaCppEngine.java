@@ -1,0 +1,267 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.sampling.Admission;
+import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.GenerationDefaults;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine that asks llama.cpp's server for tokens. Safe for concurrent use. A generation begins
+ * when it is asked for, whether its stream is subscribed to or not; its deadline bounds how long it
+ * can hold a slot of the server. It has one rank, tells of no KV events, because the server has
+ * none, and of no passes.
+ */
+public final class LlamaCppEngine implements Engine, LoadReport {
+  private static final System.Logger LOG = System.getLogger(LlamaCppEngine.class.getName());
+  private static final Duration JOIN = Duration.ofSeconds(5);
+
+  private final LlamaCppConfig config;
+  private final GenerationDefaults defaults;
+  private final LongSupplier seeds;
+  private final CancelLog cancels = new CancelLog();
+  private final AtomicInteger live = new AtomicInteger();
+  private final AtomicLong promptTokens = new AtomicLong();
+  private final AtomicLong cachedTokens = new AtomicLong();
+  private volatile @Nullable Started started; // written under this
+  private volatile boolean closed; // written under this
+
+  /** What a start makes. */
+  private record Started(
+      LlamaCppServer server, ServerFacts facts, Admission admission, Slots slots) {
+    int blocks(int blockTokens) {
+      long tokens = (long) facts.slots() * facts.positions();
+      return (int) Math.min(Integer.MAX_VALUE, tokens / blockTokens);
+    }
+  }
+
+  /**
+   * @param defaults what the model's own files say where a request says nothing
+   * @param seeds for requests that name none; called on any thread
+   */
+  public LlamaCppEngine(LlamaCppConfig config, GenerationDefaults defaults, LongSupplier seeds) {
+    this.config = config;
+    this.defaults = defaults;
+    this.seeds = seeds;
+  }
+
+  /**
+   * {@inheritDoc} Waits until the server has its model.
+   *
+   * @throws IllegalStateException when it has not in time
+   */
+  @Override
+  public synchronized EngineDescription start(KvEventSink events) {
+    if (started != null || closed) {
+      throw new IllegalStateException("an engine starts once");
+    }
+    var server = new LlamaCppServer(config.server());
+    try {
+      var facts = server.awaitReady(config.startTimeout());
+      int positions = Math.min(facts.positions(), config.modelPositions());
+      var admission =
+          new Admission(
+              positions,
+              facts.vocabulary(),
+              "a slot of llama.cpp's server has %d, the model %d"
+                  .formatted(facts.positions(), config.modelPositions()));
+      var made = new Started(server, facts, admission, new Slots(facts.slots()));
+      started = made;
+      LOG.log(
+          Level.INFO,
+          "llama.cpp at {0}: {1} slots of {2} tokens; no KV events, so routers know only its load",
+          config.server(),
+          facts.slots(),
+          facts.positions());
+      return new EngineDescription(
+          positions,
+          config.blockTokens(),
+          made.blocks(config.blockTokens()),
+          1,
+          facts.slots(),
+          null,
+          false);
+    } catch (InterruptedException e) {
+      server.close();
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for " + config.server(), e);
+    } catch (RuntimeException failure) {
+      server.close();
+      throw failure;
+    }
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+    if (closed) {
+      throw TokenStream.shutDown();
+    }
+    var at = started;
+    if (at == null) {
+      throw new IllegalStateException("the engine was not started");
+    }
+    requireRank(request.routing().rank());
+    int budget = at.admission.budget(request);
+    int vocabulary = at.facts.vocabulary();
+    var plan = SamplingPlan.of(request, defaults.sampling(), vocabulary, seeds.getAsLong());
+    var ends = Ends.of(request, defaults.ends(), vocabulary);
+    var prompting = new Prompting(request, plan, ends, at.admission.contextLength());
+    if (budget == 0) {
+      var usage = new Usage(request.tokenIds().length, 0, 0);
+      return TokenStream.of(EngineOutput.finish(FinishReason.LENGTH, usage));
+    }
+    int limit = at.facts.slots() + config.maxWaiting();
+    if (live.incrementAndGet() > limit) {
+      live.decrementAndGet();
+      throw new WorkerBusyException(
+          "the engine runs and queues %d generations, its limit; try another worker"
+              .formatted(limit));
+    }
+    var generation =
+        new Generation(
+            new Way(at),
+            prompting,
+            ends,
+            request.tokenIds(),
+            budget,
+            context,
+            config.streamBuffer());
+    generation.follow(context.cancellation());
+    at.slots.enter(generation);
+    if (closed) { // perhaps too late for close to see it
+      generation.shutDown();
+    }
+    generation.start();
+    return generation.stream;
+  }
+
+  private static void requireRank(@Nullable Integer rank) {
+    if (rank != null && rank != 0) {
+      throw new InvalidRequestException("dp_rank " + rank + " is out of bounds for dp_size 1");
+    }
+  }
+
+  /** What generations see of this engine. */
+  private final class Way implements Generation.Host {
+    private final Started at;
+
+    Way(Started at) {
+      this.at = at;
+    }
+
+    @Override
+    public Exchange complete(byte[] body, Runnable onNews) {
+      return at.server.complete(body, onNews);
+    }
+
+    @Override
+    public void settled(Generation generation) {
+      promptTokens.addAndGet(generation.promptTokens());
+      cachedTokens.addAndGet(generation.cachedTokens());
+      if (generation.isGivenUp()) {
+        cancels.record();
+      }
+      at.slots.leave(generation);
+      live.decrementAndGet();
+    }
+
+    @Override
+    public Duration silence() {
+      return config.silence();
+    }
+  }
+
+  @Override
+  public int running() {
+    return live.get();
+  }
+
+  /** {@inheritDoc} Blocks in use are those that the tokens of running generations fill. */
+  @Override
+  public List<RankLoad> ranks() {
+    var at = started;
+    if (at == null) {
+      return List.of();
+    }
+    long prompts = promptTokens.get();
+    long cached = cachedTokens.get();
+    long held = 0;
+    int prefill = 0;
+    var running = at.slots.running();
+    for (var generation : running) {
+      held += (generation.length() + config.blockTokens() - 1) / config.blockTokens();
+      prefill += generation.prefillTokens();
+    }
+    int blocks = at.blocks(config.blockTokens());
+    return List.of(
+        new RankLoad(
+            running.size(),
+            at.slots.waiting(),
+            (int) Math.min(blocks, held),
+            0,
+            blocks,
+            prefill,
+            prompts,
+            cached,
+            0));
+  }
+
+  @Override
+  public long cancelled() {
+    return cancels.count();
+  }
+
+  @Override
+  public long lastCancelNanos() {
+    return cancels.lastNanos();
+  }
+
+  @Override
+  public void close() {
+    Started at;
+    synchronized (this) {
+      if (closed) {
+        return;
+      }
+      closed = true;
+      at = started;
+    }
+    if (at == null) {
+      return;
+    }
+    var left = at.slots.all();
+    left.forEach(Generation::shutDown);
+    try {
+      long until = System.nanoTime() + JOIN.toNanos();
+      for (var generation : left) {
+        if (!generation.join(Duration.ofNanos(Math.max(1, until - System.nanoTime())))) {
+          LOG.log(Level.WARNING, "a generation of llama.cpp still runs after {0}", JOIN);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    at.server.close();
+  }
+}

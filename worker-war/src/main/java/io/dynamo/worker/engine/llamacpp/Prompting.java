@@ -1,0 +1,156 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.json.Json;
+import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.SamplingPlan;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How one generation is asked of the server: every option named, so that no default of the server
+ * counts. Immutable.
+ */
+final class Prompting {
+  private static final List<String> ANSWER =
+      List.of(
+          "tokens",
+          "stop",
+          "stop_type",
+          "tokens_predicted",
+          "timings/cache_n",
+          "completion_probabilities");
+  private static final List<String> SAMPLERS =
+      List.of("penalties", "temperature", "min_p", "top_k", "top_p");
+  private static final long SEED_MIX = 0x9E3779B97F4A7C15L;
+  private static final long ANY_SEED = 0xFFFFFFFFL; // what the server takes for "choose one"
+
+  private final SamplingPlan plan;
+  private final Ends ends;
+  private final boolean ignoreEos;
+  private final @Nullable Integer alternatives;
+  private final Map<String, Object> form; // what guides the text; empty for nothing
+  private final int window; // tokens that penalties look back
+
+  /**
+   * @throws InvalidRequestException when the server cannot do what is asked
+   */
+  Prompting(GenerateRequest request, SamplingPlan plan, Ends ends, int contextLength) {
+    this.plan = plan;
+    this.ends = ends;
+    this.ignoreEos = request.stop().ignoreEos();
+    this.alternatives = request.output().logprobs();
+    this.form = form(request.sampling().guided());
+    this.window = contextLength;
+    if (isGuided() && ends.leastTokens() > 0) {
+      throw new InvalidRequestException("min_tokens does not go with guided decoding here");
+    }
+  }
+
+  /** Whether the text has a form that begins with its first token, so that it is made in one go. */
+  boolean isGuided() {
+    return !form.isEmpty();
+  }
+
+  /** How many likely tokens come with each; null when log probabilities are not asked for. */
+  @Nullable Integer alternatives() {
+    return alternatives;
+  }
+
+  private static Map<String, Object> form(@Nullable GuidedDecoding guided) {
+    if (guided == null) {
+      return Map.of();
+    }
+    if (guided.regex() != null || guided.structuralTag() != null) {
+      throw new InvalidRequestException(
+          "llama.cpp's server guides by JSON schema, grammar or choice, not by regex or structural tag");
+    }
+    if (guided.json() != null) {
+      return Map.of("json_schema", guided.json());
+    }
+    if (guided.grammar() != null) {
+      return Map.of("grammar", guided.grammar());
+    }
+    return guided.choice().isEmpty() ? Map.of() : Map.of("grammar", oneOf(guided.choice()));
+  }
+
+  /** A grammar of nothing but these texts. */
+  static String oneOf(List<String> choices) {
+    var grammar = new StringBuilder("root ::= ");
+    for (int i = 0; i < choices.size(); i++) {
+      grammar.append(i == 0 ? "\"" : " | \"");
+      choices.get(i).codePoints().forEach(letter -> grammar.append(escaped(letter)));
+      grammar.append('"');
+    }
+    return grammar.toString();
+  }
+
+  private static String escaped(int letter) {
+    return letter >= ' ' && letter < 127 && letter != '"' && letter != '\\'
+        ? Character.toString(letter)
+        : "\\U%08X".formatted(letter);
+  }
+
+  /**
+   * The body that asks for {@code most} tokens after {@code text}.
+   *
+   * @param made those of {@code text} that were generated
+   * @param streamed whether the tokens come one by one
+   */
+  byte[] body(int[] text, int made, int most, boolean streamed) {
+    var body = new LinkedHashMap<String, @Nullable Object>();
+    body.put("prompt", text);
+    body.put("n_predict", most);
+    body.put("stream", streamed);
+    body.put("return_tokens", true);
+    body.put("return_progress", streamed);
+    body.put("cache_prompt", true);
+    body.put("samplers", SAMPLERS);
+    body.put("mirostat", 0);
+    body.put("dynatemp_range", 0);
+    body.put("temperature", plan.temperature());
+    body.put("top_k", plan.topK());
+    body.put("top_p", plan.topP());
+    body.put("min_p", plan.minP());
+    body.put("repeat_penalty", plan.repetitionPenalty());
+    body.put("frequency_penalty", plan.frequencyPenalty());
+    body.put("presence_penalty", plan.presencePenalty());
+    body.put("repeat_last_n", window);
+    body.put("seed", seed(made));
+    boolean early = made < ends.leastTokens();
+    body.put("ignore_eos", ignoreEos || early);
+    body.put("logit_bias", bias(early));
+    body.put("n_probs", alternatives == null ? 0 : Math.max(1, alternatives));
+    body.put("post_sampling_probs", false);
+    body.put("response_fields", ANSWER);
+    body.putAll(form);
+    return Json.write(body);
+  }
+
+  /** The server's draws begin anew with each request; a text that goes on must not repeat them. */
+  private long seed(int made) {
+    long seed = plan.seed();
+    if (made > 0) {
+      long mixed = (seed + made) * SEED_MIX;
+      seed = mixed ^ mixed >>> 32;
+    }
+    seed &= ANY_SEED;
+    return seed == ANY_SEED ? seed - 1 : seed;
+  }
+
+  private List<List<Object>> bias(boolean early) {
+    var bias = new ArrayList<List<Object>>();
+    plan.bias().forEach((id, by) -> bias.add(List.of(id, by)));
+    if (early) {
+      for (int id : ends.ids()) {
+        bias.add(List.of(id, false)); // never
+      }
+    }
+    return bias;
+  }
+}

@@ -1,0 +1,28 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import io.dynamo.json.JsonObject;
+
+/**
+ * What the server tells about itself.
+ *
+ * @param positions tokens that one slot can hold
+ * @param slots generations that it runs at once
+ * @param vocabulary ids that its model knows
+ */
+record ServerFacts(int positions, int slots, int vocabulary) {
+  /**
+   * @param props the answer of {@code /props}
+   * @param models the answer of {@code /v1/models}
+   * @throws IllegalArgumentException when they lack something
+   */
+  static ServerFacts of(JsonObject props, JsonObject models) {
+    var listed = models.optionalObjects("data");
+    if (listed.isEmpty()) {
+      throw new IllegalArgumentException("member \"data\" is empty");
+    }
+    return new ServerFacts(
+        props.object("default_generation_settings").count("n_ctx"),
+        props.count("total_slots"),
+        listed.getFirst().object("meta").count("n_vocab"));
+  }
+}

@@ -1,0 +1,44 @@
+package io.dynamo.worker.engine.mock;
+
+/**
+ * How a rank of a {@link MockEngine} makes up its passes, in vLLM's terms.
+ *
+ * @param passTokens tokens that a pass computes at most ({@code max_num_batched_tokens})
+ * @param chunkedPrefill whether a prompt may be cut to fit into a pass
+ * @param prefixCaching whether blocks are cached, shared and told of
+ * @param victim which sequence gives its blocks back when there are none left
+ * @param timing how long a pass takes
+ * @param speedup divides that; 1 is as modelled
+ * @param decodeSpeedup divides the time of decoding once more
+ */
+public record Scheduling(
+    int passTokens,
+    boolean chunkedPrefill,
+    boolean prefixCaching,
+    Victim victim,
+    PassTiming timing,
+    double speedup,
+    double decodeSpeedup) {
+  /** Who is preempted. */
+  public enum Victim {
+    /** The one that was admitted last. */
+    NEWEST,
+    /** The one that was admitted first. */
+    OLDEST
+  }
+
+  public Scheduling {
+    if (passTokens < 1) {
+      throw new IllegalArgumentException("passTokens " + passTokens + " is below 1");
+    }
+    if (!(speedup > 0) || !(decodeSpeedup > 0)) {
+      throw new IllegalArgumentException(
+          "speedup %s and decodeSpeedup %s must be above 0".formatted(speedup, decodeSpeedup));
+    }
+  }
+
+  /** vLLM's defaults at a pace of {@code timing}. */
+  public static Scheduling of(PassTiming timing) {
+    return new Scheduling(8192, true, true, Victim.NEWEST, timing, 1, 1);
+  }
+}

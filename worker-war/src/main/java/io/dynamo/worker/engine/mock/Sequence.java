@@ -1,0 +1,64 @@
+package io.dynamo.worker.engine.mock;
+
+import java.util.Arrays;
+
+/**
+ * One text as the scheduler sees it: its tokens, and how many of them have keys and values. Used by
+ * the rank's thread only.
+ *
+ * <p>Invariant: {@code computed <= length}; the newest token is computed by the pass that makes the
+ * next one.
+ */
+abstract class Sequence {
+  final int promptTokens;
+  final SequenceBlocks blocks;
+  private int[] tokens; // the prompt, then what was generated
+  private int length;
+  int computed; // the scheduler's, like what follows
+  int passTokens; // computed in the pass under way
+  int passPrompt; // those of them that are prompt
+  int passBefore; // tokens of the prompt that were there before the pass
+  boolean firstByPrefill; // the pass that computes the prompt's end makes the first token
+  int admissions;
+  int reused; // tokens found in the cache, at the first admission
+  int mostReused; // the most of them at any admission
+
+  Sequence(int[] prompt, int mostTokens, SequenceBlocks blocks) {
+    this.promptTokens = prompt.length;
+    this.length = prompt.length;
+    this.tokens = Arrays.copyOf(prompt, mostTokens);
+    this.blocks = blocks;
+  }
+
+  /** Whether it can take a token now. */
+  abstract boolean hasRoom();
+
+  final int[] tokens() {
+    return tokens;
+  }
+
+  final int length() {
+    return length;
+  }
+
+  final int generated() {
+    return length - promptTokens;
+  }
+
+  final int lastToken() {
+    return tokens[length - 1];
+  }
+
+  final boolean isFull() {
+    return length == tokens.length;
+  }
+
+  final void append(int token) {
+    tokens[length++] = token;
+  }
+
+  /** Whether its next token can be drawn. */
+  final boolean isReady() {
+    return computed >= length;
+  }
+}

@@ -1,0 +1,27 @@
+"""Serves a GGUF file with llama.cpp's own server, until standard input ends.  usage: llama_server.py FILE SLOTS
+
+Keys and values are kept in fp32, as the reference computed. Prints the server's address when it is ready.
+"""
+
+import sys
+
+import xllamacpp
+
+
+def main(model, slots):
+    params = xllamacpp.CommonParams()
+    params.model.path = model
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_parallel = int(slots)
+    params.n_ctx = 4096 * params.n_parallel
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.warmup = False
+    params.cache_type_k = params.cache_type_v = xllamacpp.ggml_type.GGML_TYPE_F32
+    server = xllamacpp.Server(params)
+    print("ready", server.listening_address, flush=True)
+    sys.stdin.read()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
