@@ -31,6 +31,9 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_NAMESPACE", SettingKeys.NAMESPACE),
           plain("DYN_HTTP_HOST", SettingKeys.HTTP_HOST),
           plain("DYN_HTTP_PORT", SettingKeys.HTTP_PORT),
+          plain("DYN_TLS_CERT_PATH", SettingKeys.HTTP_TLS_CERTIFICATE),
+          plain("DYN_TLS_KEY_PATH", SettingKeys.HTTP_TLS_KEY),
+          plain("DYN_TLS_CLIENT_CA_CERT_PATH", SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES),
           numbered("DYN_RUNTIME_INHIBITED_DURATION_SECS", SettingKeys.INHIBITED_DURATION, "s"),
           numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", SettingKeys.DRAIN_TIMEOUT, "s"),
           new Alias(

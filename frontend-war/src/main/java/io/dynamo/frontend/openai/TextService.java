@@ -234,7 +234,12 @@ public final class TextService {
         var body =
             JsonBody.parse(
                 JsonBody.read(
-                    call.body(), call.contentBytes(), settings.bodyLimitBytes(), deadline, share));
+                    call.body(),
+                    call.contentBytes(),
+                    settings.bodyLimitBytes(),
+                    deadline,
+                    settings.uploadTimeout(),
+                    share));
         var metadata = CallHeaders.metadata(call.headers());
         var name = JsonBody.model(body);
         boolean streams = JsonBody.asksForStream(body);
