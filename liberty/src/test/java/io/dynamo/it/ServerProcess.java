@@ -121,8 +121,18 @@ final class ServerProcess implements AutoCloseable {
     return new ServerProcess(plan, port, folder, console, builder.start());
   }
 
-  /** Waits until {@code /health/ready} says yes. */
+  /** Waits until {@code /health/ready} says yes. A server that never does is ended. */
   ServerProcess awaitReady() {
+    try {
+      poll();
+    } catch (RuntimeException | Error never) {
+      close();
+      throw never;
+    }
+    return this;
+  }
+
+  private void poll() {
     Polling.until(
         name + " ready",
         START,
@@ -133,7 +143,6 @@ final class ServerProcess implements AutoCloseable {
           }
           return get("/health/ready").statusCode() == 200;
         });
-    return this;
   }
 
   URI uri(String path) {
