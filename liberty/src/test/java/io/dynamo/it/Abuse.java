@@ -133,7 +133,8 @@ final class Abuse {
 
     Resets(ServerProcess server, int perSecond, String prompt) {
       this.server = server;
-      this.head = "POST /v1/chat/completions HTTP/1.1\r\nHost: a".getBytes(StandardCharsets.US_ASCII);
+      this.head =
+          "POST /v1/chat/completions HTTP/1.1\r\nHost: a".getBytes(StandardCharsets.US_ASCII);
       var body = ChatClient.body(Cluster.MODEL, prompt, 100, true);
       this.whole = request(body.length(), body);
       this.periodNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;

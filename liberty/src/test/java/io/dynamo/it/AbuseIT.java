@@ -123,8 +123,8 @@ class AbuseIT {
         });
   }
 
-  private static void assertLeavesNothing(
-      ServerProcess server, Footprint before, JvmCensus threads) throws Exception {
+  private static void assertLeavesNothing(ServerProcess server, Footprint before, JvmCensus threads)
+      throws Exception {
     Polling.untilAsserted(
         Duration.ofSeconds(20),
         () ->

@@ -22,9 +22,12 @@ class DisconnectIT {
       try (var warm = server.chat(ChatClient.body(Cluster.MODEL, "Warm up", 4, true))) {
         assertThat(warm.text()).isNotEmpty();
       }
-      assertThat(Departures.median(server, "prefill", true, false, ChatClient::hangUp)).isLessThan(WITHIN);
-      assertThat(Departures.median(server, "stream", true, true, ChatClient::hangUp)).isLessThan(WITHIN);
-      assertThat(Departures.median(server, "unary", false, false, ChatClient::hangUp)).isLessThan(WITHIN);
+      assertThat(Departures.median(server, "prefill", true, false, ChatClient::hangUp))
+          .isLessThan(WITHIN);
+      assertThat(Departures.median(server, "stream", true, true, ChatClient::hangUp))
+          .isLessThan(WITHIN);
+      assertThat(Departures.median(server, "unary", false, false, ChatClient::hangUp))
+          .isLessThan(WITHIN);
       assertThat(Departures.median(server, "reset", true, true, ChatClient::reset))
           .isLessThan(WITHIN.plus(INTERVAL)); // noticed at the next write
       assertThat(server.get("/health/ready").body()).contains("\"native\":\"present\"");

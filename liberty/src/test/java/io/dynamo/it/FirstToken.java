@@ -43,8 +43,7 @@ final class FirstToken {
     return new FirstToken(server, prompt);
   }
 
-  private static int usage(ServerProcess server, String prompt, String pointer)
-      throws IOException {
+  private static int usage(ServerProcess server, String prompt, String pointer) throws IOException {
     try (var client = server.chat(body(prompt, false))) {
       assertThat(client.status()).isEqualTo(200);
       return client.json().at(pointer).asInt(-1);
@@ -65,10 +64,7 @@ final class FirstToken {
     Arrays.sort(nanos);
     System.out.printf(
         "first token, %s: median %.1f ms, 90 %% %.1f ms, worst %.1f ms%n",
-        during,
-        nanos[PROBES / 2] / 1e6,
-        nanos[PROBES * 9 / 10] / 1e6,
-        nanos[PROBES - 1] / 1e6);
+        during, nanos[PROBES / 2] / 1e6, nanos[PROBES * 9 / 10] / 1e6, nanos[PROBES - 1] / 1e6);
     return Duration.ofNanos(nanos[PROBES / 2]);
   }
 

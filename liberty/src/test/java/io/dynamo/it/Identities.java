@@ -27,7 +27,8 @@ final class Identities {
   /** Makes the authority, and those it names, for 127.0.0.1. */
   Identities(Path folder, String... names) throws Exception {
     this.folder = Files.createDirectories(folder);
-    keytool(AUTHORITY, "-genkeypair", "-keyalg", "RSA", "-dname", "CN=test authority", "-ext", "bc:c");
+    keytool(
+        AUTHORITY, "-genkeypair", "-keyalg", "RSA", "-dname", "CN=test authority", "-ext", "bc:c");
     keytool(AUTHORITY, "-exportcert", "-rfc", "-file", authorityFile().toString());
     for (var name : names) {
       sign(name);
@@ -40,7 +41,14 @@ final class Identities {
     keytool(name, "-certreq", "-file", request);
     var certificate = certificateFile(name).toString();
     keytool(
-        AUTHORITY, "-gencert", "-rfc", "-ext", "san=ip:127.0.0.1", "-infile", request, "-outfile",
+        AUTHORITY,
+        "-gencert",
+        "-rfc",
+        "-ext",
+        "san=ip:127.0.0.1",
+        "-infile",
+        request,
+        "-outfile",
         certificate);
     var trusting = folder.resolve(name + "-chain.pem");
     Files.writeString(

@@ -53,7 +53,8 @@ class TlsIT {
         assertThat(whole.json().at("/choices/0/message/content").asText()).isNotEmpty();
       }
       assertSpeaksHttp11OverTlsOnly(server);
-      assertThat(server.console()).contains("serves \"tiny\" at https://127.0.0.1:" + server.port());
+      assertThat(server.console())
+          .contains("serves \"tiny\" at https://127.0.0.1:" + server.port());
 
       assertThat(Departures.median(server, "tls prefill", true, false, ChatClient::hangUp))
           .isLessThan(WITHIN);
@@ -71,8 +72,7 @@ class TlsIT {
     assertThat(server.get("/v1/models").version()).isEqualTo(HttpClient.Version.HTTP_1_1);
     var context = identities.client(null);
     var address = InetAddress.getLoopbackAddress();
-    try (var socket =
-        (SSLSocket) context.getSocketFactory().createSocket(address, server.port())) {
+    try (var socket = (SSLSocket) context.getSocketFactory().createSocket(address, server.port())) {
       var parameters = socket.getSSLParameters();
       parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
       socket.setSSLParameters(parameters);
@@ -81,7 +81,8 @@ class TlsIT {
       assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.3");
     }
     try (var clear = ChatClient.post(server.port(), body("Anybody there?", true))) {
-      assertThatThrownBy(clear::status).isInstanceOf(IOException.class)
+      assertThatThrownBy(clear::status)
+          .isInstanceOf(IOException.class)
           .isNotInstanceOf(SocketTimeoutException.class);
     }
   }

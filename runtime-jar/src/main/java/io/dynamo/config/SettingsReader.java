@@ -58,8 +58,7 @@ public final class SettingsReader {
     reader.problems.addAll(RouterReader.unknown(names));
     SettingKeys.all().forEach(reader::take);
     reader.requireTogether(SettingKeys.HTTP_TLS_CERTIFICATE, SettingKeys.HTTP_TLS_KEY);
-    reader.requireWith(
-        SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES, SettingKeys.HTTP_TLS_CERTIFICATE);
+    reader.requireWith(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES, SettingKeys.HTTP_TLS_CERTIFICATE);
     if (!reader.values.containsKey(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES)) {
       reader.requireLoopback(SettingKeys.HTTP_HOST, SettingKeys.INSECURE);
     }

@@ -162,7 +162,8 @@ class RouterSettingsTest {
   void aVariableOfTheEnvironmentIsNoUnknownName() {
     // DYNAMO_ROUTER_QUEUE_THRESHOLD, as MicroProfile Config lists it
     var settings =
-        read(Map.of("dynamo.router.queue-threshold", "2"), List.of("dynamo.router.queue.threshold"));
+        read(
+            Map.of("dynamo.router.queue-threshold", "2"), List.of("dynamo.router.queue.threshold"));
 
     assertThat(settings).isEqualTo(read(Map.of("dynamo.router.queue-threshold", "2")));
   }

@@ -75,8 +75,7 @@ final class PlaneOpener implements RuntimeOpener {
         opened.push(
             "events", EVENTS_PATIENCE, events(settings.event(), discovery, metrics, random, clock));
     opened.push(
-        "HTTP port",
-        HttpPort.open(settings.server(), settings.frontend(), outputFolder(), timer));
+        "HTTP port", HttpPort.open(settings.server(), settings.frontend(), outputFolder(), timer));
     return new DynamoRuntime(
         settings,
         metrics,

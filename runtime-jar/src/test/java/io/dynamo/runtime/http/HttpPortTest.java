@@ -275,9 +275,7 @@ class HttpPortTest {
     assertThat(piece()).isNotEqualTo(before);
     assertThat(certificate()).isEqualTo(certificate("other"));
     assertThat(files.update()).isFalse();
-    assertThat(folder().toFile().list())
-        .as("the piece, its store and the one before")
-        .hasSize(3);
+    assertThat(folder().toFile().list()).as("the piece, its store and the one before").hasSize(3);
   }
 
   @Test
