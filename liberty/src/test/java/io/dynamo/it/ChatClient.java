@@ -11,6 +11,7 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -18,6 +19,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -53,24 +56,36 @@ final class ChatClient implements AutoCloseable {
     }
   }
 
-  private final Socket socket;
+  private final Socket wire;
+  private final Socket socket; // what is spoken through: the wire itself, or TLS over it
   private final InputStream in;
   private final Map<String, String> headers = new HashMap<>();
   private int status;
   private long chunkLeft; // of the current chunk; -1 before the first, MIN_VALUE after the last
 
-  private ChatClient(Socket socket) throws IOException {
+  private ChatClient(Socket wire, Socket socket) throws IOException {
+    this.wire = wire;
     this.socket = socket;
     this.in = new BufferedInputStream(socket.getInputStream());
   }
 
   /** Sends a chat completion request and returns without waiting for the answer. */
   static ChatClient post(int port, String body) throws IOException {
-    var socket = new Socket();
-    socket.setTcpNoDelay(true);
-    socket.setSoTimeout((int) READ_LIMIT.toMillis());
-    socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5_000);
-    var client = new ChatClient(socket);
+    return post(port, null, body);
+  }
+
+  /**
+   * The same.
+   *
+   * @param tls what to speak it with; null speaks in the clear
+   */
+  static ChatClient post(int port, @Nullable SSLContext tls, String body) throws IOException {
+    var wire = new Socket();
+    wire.setTcpNoDelay(true);
+    wire.setSoTimeout((int) READ_LIMIT.toMillis());
+    wire.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 5_000);
+    var socket = tls == null ? wire : secured(wire, port, tls);
+    var client = new ChatClient(wire, socket);
     var bytes = body.getBytes(StandardCharsets.UTF_8);
     var head =
         "POST /v1/chat/completions HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n"
@@ -80,6 +95,15 @@ final class ChatClient implements AutoCloseable {
     out.write(bytes);
     out.flush();
     return client;
+  }
+
+  private static Socket secured(Socket wire, int port, SSLContext tls) throws IOException {
+    var over = (SSLSocket) tls.getSocketFactory().createSocket(wire, "127.0.0.1", port, true);
+    var parameters = over.getSSLParameters();
+    parameters.setEndpointIdentificationAlgorithm("HTTPS");
+    over.setSSLParameters(parameters);
+    over.startHandshake();
+    return over;
   }
 
   /** A request body. */
@@ -177,21 +201,34 @@ final class ChatClient implements AutoCloseable {
     return parse(text.toString());
   }
 
-  /** Hangs up in order: the kernel sends FIN. */
+  /**
+   * Hangs up in order: TLS says goodbye, the kernel sends FIN. What has come by then is read first,
+   * as a client does that waits for its answer: the kernel makes a close with bytes unread (TLS
+   * tickets, comments) a reset.
+   */
   void hangUp() throws IOException {
+    wire.setSoTimeout(1);
+    try {
+      while (in.read() >= 0) {}
+    } catch (SocketTimeoutException nothingMore) {
+      // it has read all
+    }
     socket.shutdownOutput();
-    socket.close();
+    if (!wire.isOutputShutdown()) {
+      wire.shutdownOutput();
+    }
+    wire.close();
   }
 
-  /** Hangs up hard: the kernel sends RST. */
+  /** Hangs up hard: the kernel sends RST, and TLS says nothing. */
   void reset() throws IOException {
-    socket.setSoLinger(true, 0);
-    socket.close();
+    wire.setSoLinger(true, 0);
+    wire.close();
   }
 
   @Override
   public void close() throws IOException {
-    socket.close();
+    wire.close();
   }
 
   private String line() throws IOException {

@@ -16,6 +16,7 @@ class ConfigurationIT {
         ServerProcess.Plan.named("settings-bad")
             .with("DYNAMO_WORKER_RANKS", "0")
             .with("DYNAMO_FRONTEND_HEARTBEAT", "never")
+            .with("DYN_TLS_CERT_PATH", "/tls/certificate.pem")
             .with("DYN_REQUEST_PLANE_CODEC", "xml")
             .with("DYN_DISCOVERY_BACKEND", "carrier-pigeon");
     try (var server = plan.start()) {
@@ -25,6 +26,7 @@ class ConfigurationIT {
           .contains(
               "dynamo.worker.ranks",
               "dynamo.frontend.heartbeat",
+              "dynamo.http.tls.certificate = \"/tls/certificate.pem\" has no effect without dynamo.http.tls.key",
               "dynamo.request.codec",
               "dynamo.discovery.backend");
       assertServesNothing(server);

@@ -87,7 +87,7 @@ record JvmCensus(
     return ports;
   }
 
-  private static String jcmd(long pid, String command) throws IOException, InterruptedException {
+  static String jcmd(long pid, String command) throws IOException, InterruptedException {
     var output = Files.createTempFile("jcmd", ".txt");
     try {
       var process =

@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,32 +32,43 @@ final class ServerProcess implements AutoCloseable {
   private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));
   private static final Duration START = Duration.ofMinutes(2);
   private static final Duration STOP = Duration.ofSeconds(45); // Liberty quiesces for up to 30 s
-  private static final HttpClient HTTP =
-      HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();
+  private static final HttpClient HTTP = client().build();
 
   private final String name;
   private final int port;
+  private final @Nullable SSLContext tls;
+  private final HttpClient http;
   private final Path folder;
   private final Path console;
   private final Process process;
 
-  private ServerProcess(String name, int port, Path folder, Path console, Process process) {
-    this.name = name;
+  private ServerProcess(Plan plan, int port, Path folder, Path console, Process process) {
+    this.name = plan.name();
     this.port = port;
+    this.tls = plan.tls();
+    this.http = tls == null ? HTTP : client().sslContext(tls).build();
     this.folder = folder;
     this.console = console;
     this.process = process;
   }
 
-  /** What a server is started with. Immutable. */
-  record Plan(String name, Map<String, String> environment) {
+  private static HttpClient.Builder client() {
+    return HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2));
+  }
+
+  /**
+   * What a server is started with. Immutable.
+   *
+   * @param tls what to speak to it with; null speaks in the clear
+   */
+  record Plan(String name, Map<String, String> environment, @Nullable SSLContext tls) {
     Plan {
       environment = Map.copyOf(environment);
     }
 
     /** A server that plays all roles. */
     static Plan named(String name) {
-      return new Plan(name, Map.of());
+      return new Plan(name, Map.of(), null);
     }
 
     /**
@@ -69,7 +81,12 @@ final class ServerProcess implements AutoCloseable {
     Plan with(String variable, String value) {
       var more = new LinkedHashMap<>(environment);
       more.put(variable, value);
-      return new Plan(name, more);
+      return new Plan(name, more, tls);
+    }
+
+    /** A server that is spoken to with {@code client}. */
+    Plan over(SSLContext client) {
+      return new Plan(name, environment, client);
     }
 
     /** Starts it; the caller closes it. Returns before it is ready. */
@@ -101,11 +118,21 @@ final class ServerProcess implements AutoCloseable {
     environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());
-    return new ServerProcess(plan.name(), port, folder, console, builder.start());
+    return new ServerProcess(plan, port, folder, console, builder.start());
   }
 
-  /** Waits until {@code /health/ready} says yes. */
+  /** Waits until {@code /health/ready} says yes. A server that never does is ended. */
   ServerProcess awaitReady() {
+    try {
+      poll();
+    } catch (RuntimeException | Error never) {
+      close();
+      throw never;
+    }
+    return this;
+  }
+
+  private void poll() {
     Polling.until(
         name + " ready",
         START,
@@ -116,11 +143,10 @@ final class ServerProcess implements AutoCloseable {
           }
           return get("/health/ready").statusCode() == 200;
         });
-    return this;
   }
 
   URI uri(String path) {
-    return URI.create("http://127.0.0.1:" + port + path);
+    return URI.create((tls == null ? "http" : "https") + "://127.0.0.1:" + port + path);
   }
 
   int port() {
@@ -132,9 +158,14 @@ final class ServerProcess implements AutoCloseable {
     return folder;
   }
 
+  /** Sends a chat completion request and returns without waiting for the answer. */
+  ChatClient chat(String body) throws IOException {
+    return ChatClient.post(port, tls, body);
+  }
+
   HttpResponse<String> get(String path) throws IOException, InterruptedException {
     var request = HttpRequest.newBuilder(uri(path)).timeout(Duration.ofSeconds(10)).build();
-    return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
+    return http.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
   /** What the server printed so far. */

@@ -9,6 +9,7 @@ import java.time.Duration;
  * @param maxConcurrentRequests requests of all models, waiting ones included; more are answered 503
  *     with {@code Retry-After}
  * @param bodyLimitBytes of a request body
+ * @param uploadTimeout for a whole request body
  * @param requestTimeout a generation's deadline
  * @param firstItemWait how long the status line waits for the first item
  * @param heartbeat between comments on a stream without its first token
@@ -23,6 +24,7 @@ public record FrontendSettings(
     int migrationLimit,
     int maxConcurrentRequests,
     int bodyLimitBytes,
+    Duration uploadTimeout,
     Duration requestTimeout,
     Duration firstItemWait,
     Duration heartbeat,

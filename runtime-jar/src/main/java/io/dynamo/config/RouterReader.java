@@ -17,7 +17,10 @@ final class RouterReader {
   /** Names of settings that the router does not have, each as a problem. */
   static List<String> unknown(Iterable<String> names) {
     var known = new HashSet<String>();
-    RouterKeys.all().forEach(key -> known.add(key.name()));
+    for (var key : RouterKeys.all()) {
+      known.add(key.name());
+      known.add(key.name().replace('-', '.')); // how a variable of the environment is listed
+    }
     var problems = new ArrayList<String>();
     for (var name : names) {
       if (name.startsWith("dynamo.router.") && !known.contains(name)) {

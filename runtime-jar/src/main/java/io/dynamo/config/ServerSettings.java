@@ -10,6 +10,7 @@ import java.util.Set;
  * dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.runtime.*}, {@code
  * dynamo.native.extract-dir}.
  *
+ * @param httpMaxConnections that the HTTP port holds open; more are closed at once
  * @param inhibitedDuration how long an instance is set aside after a failure; zero never
  * @param drainTimeout how long running streams may take to end when the server stops
  * @param handoverAfter how long a draining worker lets all its streams be, before it hands those
@@ -21,6 +22,8 @@ public record ServerSettings(
     String namespace,
     String httpHost,
     int httpPort,
+    int httpMaxConnections,
+    HttpTlsSettings httpTls,
     boolean insecure,
     Duration inhibitedDuration,
     Duration drainTimeout,

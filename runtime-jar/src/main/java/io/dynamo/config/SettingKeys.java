@@ -44,9 +44,39 @@ final class SettingKeys {
           TEXT,
           "127.0.0.1",
           none(),
-          "where the HTTP port is bound; off loopback only with `dynamo.security.insecure`");
+          "where the HTTP port is bound; off loopback only with `dynamo.http.tls.client-authorities`"
+              + " or `dynamo.security.insecure`");
   static final SettingKey<Integer> HTTP_PORT =
       KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port");
+  static final SettingKey<Integer> HTTP_MAX_CONNECTIONS =
+      KEYS.key(
+          "dynamo.http.max-connections",
+          INTEGER,
+          "16384",
+          between(1, 1_000_000),
+          "connections that the HTTP port holds open; more are closed at once");
+  static final SettingKey<Path> HTTP_TLS_CERTIFICATE =
+      KEYS.key(
+          "dynamo.http.tls.certificate",
+          PATH,
+          "",
+          none(),
+          "PEM chain of the HTTP port, its own certificate first; the port then speaks TLS and"
+              + " nothing else");
+  static final SettingKey<Path> HTTP_TLS_KEY =
+      KEYS.key(
+          "dynamo.http.tls.key",
+          PATH,
+          "",
+          none(),
+          "PEM key of the HTTP port's certificate, without a password");
+  static final SettingKey<Path> HTTP_TLS_CLIENT_AUTHORITIES =
+      KEYS.key(
+          "dynamo.http.tls.client-authorities",
+          PATH,
+          "",
+          none(),
+          "PEM certificates that clients are checked against; the HTTP port then demands one");
   static final SettingKey<Boolean> INSECURE =
       KEYS.key(
           "dynamo.security.insecure",
@@ -201,6 +231,13 @@ final class SettingKeys {
           "45MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
           "a request body");
+  static final SettingKey<Duration> UPLOAD_TIMEOUT =
+      KEYS.key(
+          "dynamo.frontend.upload-timeout",
+          DURATION,
+          "60s",
+          WAIT,
+          "how long a request body may take to arrive; then it is answered 408");
   static final SettingKey<Duration> REQUEST_TIMEOUT =
       KEYS.key("dynamo.frontend.request-timeout", DURATION, "10m", WAIT, "a generation's deadline");
   static final SettingKey<Duration> FIRST_ITEM_WAIT =

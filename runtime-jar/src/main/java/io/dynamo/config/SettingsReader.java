@@ -58,7 +58,11 @@ public final class SettingsReader {
     var reader = new SettingsReader(lookup);
     reader.problems.addAll(RouterReader.unknown(names));
     SettingKeys.all().forEach(reader::take);
-    reader.requireLoopback(SettingKeys.HTTP_HOST, SettingKeys.INSECURE);
+    reader.requireTogether(SettingKeys.HTTP_TLS_CERTIFICATE, SettingKeys.HTTP_TLS_KEY);
+    reader.requireWith(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES, SettingKeys.HTTP_TLS_CERTIFICATE);
+    if (!reader.values.containsKey(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES)) {
+      reader.requireLoopback(SettingKeys.HTTP_HOST, SettingKeys.INSECURE);
+    }
     reader.requireLoopback(TcpKeys.HOST, SettingKeys.INSECURE);
     reader.requireOneAddress(TcpKeys.HOST);
     reader.requireTogether(TcpKeys.TLS_CERTIFICATE, TcpKeys.TLS_KEY);
@@ -278,6 +282,11 @@ public final class SettingsReader {
         get(SettingKeys.NAMESPACE),
         get(SettingKeys.HTTP_HOST),
         get(SettingKeys.HTTP_PORT),
+        get(SettingKeys.HTTP_MAX_CONNECTIONS),
+        new HttpTlsSettings(
+            optional(SettingKeys.HTTP_TLS_CERTIFICATE),
+            optional(SettingKeys.HTTP_TLS_KEY),
+            optional(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES)),
         get(SettingKeys.INSECURE),
         get(SettingKeys.INHIBITED_DURATION),
         get(SettingKeys.DRAIN_TIMEOUT),
@@ -348,6 +357,7 @@ public final class SettingsReader {
         get(SettingKeys.MIGRATION_LIMIT),
         get(SettingKeys.FRONTEND_MAX_CONCURRENT_REQUESTS),
         get(SettingKeys.BODY_LIMIT),
+        get(SettingKeys.UPLOAD_TIMEOUT),
         get(SettingKeys.REQUEST_TIMEOUT),
         get(SettingKeys.FIRST_ITEM_WAIT),
         get(SettingKeys.HEARTBEAT),

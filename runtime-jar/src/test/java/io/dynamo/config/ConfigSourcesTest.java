@@ -205,6 +205,20 @@ class ConfigSourcesTest {
   }
 
   @Test
+  void originalNamesOfTheHttpPortsTlsAreTranslated() {
+    var environment =
+        Map.of(
+            "DYN_TLS_CERT_PATH", "/tls/cert.pem",
+            "DYN_TLS_KEY_PATH", "/tls/key.pem",
+            "DYN_TLS_CLIENT_CA_CERT_PATH", "/tls/clients.pem");
+
+    assertThat(read(new EnvironmentAliases(environment::get)).server().httpTls())
+        .isEqualTo(
+            new HttpTlsSettings(
+                Path.of("/tls/cert.pem"), Path.of("/tls/key.pem"), Path.of("/tls/clients.pem")));
+  }
+
+  @Test
   void aStatusServerOffLoopbackNeedsAnExplicitWord() {
     var open = new HashMap<>(Map.of("DYN_SYSTEM_HOST", "0.0.0.0"));
     assertThat(read(new EnvironmentAliases(open::get)).status().isOn()).isFalse();

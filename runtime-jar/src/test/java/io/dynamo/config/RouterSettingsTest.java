@@ -178,6 +178,16 @@ class RouterSettingsTest {
   }
 
   @Test
+  void aVariableOfTheEnvironmentIsNoUnknownName() {
+    // DYNAMO_ROUTER_QUEUE_THRESHOLD, as MicroProfile Config lists it
+    var settings =
+        read(
+            Map.of("dynamo.router.queue-threshold", "2"), List.of("dynamo.router.queue.threshold"));
+
+    assertThat(settings).isEqualTo(read(Map.of("dynamo.router.queue-threshold", "2")));
+  }
+
+  @Test
   void aNameThatDoesNotExistIsRefused() {
     assertThatExceptionOfType(InvalidSettingsException.class)
         .isThrownBy(

@@ -48,6 +48,36 @@ class SettingsReaderTest {
   }
 
   @Test
+  void halfOfTheHttpPortsTlsIsRefused() {
+    for (var half : Map.of("certificate", "key", "key", "certificate").entrySet()) {
+      var values = Map.of("dynamo.http.tls." + half.getKey(), "/tls/file.pem");
+      assertThatThrownBy(() -> TestSettings.with(values))
+          .isInstanceOf(InvalidSettingsException.class)
+          .hasMessageContaining(
+              "dynamo.http.tls.%s = \"/tls/file.pem\" has no effect without dynamo.http.tls.%s; set both, or neither"
+                  .formatted(half.getKey(), half.getValue()));
+    }
+    var demand = Map.of("dynamo.http.tls.client-authorities", "/tls/clients.pem");
+    assertThatThrownBy(() -> TestSettings.with(demand))
+        .hasMessageContaining("has no effect without dynamo.http.tls.certificate");
+  }
+
+  @Test
+  void theHttpPortMayLeaveLoopbackOnceItDemandsCertificates() {
+    var values =
+        new HashMap<>(
+            Map.of(
+                "dynamo.http.host", "0.0.0.0",
+                "dynamo.http.tls.certificate", "/tls/cert.pem",
+                "dynamo.http.tls.key", "/tls/key.pem"));
+    assertThatThrownBy(() -> TestSettings.with(values))
+        .hasMessageContaining("dynamo.http.host = \"0.0.0.0\" is reachable from other machines");
+
+    values.put("dynamo.http.tls.client-authorities", "/tls/clients.pem");
+    assertThat(TestSettings.with(values).server().httpTls().scheme()).isEqualTo("https");
+  }
+
+  @Test
   void aDemandForCertificatesWithoutTlsIsRefused() {
     var demand = Map.of("dynamo.request.tcp.tls.client-authorities", "/tls/clients.pem");
     assertThatThrownBy(() -> TestSettings.with(demand))

@@ -270,7 +270,12 @@ public final class TextService {
       try (var share = admission.bodies().open()) {
         var bytes =
             JsonBody.read(
-                call.body(), call.contentBytes(), settings.bodyLimitBytes(), deadline, share);
+                call.body(),
+                call.contentBytes(),
+                settings.bodyLimitBytes(),
+                deadline,
+                settings.uploadTimeout(),
+                share);
         try (var stage = watch.stages().begin(Stage.PREPROCESS, id, watch.context())) {
           return prepared(bytes, stage.span().context());
         }

@@ -54,7 +54,8 @@ public final class FrontendRole implements RoleLifecycle {
   void start() {
     admission.open();
     var address =
-        "http://"
+        server.httpTls().scheme()
+            + "://"
             + (server.httpHost().contains(":") ? "[" + server.httpHost() + "]" : server.httpHost())
             + ":"
             + server.httpPort();

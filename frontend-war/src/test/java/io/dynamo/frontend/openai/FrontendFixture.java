@@ -301,6 +301,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             3,
             4,
             bodyLimit,
+            Duration.ofSeconds(60),
             requestTimeout,
             Duration.ofMillis(1),
             Duration.ofMillis(1),

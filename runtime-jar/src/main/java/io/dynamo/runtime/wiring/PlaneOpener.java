@@ -20,7 +20,9 @@ import io.dynamo.metrics.PrometheusText;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.health.SystemHealth;
+import io.dynamo.runtime.http.HttpPort;
 import io.dynamo.runtime.status.SystemStatus;
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -30,7 +32,9 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.eclipse.microprofile.config.ConfigProvider;
 import org.eclipse.microprofile.metrics.MetricRegistry;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Opens the runtime of a server: metrics and executors first, then discovery, and last the events,
@@ -71,6 +75,8 @@ final class PlaneOpener implements RuntimeOpener {
     var events =
         opened.push(
             "events", EVENTS_PATIENCE, events(settings.event(), discovery, metrics, random, clock));
+    opened.push(
+        "HTTP port", HttpPort.open(settings.server(), settings.frontend(), outputFolder(), timer));
     return new DynamoRuntime(
         settings,
         metrics,
@@ -82,6 +88,14 @@ final class PlaneOpener implements RuntimeOpener {
         status,
         blocking,
         timer);
+  }
+
+  /** Where the container writes; null outside of it. */
+  private static @Nullable Path outputFolder() {
+    return ConfigProvider.getConfig()
+        .getOptionalValue("server.output.dir", String.class)
+        .map(Path::of)
+        .orElse(null);
   }
 
   static ScheduledThreadPoolExecutor timer(ClosingStack opened) {

@@ -14,6 +14,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.codec.AnyCodec;
+import io.dynamo.testing.Certificates;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.InstantSource;

@@ -15,6 +15,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
+import io.dynamo.testing.Certificates;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -20,6 +20,7 @@ public final class ThreadPacer implements Pacer {
   private static final class Loop implements Runnable, Driven {
     private final Paced work;
     private volatile boolean stopped;
+    private volatile boolean asked; // for a tick, since the last one began
     private Thread thread = Thread.currentThread(); // replaced before the start, then never
 
     Loop(Paced work) {
@@ -30,7 +31,11 @@ public final class ThreadPacer implements Pacer {
     public void run() {
       try {
         while (!stopped) {
+          asked = false;
           long wait = work.tick(System.nanoTime());
+          if (asked) {
+            continue; // a lock inside the tick may have used up the permit of the wake
+          }
           if (wait == Paced.IDLE) {
             LockSupport.park(this);
           } else if (wait > 0) {
@@ -47,6 +52,7 @@ public final class ThreadPacer implements Pacer {
 
     @Override
     public void wake() {
+      asked = true;
       LockSupport.unpark(thread);
     }
 

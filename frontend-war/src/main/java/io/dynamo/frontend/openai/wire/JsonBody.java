@@ -35,7 +35,6 @@ public final class JsonBody {
   private static final int MAX_TOKENS =
       1_000_000; // of JSON; a node of the tree costs some 60 bytes
   private static final int FIRST_READ_BYTES = 8 * 1024;
-  private static final Duration UPLOAD_LIMIT = Duration.ofSeconds(60);
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
   private static final int POOLED_BUFFERS = 64;
@@ -86,11 +85,12 @@ public final class JsonBody {
   }
 
   /**
-   * Reads a whole body, within the request's deadline and a minute. One read waits as long as the
-   * server's read timeout lets it.
+   * Reads a whole body, within the request's deadline and {@code limit}. One read waits as long as
+   * the server's read timeout lets it.
    *
    * @param declaredBytes {@code Content-Length}, negative when unknown
    * @param limitBytes {@code dynamo.frontend.body-limit}
+   * @param limit {@code dynamo.frontend.upload-timeout}
    * @param share what the body takes from the budget, as it grows
    * @throws ApiException with 413 when the body is longer, 408 when it takes too long, 503 when the
    *     budget is spent, 400 when it breaks off
@@ -100,6 +100,7 @@ public final class JsonBody {
       long declaredBytes,
       int limitBytes,
       Deadline deadline,
+      Duration limit,
       BodyBudget.Share share) {
     if (declaredBytes > limitBytes) {
       throw new ApiException(
@@ -107,12 +108,12 @@ public final class JsonBody {
           "Request body of %d bytes exceeds the limit of %d bytes set by dynamo.frontend.body-limit"
               .formatted(declaredBytes, limitBytes));
     }
-    var until = deadline.within(UPLOAD_LIMIT);
+    var until = deadline.within(limit);
     var body = new byte[0];
     int size = 0;
     while (true) {
       if (until.isExpired()) {
-        throw tooSlow();
+        throw tooSlow(limit);
       }
       if (size == body.length && size < limitBytes) {
         int room = (int) Math.min(limitBytes, Math.max(FIRST_READ_BYTES, 2L * size));
@@ -123,10 +124,10 @@ public final class JsonBody {
       try {
         count = size < limitBytes ? in.read(body, size, body.length - size) : in.read(new byte[1]);
       } catch (SocketTimeoutException e) {
-        throw tooSlow();
+        throw tooSlow(limit);
       } catch (IOException e) {
         throw until.isExpired()
-            ? tooSlow()
+            ? tooSlow(limit)
             : new ApiException(400, "The request's body could not be read to its end");
       }
       if (count < 0) {
@@ -143,11 +144,12 @@ public final class JsonBody {
     }
   }
 
-  private static ApiException tooSlow() {
+  private static ApiException tooSlow(Duration limit) {
     return new ApiException(
         408,
-        "The request's body did not arrive within the request's deadline and %d s; send it faster"
-            .formatted(UPLOAD_LIMIT.toSeconds()));
+        ("The request's body did not arrive within the request's deadline and the %d ms of"
+                + " dynamo.frontend.upload-timeout; send it faster")
+            .formatted(limit.toMillis()));
   }
 
   /**

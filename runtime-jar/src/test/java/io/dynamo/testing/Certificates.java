@@ -1,4 +1,4 @@
-package io.dynamo.request.tcp;
+package io.dynamo.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,7 +18,7 @@ import java.util.List;
  * signs, as PEM files below a folder. RSA: rustls does not read the elliptic keys that the JDK
  * writes.
  */
-final class Certificates {
+public final class Certificates {
   private static final String PASSWORD = "changeit";
 
   private final Path folder;
@@ -27,7 +27,7 @@ final class Certificates {
   /**
    * @param authority name of the authority, and of its files
    */
-  Certificates(Path folder, String authority) throws Exception {
+  public Certificates(Path folder, String authority) throws Exception {
     this.folder = folder;
     this.authority = authority;
     keytool(
@@ -43,15 +43,15 @@ final class Certificates {
   }
 
   /** The authority's certificate. */
-  Path authorityFile() {
+  public Path authorityFile() {
     return folder.resolve(authority + ".ca.pem");
   }
 
-  Path certificateFile(String name) {
+  public Path certificateFile(String name) {
     return folder.resolve(name + ".cert.pem");
   }
 
-  Path keyFile(String name) {
+  public Path keyFile(String name) {
     return folder.resolve(name + ".key.pem");
   }
 
@@ -60,10 +60,19 @@ final class Certificates {
    *
    * @param alternative as in {@code ip:127.0.0.1} or {@code dns:worker.test}
    */
-  void sign(String name, String alternative) throws Exception {
+  public void sign(String name, String alternative) throws Exception {
+    sign(name, alternative, "RSA");
+  }
+
+  /**
+   * Makes {@code name} a key and a certificate, over those that it may have.
+   *
+   * @param algorithm of its key, as keytool has it
+   */
+  public void sign(String name, String alternative, String algorithm) throws Exception {
     var own = store(name);
     Files.deleteIfExists(own);
-    keytool(own, "-genkeypair", "-keyalg", "RSA", "-dname", "CN=" + name);
+    keytool(own, "-genkeypair", "-keyalg", algorithm, "-dname", "CN=" + name);
     var request = folder.resolve(name + ".csr");
     var signed = folder.resolve(name + ".signed");
     keytool(own, "-certreq", "-file", request.toString());
@@ -101,7 +110,8 @@ final class Certificates {
     return pem;
   }
 
-  private static String encoded(String what, byte[] der) {
+  /** A PEM block. */
+  public static String encoded(String what, byte[] der) {
     var body = Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII));
     return "-----BEGIN %s-----%n%s%n-----END %s-----%n"
         .formatted(what, body.encodeToString(der), what);

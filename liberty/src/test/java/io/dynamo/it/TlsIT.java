@@ -1,0 +1,124 @@
+package io.dynamo.it;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.SocketTimeoutException;
+import java.net.http.HttpClient;
+import java.nio.file.Path;
+import java.time.Duration;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The HTTP port under TLS, asked for by Dynamo's variables alone. */
+class TlsIT {
+  // a hang-up is noticed within milliseconds; the rest is for a busy machine
+  private static final Duration WITHIN = Duration.ofMillis(50);
+  private static final Duration INTERVAL = Duration.ofMillis(50);
+
+  @TempDir static Path folder;
+  private static Identities identities;
+
+  @BeforeAll
+  static void makesIdentities() throws Exception {
+    identities = new Identities(folder, "server", "client");
+  }
+
+  private static ServerProcess.Plan plan(String name) throws Exception {
+    return ServerProcess.Plan.named(name)
+        .with("DYN_TLS_CERT_PATH", identities.certificateFile("server").toString())
+        .with("DYN_TLS_KEY_PATH", identities.keyFile("server").toString())
+        .over(identities.client(null));
+  }
+
+  private static String body(String prompt, boolean stream) {
+    return ChatClient.body(Cluster.MODEL, prompt, 4, stream);
+  }
+
+  @Test
+  void streamsAndHearsItsClientsHangUpUnderTls() throws Exception {
+    var plan =
+        plan("tls")
+            .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "100ms")
+            .with("DYNAMO_WORKER_TOKEN_INTERVAL", INTERVAL.toMillis() + "ms");
+    try (var server = plan.start().awaitReady()) {
+      try (var streamed = server.chat(body("Say it in pieces", true));
+          var whole = server.chat(body("Say it at once", false))) {
+        assertThat(streamed.text()).isNotEmpty();
+        assertThat(whole.json().at("/choices/0/message/content").asText()).isNotEmpty();
+      }
+      assertSpeaksHttp11OverTlsOnly(server);
+      assertThat(server.console())
+          .contains("serves \"tiny\" at https://127.0.0.1:" + server.port());
+
+      assertThat(Departures.median(server, "tls prefill", true, false, ChatClient::hangUp))
+          .isLessThan(WITHIN);
+      assertThat(Departures.median(server, "tls stream", true, true, ChatClient::hangUp))
+          .isLessThan(WITHIN);
+      assertThat(Departures.median(server, "tls unary", false, false, ChatClient::hangUp))
+          .isLessThan(WITHIN);
+      assertThat(Departures.median(server, "tls reset", true, true, ChatClient::reset))
+          .isLessThan(WITHIN.plus(INTERVAL)); // noticed at the next write
+    }
+  }
+
+  /** A client that would rather speak HTTP/2 gets HTTP/1.1; one without TLS gets nothing. */
+  private static void assertSpeaksHttp11OverTlsOnly(ServerProcess server) throws Exception {
+    assertThat(server.get("/v1/models").version()).isEqualTo(HttpClient.Version.HTTP_1_1);
+    var context = identities.client(null);
+    var address = InetAddress.getLoopbackAddress();
+    try (var socket = (SSLSocket) context.getSocketFactory().createSocket(address, server.port())) {
+      var parameters = socket.getSSLParameters();
+      parameters.setApplicationProtocols(new String[] {"h2", "http/1.1"});
+      socket.setSSLParameters(parameters);
+      socket.startHandshake();
+      assertThat(socket.getApplicationProtocol()).isIn("", "http/1.1");
+      assertThat(socket.getSession().getProtocol()).isEqualTo("TLSv1.3");
+    }
+    try (var clear = ChatClient.post(server.port(), body("Anybody there?", true))) {
+      assertThatThrownBy(clear::status)
+          .isInstanceOf(IOException.class)
+          .isNotInstanceOf(SocketTimeoutException.class);
+    }
+  }
+
+  @Test
+  void clientsWithoutACertificateOfTheAuthorityAreRefused() throws Exception {
+    var known = identities.client("client");
+    var plan =
+        plan("tls-mutual")
+            .with("DYN_TLS_CLIENT_CA_CERT_PATH", identities.authorityFile().toString())
+            .over(known);
+    var strangers = new Identities(folder.resolve("strangers"), "client");
+    try (var server = plan.start().awaitReady()) {
+      try (var streamed = server.chat(body("It is me", true))) {
+        assertThat(streamed.text()).isNotEmpty();
+      }
+
+      assertRefused(server, identities.client(null));
+      assertRefused(server, strangers.client("client", identities));
+
+      try (var streamed = server.chat(body("It is me again", true))) {
+        assertThat(streamed.text()).isNotEmpty();
+      }
+    }
+  }
+
+  /** Under TLS 1.3 the client is refused after its own side of the handshake: when it reads. */
+  private static void assertRefused(ServerProcess server, SSLContext client) {
+    assertThatThrownBy(
+            () -> {
+              try (var refused =
+                  ChatClient.post(server.port(), client, body("Who goes there?", true))) {
+                refused.status();
+              }
+            })
+        .isInstanceOf(IOException.class)
+        .isNotInstanceOf(SocketTimeoutException.class);
+  }
+}

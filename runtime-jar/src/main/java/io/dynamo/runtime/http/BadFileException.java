@@ -1,0 +1,18 @@
+package io.dynamo.runtime.http;
+
+import java.nio.file.Path;
+
+/** A file that a setting names cannot be used. The message has the setting, the file and why. */
+final class BadFileException extends Exception {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * @param setting the last part of its key
+   */
+  BadFileException(String setting, Path file, BadPemException why) {
+    super(
+        "dynamo.http.tls.%s = \"%s\" %s; name a PEM file that this server can use"
+            .formatted(setting, file, why.getMessage()),
+        why);
+  }
+}

@@ -1,0 +1,45 @@
+package io.dynamo.runtime.http;
+
+import java.util.ArrayList;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * One block of a PEM file (RFC 7468).
+ *
+ * @param label {@code CERTIFICATE} for example
+ * @param body what stands between its two lines
+ */
+record PemBlock(String label, String body) {
+  private static final Pattern BLOCK =
+      Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \\1-----");
+
+  /** The blocks of a file in their order; what stands around them is passed over. */
+  static List<PemBlock> of(String text) {
+    var blocks = new ArrayList<PemBlock>();
+    BLOCK
+        .matcher(text)
+        .results()
+        .forEach(found -> blocks.add(new PemBlock(found.group(1), found.group(2))));
+    return blocks;
+  }
+
+  /** Whether it is encrypted in the old way, with the cipher named in the block. */
+  boolean isEncrypted() {
+    return body.contains("ENCRYPTED");
+  }
+
+  /**
+   * The bytes it holds.
+   *
+   * @throws BadPemException when they are not Base64
+   */
+  byte[] der() {
+    try {
+      return Base64.getMimeDecoder().decode(body);
+    } catch (IllegalArgumentException e) {
+      throw new BadPemException("has a block " + label + " that is not Base64", e);
+    }
+  }
+}

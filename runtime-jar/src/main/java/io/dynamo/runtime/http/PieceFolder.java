@@ -1,0 +1,106 @@
+package io.dynamo.runtime.http;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Where the piece of configuration lies, with the key stores that it names. The folder and its
+ * files are for the server's own account only, where the file system knows accounts. For one thread
+ * at a time.
+ */
+final class PieceFolder {
+  private static final String PIECE = "port.xml";
+  private static final boolean POSIX =
+      FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
+
+  private final Path folder;
+  private Set<String> current = Set.of(); // stores that the piece names
+
+  PieceFolder(Path folder) {
+    this.folder = folder;
+  }
+
+  Path path() {
+    return folder;
+  }
+
+  /**
+   * Puts a new piece in the place of the old one, in one step. The stores of the one before stay:
+   * the container may be reading them.
+   *
+   * @param xml the elements of the piece
+   * @param stores by file name, new ones each time
+   */
+  void replace(String xml, Map<String, byte[]> stores) throws IOException {
+    Files.createDirectories(folder, permissions("rwx------"));
+    for (var store : stores.entrySet()) {
+      write(folder.resolve(store.getKey()), store.getValue());
+    }
+    var next = folder.resolve(PIECE + ".new");
+    Files.deleteIfExists(next);
+    write(next, piece(xml).getBytes(StandardCharsets.UTF_8));
+    Files.move(next, folder.resolve(PIECE), StandardCopyOption.ATOMIC_MOVE);
+    var needed = new HashSet<>(current);
+    needed.addAll(stores.keySet());
+    needed.add(PIECE);
+    deleteAllBut(needed);
+    current = Set.copyOf(stores.keySet());
+  }
+
+  /** Removes the piece, if there is one. */
+  void clear() throws IOException {
+    if (Files.isDirectory(folder)) {
+      Files.deleteIfExists(folder.resolve(PIECE));
+      deleteAllBut(Set.of());
+      Files.delete(folder);
+    }
+  }
+
+  private static String piece(String xml) {
+    return """
+        <server description="Written from the settings at each start; changes here are lost.">
+        %s</server>
+        """
+        .formatted(xml);
+  }
+
+  private void deleteAllBut(Set<String> needed) throws IOException {
+    try (var files = Files.newDirectoryStream(folder)) {
+      for (var file : files) {
+        if (!needed.contains(file.getFileName().toString())) {
+          Files.delete(file);
+        }
+      }
+    }
+  }
+
+  private static void write(Path file, byte[] content) throws IOException {
+    var options = EnumSet.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+    try (var channel = Files.newByteChannel(file, options, permissions("rw-------"))) {
+      var bytes = ByteBuffer.wrap(content);
+      while (bytes.hasRemaining()) {
+        channel.write(bytes);
+      }
+    }
+  }
+
+  private static FileAttribute<?>[] permissions(String text) {
+    return POSIX
+        ? new FileAttribute<?>[] {
+          PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString(text))
+        }
+        : new FileAttribute<?>[0];
+  }
+}

@@ -1,0 +1,54 @@
+package io.dynamo.runtime.http;
+
+import java.security.SecureRandom;
+import java.util.HexFormat;
+
+/**
+ * How the container is told of TLS. Names and password are new each time, so that a change is one.
+ *
+ * @param identity file name of the store with the port's key and chain
+ * @param authorities file name of the store with those that clients are checked against
+ * @param password of both stores
+ */
+record TlsPiece(String identity, String authorities, String password) {
+  private static final int PASSWORD_BYTES = 24;
+  private static final int NAME_BYTES = 6;
+
+  static TlsPiece withNewNames() {
+    var random = new SecureRandom();
+    var name = hex(random, NAME_BYTES) + ".p12";
+    return new TlsPiece("identity-" + name, "authorities-" + name, hex(random, PASSWORD_BYTES));
+  }
+
+  private static String hex(SecureRandom random, int count) {
+    var bytes = new byte[count];
+    random.nextBytes(bytes);
+    return HexFormat.of().formatHex(bytes);
+  }
+
+  /**
+   * The elements that say so, under the ids of {@code config/http.xml}.
+   *
+   * @param checksClients whether there are authorities
+   */
+  String xml(boolean checksClients) {
+    return store("dynamoIdentity", identity)
+        + (checksClients ? store("dynamoAuthorities", authorities) : "")
+        + """
+          <ssl id="dynamoTls" keyStoreRef="dynamoIdentity" sslProtocol="TLSv1.3,TLSv1.2"%s/>
+          <sslOptions id="dynamoTlsOptions" sslRef="dynamoTls" suppressHandshakeErrors="true"/>
+          <httpEndpoint id="defaultHttpEndpoint" httpPort="-1" httpsPort="${dynamo.http.port}" sslOptionsRef="dynamoTlsOptions"/>
+        """
+            .formatted(
+                checksClients
+                    ? " trustStoreRef=\"dynamoAuthorities\" clientAuthentication=\"true\""
+                    : "");
+  }
+
+  private String store(String id, String file) {
+    return """
+          <keyStore id="%s" type="PKCS12" location="${server.output.dir}/%s/%s" password="%s" readOnly="true"/>
+        """
+        .formatted(id, HttpPort.FOLDER, file, password);
+  }
+}

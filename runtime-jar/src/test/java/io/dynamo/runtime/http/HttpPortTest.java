@@ -1,0 +1,290 @@
+package io.dynamo.runtime.http;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.HttpTlsSettings;
+import io.dynamo.config.InvalidSettingsException;
+import io.dynamo.config.Settings;
+import io.dynamo.testing.Certificates;
+import io.dynamo.testing.TestSettings;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.KeyStore;
+import java.security.cert.X509Certificate;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class HttpPortTest {
+  @TempDir static Path pem;
+  private static Certificates certificates;
+
+  @TempDir Path output;
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+
+  @BeforeAll
+  static void makesCertificates() throws Exception {
+    certificates = new Certificates(pem, "ca");
+    certificates.sign("server", "ip:127.0.0.1");
+    certificates.sign("other", "ip:127.0.0.1");
+    certificates.sign("curve", "ip:127.0.0.1", "EC");
+    certificates.sign("edwards", "ip:127.0.0.1", "Ed25519");
+  }
+
+  @AfterEach
+  void endsTheTimer() {
+    timer.shutdownNow();
+  }
+
+  private static Map<String, String> tls(Path certificate, Path key) {
+    return new HashMap<>(
+        Map.of(
+            "dynamo.http.tls.certificate", certificate.toString(),
+            "dynamo.http.tls.key", key.toString()));
+  }
+
+  private static Map<String, String> tls(String name) {
+    return tls(certificates.certificateFile(name), certificates.keyFile(name));
+  }
+
+  private void open(Map<String, String> values) throws Exception {
+    open(TestSettings.with(values)).close();
+  }
+
+  private AutoCloseable open(Settings settings) {
+    return HttpPort.open(settings.server(), settings.frontend(), output, timer);
+  }
+
+  private Path folder() {
+    return output.resolve("http-port");
+  }
+
+  private String piece() throws Exception {
+    return Files.readString(folder().resolve("port.xml"));
+  }
+
+  private static String found(String text, String pattern) {
+    var matcher = Pattern.compile(pattern).matcher(text);
+    assertThat(matcher.find()).as("%s in %s", pattern, text).isTrue();
+    return matcher.group(1);
+  }
+
+  /** A store that the piece names. */
+  private KeyStore store(String id) throws Exception {
+    var element = found(piece(), "(<keyStore id=\"" + id + "\"[^>]*>)");
+    var location = found(element, "location=\"\\$\\{server.output.dir}/([^\"]+)\"");
+    var password = found(element, "password=\"([^\"]+)\"").toCharArray();
+    File file = output.resolve(location).toFile();
+    return KeyStore.getInstance(file, password);
+  }
+
+  private X509Certificate certificate() throws Exception {
+    return (X509Certificate) store("dynamoIdentity").getCertificate("server");
+  }
+
+  private static X509Certificate certificate(String name) throws Exception {
+    return PemCertificates.read(Files.readString(certificates.certificateFile(name))).getFirst();
+  }
+
+  @Test
+  void settingsAsTheyShipNeedNoPiece() throws Exception {
+    open(Map.of());
+
+    assertThat(output).isEmptyDirectory();
+  }
+
+  @Test
+  void theShippedFileHasTheLimitsThatTheDefaultsAskFor() throws Exception {
+    var http =
+        Files.readString(Path.of("../server-config/src/main/liberty/config/config/http.xml"));
+    var settings = TestSettings.defaults();
+
+    assertThat(PortLimits.of(settings.server(), settings.frontend()))
+        .isEqualTo(
+            new PortLimits(
+                Long.parseLong(found(http, "readTimeout=\"(\\d+)s\"")),
+                Long.parseLong(found(http, "writeTimeout=\"(\\d+)s\"")),
+                Integer.parseInt(found(http, "maxOpenConnections=\"(\\d+)\""))));
+    assertThat(http)
+        .contains("id=\"dynamoHttp\"", "id=\"dynamoTcp\"", "id=\"defaultHttpEndpoint\"")
+        .contains("${server.output.dir}/" + HttpPort.FOLDER + "/port.xml");
+  }
+
+  @Test
+  void limitsOfTheSettingsReachTheContainerInWholeSeconds() throws Exception {
+    open(
+        Map.of(
+            "dynamo.frontend.write-stall", "1500ms",
+            "dynamo.frontend.upload-timeout", "10ms",
+            "dynamo.http.max-connections", "77"));
+
+    assertThat(piece())
+        .contains("readTimeout=\"1s\"", "writeTimeout=\"2s\"", "maxOpenConnections=\"77\"")
+        .doesNotContain("httpEndpoint");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"server", "curve", "edwards"})
+  void thePortSpeaksTlsWithTheKeyAndTheChainOfThePemFiles(String name) throws Exception {
+    open(tls(name));
+
+    assertThat(piece())
+        .contains("httpPort=\"-1\" httpsPort=\"${dynamo.http.port}\"")
+        .doesNotContain("clientAuthentication");
+    assertThat(certificate()).isEqualTo(certificate(name));
+    var password = found(piece(), "password=\"([^\"]+)\"").toCharArray();
+    assertThat(store("dynamoIdentity").getKey("server", password)).isNotNull();
+  }
+
+  @Test
+  void clientsAreCheckedAgainstTheirAuthoritiesOnly() throws Exception {
+    var values = tls("server");
+    values.put("dynamo.http.tls.client-authorities", certificates.authorityFile().toString());
+    open(values);
+
+    assertThat(piece())
+        .contains("trustStoreRef=\"dynamoAuthorities\" clientAuthentication=\"true\"");
+    var trusted = store("dynamoAuthorities");
+    assertThat(trusted.size()).isEqualTo(1);
+    assertThat(trusted.getCertificate("authority-0"))
+        .isEqualTo(PemCertificates.read(Files.readString(certificates.authorityFile())).getFirst());
+  }
+
+  @Test
+  void onlyTheServersOwnAccountReadsTheCopyOfTheKey() throws Exception {
+    open(tls("server"));
+
+    assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder())))
+        .isEqualTo("rwx------");
+    try (var files = Files.list(folder())) {
+      assertThat(files)
+          .hasSize(2)
+          .allSatisfy(
+              file ->
+                  assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                      .isEqualTo("rw-------"));
+    }
+  }
+
+  /** PKCS #1 and SEC 1 are what stands inside PKCS #8. */
+  @ParameterizedTest
+  @CsvSource({"server,RSA", "curve,EC"})
+  void olderFormsOfKeysAreRead(String name, String algorithm) throws Exception {
+    var lines = Files.readString(certificates.keyFile(name)).lines().toList();
+    var pkcs8 = Base64.getDecoder().decode(String.join("", lines.subList(1, lines.size() - 1)));
+    int head = pkcs8[1] >= 0 ? 2 : 2 + (pkcs8[1] & 0x7F);
+    int algorithmEnd = head + 3 + 2 + pkcs8[head + 4]; // version, then a short element
+    int octets = pkcs8[algorithmEnd + 1];
+    int inner = algorithmEnd + (octets >= 0 ? 2 : 2 + (octets & 0x7F));
+    var key = Files.createTempFile(output, "old", ".pem");
+    var der = Arrays.copyOfRange(pkcs8, inner, pkcs8.length);
+    Files.writeString(
+        key,
+        "-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n"
+            + Certificates.encoded(algorithm + " PRIVATE KEY", der));
+
+    open(tls(certificates.certificateFile(name), key));
+
+    assertThat(certificate()).isEqualTo(certificate(name));
+  }
+
+  @Test
+  void aKeyOfAnotherCertificateIsRefused() {
+    var values = tls(certificates.certificateFile("server"), certificates.keyFile("other"));
+
+    assertThatThrownBy(() -> open(values))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining(
+            "dynamo.http.tls.key = \"%s\" is not the key of the certificate"
+                .formatted(certificates.keyFile("other")));
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "ENCRYPTED PRIVATE KEY | has a password; take it off",
+        "CERTIFICATE | holds no private key in PEM",
+        "PRIVATE KEY | holds no RSA key, which its certificate has",
+      })
+  void aFileThatHoldsNoUsableKeyIsRefused(String label, String why) throws Exception {
+    var key = output.resolve("key.pem");
+    Files.writeString(key, Certificates.encoded(label, new byte[] {1, 2, 3}));
+
+    assertThatThrownBy(() -> open(tls(certificates.certificateFile("server"), key)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.http.tls.key = \"" + key + "\" " + why);
+  }
+
+  @Test
+  void aFileThatIsNotThereIsRefused() {
+    var missing = output.resolve("nothing.pem");
+
+    assertThatThrownBy(() -> open(tls(missing, certificates.keyFile("server"))))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.http.tls.certificate = \"" + missing + "\" cannot be read");
+  }
+
+  @Test
+  void thePieceOfAnEarlierStartIsRemoved() throws Exception {
+    open(tls("server"));
+
+    open(Map.of());
+
+    assertThat(output).isEmptyDirectory();
+  }
+
+  @Test
+  void changedFilesAreTakenOverAndBrokenOnesAreNot() throws Exception {
+    var certificate = output.resolve("certificate.pem");
+    var key = output.resolve("key.pem");
+    Files.copy(certificates.certificateFile("server"), certificate);
+    Files.copy(certificates.keyFile("server"), key);
+    var settings = TestSettings.defaults();
+    var files =
+        new TlsFiles(
+            new HttpTlsSettings(certificate, key, null),
+            PortLimits.of(settings.server(), settings.frontend()),
+            new PieceFolder(folder()));
+    assertThat(files.update()).isTrue();
+    var before = piece();
+
+    Files.writeString(certificate, "-----BEGIN CERT", StandardCharsets.US_ASCII);
+    files.reload();
+    assertThat(piece()).isEqualTo(before);
+    assertThat(certificate()).isEqualTo(certificate("server"));
+
+    Files.writeString(certificate, Files.readString(certificates.certificateFile("other")));
+    Files.writeString(key, Files.readString(certificates.keyFile("other")));
+    files.reload();
+    assertThat(piece()).isNotEqualTo(before);
+    assertThat(certificate()).isEqualTo(certificate("other"));
+    assertThat(files.update()).isFalse();
+    assertThat(folder().toFile().list()).as("the piece, its store and the one before").hasSize(3);
+  }
+
+  @Test
+  void withoutAContainerTheSettingsMustAskForNothing() throws Exception {
+    var plain = TestSettings.defaults();
+    HttpPort.open(plain.server(), plain.frontend(), null, timer).close();
+
+    var secure = TestSettings.with(tls("server"));
+    assertThatThrownBy(() -> HttpPort.open(secure.server(), secure.frontend(), null, timer))
+        .hasMessageContaining("no server.output.dir");
+  }
+}
