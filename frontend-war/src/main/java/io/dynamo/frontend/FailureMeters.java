@@ -18,7 +18,10 @@ public final class FailureMeters {
     this.metrics = metrics;
   }
 
-  /** Counts an answer, unless it is of those that are no failure: the client left, or erred in the method. */
+  /**
+   * Counts an answer, unless it is of those that are no failure: the client left, or erred in the
+   * method.
+   */
   public void count(ApiError error) {
     var kind = kind(error.status(), error.errorType());
     if (kind != null) {

@@ -222,7 +222,9 @@ class MetricsInventoryIT {
       isAsCaptured(name, captured.getValue(), Objects.requireNonNull(here));
       if (!captured.getValue().get("type").asText().equals("gauge") && !STILL.contains(name)) {
         var earlier = before.get(name);
-        assertThat(here.moves()).as("%s moves", name).isGreaterThan(earlier == null ? 0 : earlier.moves());
+        assertThat(here.moves())
+            .as("%s moves", name)
+            .isGreaterThan(earlier == null ? 0 : earlier.moves());
       }
     }
   }

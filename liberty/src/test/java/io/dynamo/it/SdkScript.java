@@ -39,7 +39,9 @@ record SdkScript(String property, String needed, String command, String program)
       throws IOException, InterruptedException {
     var sdk = System.getProperty(property, "");
     assumeFalse(sdk.equals("skip"), "left out on request");
-    assertThat(Path.of(sdk, needed)).as("-D%s=<folder with %s>, or skip", property, needed).exists();
+    assertThat(Path.of(sdk, needed))
+        .as("-D%s=<folder with %s>, or skip", property, needed)
+        .exists();
     var script = folder.resolve(program);
     try (InputStream source = getClass().getResourceAsStream(program)) {
       Files.copy(Objects.requireNonNull(source), script);

@@ -31,8 +31,7 @@ final class SpanCollector implements AutoCloseable {
         exchange -> {
           var given = exchange.getRequestHeaders().getFirst("x-credential");
           credentials.add(given == null ? "" : given);
-          boolean zipped =
-              "gzip".equals(exchange.getRequestHeaders().getFirst("content-encoding"));
+          boolean zipped = "gzip".equals(exchange.getRequestHeaders().getFirst("content-encoding"));
           take(unzipped(exchange.getRequestBody().readAllBytes(), zipped));
           var answer = ExportTraceServiceResponse.getDefaultInstance().toByteArray();
           exchange.getResponseHeaders().set("content-type", "application/x-protobuf");
@@ -62,7 +61,9 @@ final class SpanCollector implements AutoCloseable {
 
   /** The spans of a trace so far. */
   List<Span> trace(String traceId) {
-    return spans.stream().filter(span -> hex(span.getTraceId().toByteArray()).equals(traceId)).toList();
+    return spans.stream()
+        .filter(span -> hex(span.getTraceId().toByteArray()).equals(traceId))
+        .toList();
   }
 
   List<String> services() {

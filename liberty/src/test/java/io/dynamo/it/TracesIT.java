@@ -66,7 +66,13 @@ class TracesIT {
       var spans = byName(collector.trace(TRACE));
       assertThat(spans.keySet())
           .containsExactlyInAnyOrder(
-              "chat_completions", "preprocess", "template", "tokenize", "generation", "route", "leg");
+              "chat_completions",
+              "preprocess",
+              "template",
+              "tokenize",
+              "generation",
+              "route",
+              "leg");
       parentsAreRight(spans);
       attributesTellWhatWasDone(spans);
       assertThat(collector.services()).containsOnly("front");
@@ -81,13 +87,14 @@ class TracesIT {
   }
 
   private static void parentsAreRight(Map<String, Span> spans) {
-    var parents = Map.of(
-        "preprocess", "chat_completions",
-        "template", "preprocess",
-        "tokenize", "preprocess",
-        "generation", "chat_completions",
-        "route", "generation",
-        "leg", "generation");
+    var parents =
+        Map.of(
+            "preprocess", "chat_completions",
+            "template", "preprocess",
+            "tokenize", "preprocess",
+            "generation", "chat_completions",
+            "route", "generation",
+            "leg", "generation");
     parents.forEach(
         (child, parent) ->
             assertThat(SpanCollector.parent(spans.get(child)))
@@ -98,8 +105,12 @@ class TracesIT {
     assertThat(root.getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);
     assertThat(root.getTraceState()).isEqualTo("rojo=1");
     assertThat(spans.get("leg").getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_CLIENT);
-    spans.values().forEach(
-        span -> assertThat(span.getEndTimeUnixNano()).isGreaterThanOrEqualTo(span.getStartTimeUnixNano()));
+    spans
+        .values()
+        .forEach(
+            span ->
+                assertThat(span.getEndTimeUnixNano())
+                    .isGreaterThanOrEqualTo(span.getStartTimeUnixNano()));
   }
 
   private static void attributesTellWhatWasDone(Map<String, Span> spans) {

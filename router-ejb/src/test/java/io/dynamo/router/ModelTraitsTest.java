@@ -94,7 +94,8 @@ class ModelTraitsTest {
             null,
             List.of(),
             runtimeConfig,
-            routing),
+            routing,
+            null),
         suffix);
   }
 

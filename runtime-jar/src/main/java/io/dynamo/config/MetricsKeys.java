@@ -32,7 +32,8 @@ final class MetricsKeys {
       var key = "dynamo.metrics.buckets." + name;
       return new Scale(
           name,
-          KEYS.key(key + ".min", DECIMAL, least, above(), "where the buckets of " + what + " begin"),
+          KEYS.key(
+              key + ".min", DECIMAL, least, above(), "where the buckets of " + what + " begin"),
           KEYS.key(key + ".max", DECIMAL, most, above(), "where they end"),
           KEYS.key(key + ".count", INTEGER, count, between(2, 100), "how many they are"));
     }

@@ -38,8 +38,7 @@ class MetricNamingTest {
 
   @Test
   void metersAreAskedForByTheirWrittenNameAndPublishedByTheOther() {
-    var metrics =
-        new Metrics(new MetricNaming("p", Map.of("latency_seconds", List.of(1.0, 2.0))));
+    var metrics = new Metrics(new MetricNaming("p", Map.of("latency_seconds", List.of(1.0, 2.0))));
     var text = new PrometheusText();
     metrics.attach(text);
     var name = MetricName.histogram("dynamo_frontend_latency_seconds", "help", 5);

@@ -69,8 +69,7 @@ class TraceContextTest {
   @Test
   void headersGetTheContextInPlaceOfTheirs() {
     var context = new TraceContext(TRACE, SPAN, false, null);
-    assertThat(
-            context.in(Map.of("traceparent", "x", "tracestate", "y", "x-request-id", "z")))
+    assertThat(context.in(Map.of("traceparent", "x", "tracestate", "y", "x-request-id", "z")))
         .containsExactlyInAnyOrderEntriesOf(
             Map.of("traceparent", "00-" + TRACE + "-" + SPAN + "-00", "x-request-id", "z"));
   }

@@ -35,6 +35,7 @@ import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
 import java.time.Duration;
@@ -206,7 +207,8 @@ public final class TestWorker implements AutoCloseable {
                     metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED))),
             new GenerateCodec(),
             limits ->
-                adapters.on(TestCards.card("m", limits.contextLength(), limits.blockTokens())));
+                adapters.on(TestCards.card("m", limits.contextLength(), limits.blockTokens())),
+            new Drain.Plan(Duration.ofSeconds(5), () -> false));
     controls = new ModelControls("m", service, engine, adapters);
   }
 

@@ -9,7 +9,6 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.QueueDepths;
-import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.Set;
 import java.util.concurrent.CompletionException;

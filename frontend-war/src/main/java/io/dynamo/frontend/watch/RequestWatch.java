@@ -72,8 +72,7 @@ public final class RequestWatch {
     this.endpoint = endpoint;
     this.externalId = headers.get("x-request-id");
     this.incoming = TraceContext.of(headers);
-    this.span =
-        desk.stages.span(endpoint, Tracing.Kind.SERVER, incoming, Tracing.Start.NOW);
+    this.span = desk.stages.span(endpoint, Tracing.Kind.SERVER, incoming, Tracing.Start.NOW);
   }
 
   /** The request has a thread and an id. */

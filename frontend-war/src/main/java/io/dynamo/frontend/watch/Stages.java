@@ -36,8 +36,10 @@ public final class Stages {
       meters.put(
           stage,
           switch (stage) {
-            case PREPROCESS, ROUTE -> new Meters(level(metrics, stage), timer(metrics, stage.label()));
-            case DISPATCH -> new Meters(level(metrics, stage), timer(metrics, "transport_roundtrip"));
+            case PREPROCESS, ROUTE ->
+                new Meters(level(metrics, stage), timer(metrics, stage.label()));
+            case DISPATCH ->
+                new Meters(level(metrics, stage), timer(metrics, "transport_roundtrip"));
             case TEMPLATE -> new Meters(null, metrics.timer(StageMetrics.TEMPLATE));
             case TOKENIZE -> new Meters(null, metrics.timer(StageMetrics.TOKENIZE));
           });

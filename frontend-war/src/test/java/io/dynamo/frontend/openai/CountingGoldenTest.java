@@ -46,7 +46,9 @@ class CountingGoldenTest {
   }
 
   private static byte[] body(String more) {
-    return ("{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]" + more + "}")
+    return ("{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
+            + more
+            + "}")
         .getBytes(StandardCharsets.UTF_8);
   }
 
@@ -56,8 +58,7 @@ class CountingGoldenTest {
     switch (name) {
       case "ok" -> {}
       case "parse_error" -> body = "{".getBytes(StandardCharsets.UTF_8);
-      case "wrong_type" ->
-          body = "{\"model\":3,\"messages\":[]}".getBytes(StandardCharsets.UTF_8);
+      case "wrong_type" -> body = "{\"model\":3,\"messages\":[]}".getBytes(StandardCharsets.UTF_8);
       case "415" -> headers = Map.of("content-type", "text/plain");
       case "range" -> body = body(",\"temperature\":9");
       case "unknown_model" ->
@@ -91,7 +92,8 @@ class CountingGoldenTest {
         frontend.items = List.of();
         frontend.failure = new CancelledException("over there");
       }
-      case "finish_error" -> frontend.items = List.of(EngineOutput.finish(FinishReason.ERROR, null));
+      case "finish_error" ->
+          frontend.items = List.of(EngineOutput.finish(FinishReason.ERROR, null));
       default -> throw new AssertionError("no request for " + name);
     }
     frontend.post(body, headers);
@@ -100,7 +102,9 @@ class CountingGoldenTest {
   private Map<String, Double> counted() {
     return text.write()
         .lines()
-        .filter(line -> COUNTERS.stream().anyMatch(it -> line.startsWith("dynamo_frontend_" + it + "{")))
+        .filter(
+            line ->
+                COUNTERS.stream().anyMatch(it -> line.startsWith("dynamo_frontend_" + it + "{")))
         .map(line -> line.substring("dynamo_frontend_".length()))
         .collect(
             Collectors.toMap(
@@ -142,9 +146,13 @@ class CountingGoldenTest {
   void aRequestThatIsNotUnderstoodCountsAsOneOfNoModel(String name) throws IOException {
     drive(name);
     var counted = new TreeMap<>(counted());
-    assertThat(counted.remove("requests_started_total{endpoint=\"chat_completions\",model=\"unknown_model\",request_type=\"unary\"}"))
+    assertThat(
+            counted.remove(
+                "requests_started_total{endpoint=\"chat_completions\",model=\"unknown_model\",request_type=\"unary\"}"))
         .isEqualTo(1);
-    assertThat(counted.remove("requests_total{endpoint=\"chat_completions\",error_type=\"validation\",model=\"unknown_model\",request_type=\"unary\",status=\"error\"}"))
+    assertThat(
+            counted.remove(
+                "requests_total{endpoint=\"chat_completions\",error_type=\"validation\",model=\"unknown_model\",request_type=\"unary\",status=\"error\"}"))
         .isEqualTo(1);
     assertThat(counted).isEqualTo(captured(name));
   }

@@ -37,7 +37,8 @@ class TracedRequestTest {
 
   private static void post(FrontendFixture frontend, Map<String, String> headers) {
     frontend.api = TextService.COMPLETIONS;
-    frontend.post("{\"model\":\"script\",\"prompt\":\"p\"}".getBytes(StandardCharsets.UTF_8), headers);
+    frontend.post(
+        "{\"model\":\"script\",\"prompt\":\"p\"}".getBytes(StandardCharsets.UTF_8), headers);
   }
 
   private FrontendFixture traced(Tracing by) {
@@ -59,7 +60,9 @@ class TracedRequestTest {
       assertThat(root.events).containsExactly("first_token");
       var whole = tracing.named("generation").getFirst();
       assertThat(whole.parent).isEqualTo(root.context());
-      assertThat(tracing.named("route")).hasSize(2).allMatch(it -> whole.context().equals(it.parent));
+      assertThat(tracing.named("route"))
+          .hasSize(2)
+          .allMatch(it -> whole.context().equals(it.parent));
       var legs = tracing.named("leg");
       assertThat(legs).hasSize(2).allMatch(it -> whole.context().equals(it.parent));
       assertThat(legs.getFirst().failure).isEqualTo("disconnected");

@@ -20,10 +20,54 @@ class ByteLevelEncoderTest {
 
   private static final List<String> SCRAPS =
       List.of(
-          " ", "  ", "\n", "\r\n", "\t", "\u00a0", "\u2003", "\u3000", "\u0085", "'", "'s", "'LL", "'\u017f",
-          "'re", "n't", "a", "the", " water", "Hello", "\u00e9", "e\u0301", "\u4e2d\u6587", "\u0e01\u0e33", "\ud83d\ude00", "\ud83d\udc68\u200d\ud83d\udc69",
-          "\ud835\udfd8", "1", "23", "4567", "\u0663", "\u00bd", "\u2167", ".", "!?", "\u2014", "_", "$", "<", "<|im_start|>", "<|im_end|>", "<s>",
-          "<tool_call>", "\u0378", "\ua7cb", "\u1c89", "\ufffd", "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz", "don't I'Ve");
+          " ",
+          "  ",
+          "\n",
+          "\r\n",
+          "\t",
+          "\u00a0",
+          "\u2003",
+          "\u3000",
+          "\u0085",
+          "'",
+          "'s",
+          "'LL",
+          "'\u017f",
+          "'re",
+          "n't",
+          "a",
+          "the",
+          " water",
+          "Hello",
+          "\u00e9",
+          "e\u0301",
+          "\u4e2d\u6587",
+          "\u0e01\u0e33",
+          "\ud83d\ude00",
+          "\ud83d\udc68\u200d\ud83d\udc69",
+          "\ud835\udfd8",
+          "1",
+          "23",
+          "4567",
+          "\u0663",
+          "\u00bd",
+          "\u2167",
+          ".",
+          "!?",
+          "\u2014",
+          "_",
+          "$",
+          "<",
+          "<|im_start|>",
+          "<|im_end|>",
+          "<s>",
+          "<tool_call>",
+          "\u0378",
+          "\ua7cb",
+          "\u1c89",
+          "\ufffd",
+          "zzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzzz",
+          "don't I'Ve");
 
   private final Random random = new Random(7);
 
@@ -61,7 +105,9 @@ class ByteLevelEncoderTest {
 
   private void agree(String json) {
     try (var library = new LibraryEncoder(json);
-        var ours = ByteLevelEncoder.of((Map<?, ?>) JsonTree.ofFile("it", json), new LibraryEncoder(json))) {
+        var ours =
+            ByteLevelEncoder.of(
+                (Map<?, ?>) JsonTree.ofFile("it", json), new LibraryEncoder(json))) {
       assertThat(ours).isInstanceOf(ByteLevelEncoder.class);
       for (int round = 0; round < 600; round++) {
         var text = scribble();
@@ -106,7 +152,9 @@ class ByteLevelEncoderTest {
   void aPieceOfVeryManyLettersIsMergedInTime() throws IOException {
     var json = tokenizer("", json1 -> {});
     try (var library = new LibraryEncoder(json);
-        var ours = ByteLevelEncoder.of((Map<?, ?>) JsonTree.ofFile("it", json), new LibraryEncoder(json))) {
+        var ours =
+            ByteLevelEncoder.of(
+                (Map<?, ?>) JsonTree.ofFile("it", json), new LibraryEncoder(json))) {
       var text = "there".repeat(40_000);
       assertThat(ours.encode(text)).isEqualTo(library.encode(text));
     }
@@ -114,8 +162,12 @@ class ByteLevelEncoderTest {
 
   @Test
   void whatIsNotKnownIsLeftToTheLibrary() throws IOException {
-    isLeftToTheLibrary(json -> ((ObjectNode) json.at("/pre_tokenizer/pretokenizers/1")).put("add_prefix_space", true));
-    isLeftToTheLibrary(json -> ((ObjectNode) json.at("/pre_tokenizer/pretokenizers/0")).put("behavior", "Removed"));
+    isLeftToTheLibrary(
+        json ->
+            ((ObjectNode) json.at("/pre_tokenizer/pretokenizers/1")).put("add_prefix_space", true));
+    isLeftToTheLibrary(
+        json ->
+            ((ObjectNode) json.at("/pre_tokenizer/pretokenizers/0")).put("behavior", "Removed"));
     isLeftToTheLibrary(json -> ((ObjectNode) json.get("model")).put("dropout", 0.1));
     isLeftToTheLibrary(json -> ((ObjectNode) json.at("/added_tokens/0")).put("rstrip", true));
     isLeftToTheLibrary(json -> ((ObjectNode) json.at("/added_tokens/0")).put("single_word", true));

@@ -59,7 +59,13 @@ class FlightRecordingTest {
       }
       assertThat(stagesSeen)
           .containsExactlyInAnyOrder(
-              "admission", "preprocess", "template", "tokenize", "route", "dispatch", "first_token");
+              "admission",
+              "preprocess",
+              "template",
+              "tokenize",
+              "route",
+              "dispatch",
+              "first_token");
       assertThat(whole.getString("model")).isEqualTo("tiny");
       assertThat(whole.getInt("status")).isEqualTo(200);
       assertThat(whole.getInt("inputTokens")).isEqualTo(7);

@@ -84,8 +84,7 @@ class RequestLogTest {
 
     assertThat(lines).hasSize(1);
     assertThat(lines.getFirst())
-        .contains(
-            "x_request_id=\"a\\u000astatus=200 model=\\\"x\\\" {0} \\u2028\\\\\" endpoint=")
+        .contains("x_request_id=\"a\\u000astatus=200 model=\\\"x\\\" {0} \\u2028\\\\\" endpoint=")
         .contains("model=\"two words=1\" status=400 error_type=validation stream=false")
         .doesNotContain("\n")
         .doesNotContain("trace_id");

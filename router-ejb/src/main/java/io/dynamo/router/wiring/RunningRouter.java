@@ -34,12 +34,7 @@ import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
 final class RunningRouter
-    implements KvRouter,
-        BusyControl,
-        QueueDepths,
-        RouteExplanations,
-        RouterStatus,
-        AutoCloseable {
+    implements KvRouter, BusyControl, QueueDepths, RouteExplanations, RouterStatus, AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;

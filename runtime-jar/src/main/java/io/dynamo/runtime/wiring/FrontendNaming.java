@@ -27,8 +27,7 @@ final class FrontendNaming {
         .forEach(
             (scale, bounds) -> {
               for (var name : ON_SCALE.getOrDefault(scale, List.of())) {
-                buckets.put(
-                    name, LogBuckets.of(bounds.least(), bounds.most(), bounds.count()));
+                buckets.put(name, LogBuckets.of(bounds.least(), bounds.most(), bounds.count()));
               }
             });
     return new MetricNaming(settings.prefix(), buckets);

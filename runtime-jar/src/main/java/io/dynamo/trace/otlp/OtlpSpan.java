@@ -18,7 +18,10 @@ final class OtlpSpan implements Span {
   public TraceContext context() {
     var context = span.getSpanContext();
     return new TraceContext(
-        context.getTraceId(), context.getSpanId(), context.isSampled(), text(context.getTraceState()));
+        context.getTraceId(),
+        context.getSpanId(),
+        context.isSampled(),
+        text(context.getTraceState()));
   }
 
   private static @Nullable String text(TraceState state) {

@@ -50,8 +50,7 @@ public final class OtlpTracing implements Tracing {
         Resource.getDefault()
             .merge(
                 Resource.create(
-                    Attributes.of(
-                        AttributeKey.stringKey("service.name"), settings.serviceName())));
+                    Attributes.of(AttributeKey.stringKey("service.name"), settings.serviceName())));
     provider =
         SdkTracerProvider.builder()
             .setResource(resource)

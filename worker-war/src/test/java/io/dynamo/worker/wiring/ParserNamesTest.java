@@ -3,9 +3,12 @@ package io.dynamo.worker.wiring;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.config.EngineKind;
+import io.dynamo.config.LlamaCppSettings;
+import io.dynamo.config.MockSettings;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.model.ModelDirectory;
 import java.io.IOException;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -47,8 +50,15 @@ class ParserNamesTest {
         Duration.ZERO,
         Duration.ZERO,
         4,
+        null,
+        1,
+        Duration.ofSeconds(30),
         64,
-        64);
+        64,
+        new MockSettings(
+            64, true, true, MockSettings.Preemption.FIFO, MockSettings.Timing.LINEAR, 1, 1),
+        new LlamaCppSettings(
+            URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1), Duration.ofSeconds(1)));
   }
 
   private Map<String, String> shownBy(String template) throws IOException {

@@ -104,9 +104,7 @@ public final class ByteLevelBpe {
     }
     int place = (hash ^ hash >>> 15) & REMEMBERED - 1;
     var word = words[place];
-    if (word == null
-        || word.piece.length() != length
-        || !text.startsWith(word.piece, from)) {
+    if (word == null || word.piece.length() != length || !text.startsWith(word.piece, from)) {
       var piece = text.substring(from, to);
       word = new Word(piece, merged(piece));
       words[place] = word;

@@ -5,9 +5,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Which pairs of tokens become one, and in which order: the lower rank first. Immutable.
- */
+/** Which pairs of tokens become one, and in which order: the lower rank first. Immutable. */
 final class MergeTable {
   static final int NONE = -1;
   private static final long FREE = -1;

@@ -38,7 +38,9 @@ final class Symbols {
     return Arrays.stream(ids).filter(id -> id != MergeTable.NONE).toArray();
   }
 
-  /** Merges the pair at {@code left}, if it still becomes what it would have when it was offered. */
+  /**
+   * Merges the pair at {@code left}, if it still becomes what it would have when it was offered.
+   */
   private void apply(int left, int rank) {
     int right = after[left];
     if (ids[left] == MergeTable.NONE || right == ids.length) {

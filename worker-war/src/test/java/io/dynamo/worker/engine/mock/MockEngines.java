@@ -12,7 +12,17 @@ public final class MockEngines {
   public static MockEngine quick() {
     var config =
         new MockEngineConfig(
-            2, 4, 4, 1000, 4, 256, 64, Duration.ofNanos(1000), Duration.ofMillis(1), 64, 7, 8);
+            2,
+            4,
+            4,
+            1000,
+            4,
+            256,
+            64,
+            Scheduling.of(new PassTiming.Linear(Duration.ofNanos(1000), Duration.ofMillis(1))),
+            64,
+            7,
+            8);
     return new MockEngine(
         config,
         new OracleTokens(new int[] {10, 11, 12}, 9),
