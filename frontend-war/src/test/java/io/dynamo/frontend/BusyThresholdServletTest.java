@@ -26,6 +26,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -167,6 +168,11 @@ class BusyThresholdServletTest {
           public int read() {
             return bytes.read();
           }
+
+          @Override
+          public int read(byte[] into, int from, int length) {
+            return bytes.read(into, from, length);
+          }
         };
     return (HttpServletRequest)
         Proxy.newProxyInstance(
@@ -204,7 +210,10 @@ class BusyThresholdServletTest {
             new Class<?>[] {HttpServletResponse.class},
             (_, called, arguments) ->
                 switch (called.getName()) {
-                  case "setStatus" -> status = (Integer) arguments[0];
+                  case "setStatus" -> {
+                    status = (Integer) arguments[0];
+                    yield null;
+                  }
                   case "setHeader" -> headers.put((String) arguments[0], (String) arguments[1]);
                   case "getOutputStream" -> stream;
                   default -> null;
@@ -219,7 +228,7 @@ class BusyThresholdServletTest {
     }
     assertThat(captures.keySet()).containsExactlyInAnyOrderElementsOf(ORDER);
     for (var name : ORDER) {
-      var capture = captures.get(name);
+      var capture = Objects.requireNonNull(captures.get(name), name);
       var asked = capture.get("request");
       var got =
           ask(asked.get("method").textValue(), "application/json", asked.path("body").toString());

@@ -211,6 +211,7 @@ final class EndpointRouter implements AutoCloseable {
     }
 
     @Override
+    @SuppressWarnings("NullableOptional") // null: not now; empty: never
     public @Nullable Optional<RouteDecision> place(PolicyClass policy) {
       var candidates = look();
       var booking =
@@ -376,10 +377,6 @@ final class EndpointRouter implements AutoCloseable {
     if (replicas != null) {
       replicas.close();
     }
-    try {
-      reports.close();
-    } catch (Exception e) {
-      LOG.log(Level.WARNING, "the load reports of " + endpoint + " were not closed", e);
-    }
+    reports.close();
   }
 }

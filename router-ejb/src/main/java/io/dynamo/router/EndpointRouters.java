@@ -122,7 +122,8 @@ public final class EndpointRouters
   }
 
   private synchronized boolean isReplaced(EndpointId endpoint, Running running) {
-    return !closed && routers.get(endpoint) != running;
+    var now = routers.get(endpoint);
+    return !closed && (now == null || !now.router().equals(running.router()));
   }
 
   /**
@@ -228,7 +229,7 @@ public final class EndpointRouters
         new WantedReports(
             () -> {
               metrics.gauge(RouterMetrics.REPORTED_USED_BLOCKS, reported::usedBlocks, label);
-              return new LoadIntake(endpoint, workers, reported, feed.plane(), metrics);
+              return new LoadIntake(endpoint, workers, reported, feed.plane(), metrics)::close;
             });
     if (settings.mode() == RouterSettings.Mode.KV || busy.isOn()) {
       reports.want();

@@ -5,11 +5,11 @@ import org.jspecify.annotations.Nullable;
 
 /** Load reports of an endpoint, listened to from when somebody wants them. Thread-safe. */
 final class WantedReports implements AutoCloseable {
-  private final Supplier<AutoCloseable> intake;
-  private @Nullable AutoCloseable open; // guarded by this
+  private final Supplier<Runnable> intake;
+  private @Nullable Runnable open; // guarded by this
   private boolean closed; // guarded by this
 
-  WantedReports(Supplier<AutoCloseable> intake) {
+  WantedReports(Supplier<Runnable> intake) {
     this.intake = intake;
   }
 
@@ -21,12 +21,12 @@ final class WantedReports implements AutoCloseable {
   }
 
   @Override
-  public synchronized void close() throws Exception {
+  public synchronized void close() {
     closed = true;
     var listening = open;
     open = null;
     if (listening != null) {
-      listening.close();
+      listening.run();
     }
   }
 }

@@ -43,7 +43,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** What the cards of an endpoint say of all its workers. */
 class EndpointProfileTest extends RouterHarness {
   private static EndpointProfile routed(String mode) {
-    return new EndpointProfile("m", false, Map.<String, @Nullable Object>of("router_mode", mode));
+    return new EndpointProfile("m", false, Map.of("router_mode", mode));
   }
 
   private static List<Long> workersOf(EndpointRouters router, int requests) {
@@ -111,7 +111,7 @@ class EndpointProfileTest extends RouterHarness {
               new Label("policy_class", "default"));
       var patience = Deadline.after(Duration.ofSeconds(20));
       while (waiting.value() == 0 && !patience.isExpired()) {
-        Thread.yield();
+        Thread.onSpinWait();
       }
       assertThat(waiting.value()).isEqualTo(1);
       profile = routed("random");
@@ -125,9 +125,7 @@ class EndpointProfileTest extends RouterHarness {
   @Test
   void aCardThatCannotBeKeptLeavesTheOwnSettings() {
     workers.set(1, 2);
-    profile =
-        new EndpointProfile(
-            "m", false, Map.<String, @Nullable Object>of("router_mode", "by_the_moon"));
+    profile = new EndpointProfile("m", false, Map.of("router_mode", "by_the_moon"));
     try (var router = router(RouterSettings.Mode.ROUND_ROBIN)) {
       assertThat(workersOf(router, 2)).containsExactly(1L, 2L);
     }

@@ -62,16 +62,15 @@ class ModelTraitsTest {
     public void close() {}
   }
 
-  private static ModelRecord card(
-      @Nullable String suffix, Map<String, @Nullable Object> runtimeConfig) {
+  private static ModelRecord card(@Nullable String suffix, Map<String, Object> runtimeConfig) {
     return card(WORKER.id(), suffix, runtimeConfig, Map.of());
   }
 
   private static ModelRecord card(
       InstanceId id,
       @Nullable String suffix,
-      Map<String, @Nullable Object> runtimeConfig,
-      Map<String, @Nullable Object> routing) {
+      Map<String, Object> runtimeConfig,
+      Map<String, Object> routing) {
     return new ModelRecord(
         ENDPOINT,
         id,

@@ -112,7 +112,7 @@ final class TraceKeys {
 
   private static Map<String, String> pairs(String text) {
     var pairs = new HashMap<String, String>();
-    for (var pair : text.split(",")) {
+    for (var pair : text.split(",", -1)) {
       int at = pair.indexOf('=');
       if (at <= 0) {
         throw new IllegalArgumentException("has a part without a name and '='");

@@ -19,7 +19,8 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
   }
 
-  static JsonObject of(Map<?, ?> map) {
+  /** A copy of {@code map}, its names as text. */
+  public static JsonObject of(Map<?, ?> map) {
     var members = new LinkedHashMap<String, @Nullable Object>();
     map.forEach((name, value) -> members.put(String.valueOf(name), value));
     return new JsonObject(members);

@@ -55,7 +55,10 @@ public record TraceContext(
     }
     boolean sampled = (Integer.parseInt(parts.group(4), 16) & 1) == 1;
     return new TraceContext(
-        traceId, spanId, sampled, isState(tracestate) ? tracestate.strip() : null);
+        traceId,
+        spanId,
+        sampled,
+        tracestate != null && isState(tracestate) ? tracestate.strip() : null);
   }
 
   /** What a request's headers say, by lower-case name. */

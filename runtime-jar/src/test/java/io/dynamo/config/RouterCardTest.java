@@ -35,7 +35,11 @@ class RouterCardTest {
       var all =
           new ObjectMapper()
               .readValue(in, new TypeReference<Map<String, Map<String, @Nullable Object>>>() {});
-      return all.get(name);
+      var card = all.get(name);
+      if (card == null) {
+        throw new AssertionError(name);
+      }
+      return card;
     }
   }
 

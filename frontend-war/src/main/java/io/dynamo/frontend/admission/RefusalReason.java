@@ -4,6 +4,7 @@ import io.dynamo.metrics.Label;
 import java.util.Locale;
 
 /** Why a request was not let in, or not for long. */
+@SuppressWarnings("ImmutableEnumChecker") // a label is a record of texts
 enum RefusalReason {
   /** The server has as many requests as it takes. */
   SERVER_FULL,

@@ -158,7 +158,7 @@ public final class RequestAccount {
       }
       known.duration.record(System.nanoTime() - arrived);
       if (generated > 0) {
-        known.outputSequence.record(generated, 1);
+        known.outputSequence.record((double) generated, 1);
       }
     }
     admission.release();

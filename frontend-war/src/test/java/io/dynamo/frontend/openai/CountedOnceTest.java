@@ -36,6 +36,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -144,7 +145,7 @@ class CountedOnceTest implements Dispatcher {
   @Override
   public Flow.Publisher<EngineOutput> generate(
       ServedModel model, GenerateRequest request, RequestContext context, Trail trail) {
-    var fate = Fate.valueOf(context.metadata().get("fate"));
+    var fate = Fate.valueOf(Objects.requireNonNull(context.metadata().get("fate")));
     asked.incrementAndGet();
     return subscriber ->
         subscriber.onSubscribe(

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
@@ -90,6 +91,10 @@ class ByteLevelEncoderTest {
     return json.toString();
   }
 
+  private static Map<?, ?> parsed(String json) {
+    return (Map<?, ?>) Objects.requireNonNull(JsonTree.ofFile("it", json));
+  }
+
   private String scribble() {
     var text = new StringBuilder();
     int scraps = 1 + random.nextInt(40);
@@ -105,9 +110,7 @@ class ByteLevelEncoderTest {
 
   private void agree(String json) {
     try (var library = new LibraryEncoder(json);
-        var ours =
-            ByteLevelEncoder.of(
-                (Map<?, ?>) JsonTree.ofFile("it", json), new LibraryEncoder(json))) {
+        var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
       assertThat(ours).isInstanceOf(ByteLevelEncoder.class);
       for (int round = 0; round < 600; round++) {
         var text = scribble();
@@ -152,9 +155,7 @@ class ByteLevelEncoderTest {
   void aPieceOfVeryManyLettersIsMergedInTime() throws IOException {
     var json = tokenizer("", json1 -> {});
     try (var library = new LibraryEncoder(json);
-        var ours =
-            ByteLevelEncoder.of(
-                (Map<?, ?>) JsonTree.ofFile("it", json), new LibraryEncoder(json))) {
+        var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
       var text = "there".repeat(40_000);
       assertThat(ours.encode(text)).isEqualTo(library.encode(text));
     }
@@ -178,16 +179,14 @@ class ByteLevelEncoderTest {
                 .put("Regex", "\\p{L}+|\\P{L}+"));
     var other = resource("unigram.json");
     try (var library = new LibraryEncoder(other)) {
-      assertThat(ByteLevelEncoder.of((Map<?, ?>) JsonTree.ofFile("it", other), library))
-          .isSameAs(library);
+      assertThat(ByteLevelEncoder.of(parsed(other), library)).isSameAs(library);
     }
   }
 
   private static void isLeftToTheLibrary(Consumer<ObjectNode> change) throws IOException {
     var json = tokenizer(CL100K.formatted("\\p{N}"), change);
     try (var library = new LibraryEncoder(json)) {
-      assertThat(ByteLevelEncoder.of((Map<?, ?>) JsonTree.ofFile("it", json), library))
-          .isSameAs(library);
+      assertThat(ByteLevelEncoder.of(parsed(json), library)).isSameAs(library);
     }
   }
 

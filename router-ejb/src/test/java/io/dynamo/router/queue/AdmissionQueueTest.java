@@ -274,8 +274,8 @@ class AdmissionQueueTest {
   @Test
   void theLimitsOfAClassGrowWithTheWorkersAndTheOneThatReachesItStillWaits() {
     var queue = queue(2, only(limited(1L, null, null)));
-    waits(queue, ticket(0, 0, 10), "a");
-    waits(queue, ticket(0, 0, 10), "b");
+    var _ = waits(queue, ticket(0, 0, 10), "a");
+    var _ = waits(queue, ticket(0, 0, 10), "b");
     assertThatExceptionOfType(OverloadedException.class)
         .isThrownBy(() -> queue.admit(ticket(0, 0, 10), attempt("c")))
         .withMessageContaining("2 requests of policy class default");
@@ -286,8 +286,8 @@ class AdmissionQueueTest {
   @Test
   void theTokensThatWaitAreBounded() {
     var queue = queue(2, only(limited(null, 10L, null)));
-    waits(queue, ticket(0, 0, 19), "a");
-    waits(queue, ticket(0, 0, 1000), "b");
+    var _ = waits(queue, ticket(0, 0, 19), "a");
+    var _ = waits(queue, ticket(0, 0, 1000), "b");
     assertThatExceptionOfType(OverloadedException.class)
         .isThrownBy(() -> queue.admit(ticket(0, 0, 1), attempt("c")))
         .withMessageContaining("1019 prompt tokens");
@@ -367,7 +367,7 @@ class AdmissionQueueTest {
   private void awaitPlaced(int count) {
     var patience = Deadline.after(Duration.ofSeconds(20));
     while (placed.size() < count && !patience.isExpired()) {
-      Thread.yield();
+      Thread.onSpinWait();
     }
     assertThat(placed).hasSize(count);
   }
@@ -390,7 +390,7 @@ class AdmissionQueueTest {
     var stuck = CompletableFuture.supplyAsync(() -> queue.admit(of("b"), never), threads);
     var patience = Deadline.after(Duration.ofSeconds(20));
     while (queue.waiting() == 0 && !patience.isExpired()) {
-      Thread.yield();
+      Thread.onSpinWait();
     }
     var a = waits(queue, of("a"), "a");
     release(queue, 1);

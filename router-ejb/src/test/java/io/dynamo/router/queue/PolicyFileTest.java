@@ -9,6 +9,7 @@ import io.dynamo.json.Yaml;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -51,7 +52,7 @@ class PolicyFileTest {
     return PolicyFile.of(Yaml.readObject(yaml));
   }
 
-  private static String classOf(PolicyProfile profile, String asked, long tokens) {
+  private static String classOf(PolicyProfile profile, @Nullable String asked, long tokens) {
     return profile.classes().get(profile.classOf(asked, tokens)).name();
   }
 

@@ -234,8 +234,11 @@ class SessionReplicasTest {
       var id = "s" + random.nextInt(10);
       int router = random.nextInt(ROUTERS);
       var target = tables.get(router).target(id);
-      boolean moves = target == null || random.nextInt(10) == 0;
-      use(router, id, moves ? 1 + random.nextInt(WORKERS) : target.worker().value()).close();
+      long worker =
+          target == null || random.nextInt(10) == 0
+              ? 1 + random.nextInt(WORKERS)
+              : target.worker().value();
+      use(router, id, worker).close();
       Collections.shuffle(plane.waiting, random);
       switch (random.nextInt(4)) {
         case 0 -> plane.waiting.clear();

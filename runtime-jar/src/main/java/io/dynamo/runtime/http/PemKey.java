@@ -91,7 +91,7 @@ final class PemKey {
     if (first >= 0x80) {
       length = 0;
       for (int i = 0; i < first - 0x80; i++) {
-        length = length << 8 | der[2 + i] & 0xFF;
+        length = (length << 8) | (der[2 + i] & 0xFF);
       }
     }
     return headOf(der) + length;

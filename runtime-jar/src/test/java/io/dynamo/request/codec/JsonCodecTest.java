@@ -20,7 +20,7 @@ class JsonCodecTest {
   @EnumSource(PayloadFormat.class)
   void mapsSurviveTheWire(PayloadFormat format) {
     var message =
-        new JsonObject(
+        JsonObject.of(
             JsonObject.ordered(
                 "status",
                 "success",

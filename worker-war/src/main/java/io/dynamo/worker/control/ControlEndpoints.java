@@ -83,7 +83,7 @@ public final class ControlEndpoints implements AutoCloseable {
       blocking.execute(
           () -> {
             try {
-              var _ = answer.offer(new JsonObject(command.apply(body))); // there is room for one
+              var _ = answer.offer(JsonObject.of(command.apply(body))); // there is room for one
               answer.complete();
             } catch (RuntimeException | Error failure) {
               answer.fail(failure);

@@ -198,30 +198,28 @@ public final class EngineGuard implements AutoCloseable {
     if (!watching && cause instanceof DynamoException typed) {
       return typed;
     }
-    switch (cause) {
+    return switch (cause) {
       case WorkerLostException lost -> {
         if (lost.code() == ErrorCode.BACKEND_ENGINE_SHUTDOWN) {
           giveUp(rank, "%s has ended: %s".formatted(rank.name(), lost.getMessage()));
         } else {
           suspect(rank, String.valueOf(lost.getMessage()), null);
         }
-        return lost;
+        yield lost;
       }
       case EngineFailedException failed -> {
         suspect(rank, String.valueOf(failed.getMessage()), null);
-        return failed;
+        yield failed;
       }
-      case DynamoException typed -> {
-        return typed;
-      }
+      case DynamoException typed -> typed;
       default -> {
         suspect(rank, "it failed: " + cause, cause);
-        return new WorkerLostException(
+        yield new WorkerLostException(
             ErrorCode.BACKEND_STREAM_INCOMPLETE,
             "the engine failed: " + cause.getClass().getSimpleName(),
             cause);
       }
-    }
+    };
   }
 
   void suspect(RankWatch rank, String why, @Nullable Throwable cause) {

@@ -81,7 +81,8 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
   }
 
   private void pass(EngineOutput item) { // holds this
-    delivered++;
+    long count = delivered + 1; // nobody else writes it now
+    delivered = count;
     waitingSince = guard.sign(rank);
     if (item.finishReason() == null) {
       next.onNext(item);

@@ -66,7 +66,7 @@ class ControlsTest {
             "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), new Cancellation());
     var answer = new CompletableFuture<JsonObject>();
     handler
-        .handle(new JsonObject(JsonObject.ordered(members)), context)
+        .handle(JsonObject.of(JsonObject.ordered(members)), context)
         .subscribe(
             new Flow.Subscriber<>() {
               @Override
@@ -177,12 +177,12 @@ class ControlsTest {
     endpoints = endpoints(waiting::add);
     endpoints.open(worker.controls);
     for (int i = 0; i < ControlEndpoints.AT_ONCE; i++) {
-      ask("list_loras");
+      var _ = ask("list_loras");
     }
     assertThatThrownBy(() -> ask("list_loras")).isInstanceOf(WorkerBusyException.class);
     waiting.forEach(Runnable::run);
     waiting.clear();
-    ask("list_loras");
+    var _ = ask("list_loras");
     assertThat(waiting).hasSize(1);
   }
 
@@ -215,6 +215,6 @@ class ControlsTest {
     if (handler == null) {
       throw new AssertionError(path + " is not offered");
     }
-    return new LinkedHashMap<>(handler.run(new JsonObject(JsonObject.ordered(members))));
+    return new LinkedHashMap<>(handler.run(JsonObject.of(JsonObject.ordered(members))));
   }
 }

@@ -68,6 +68,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
   }
 
   @Override
+  @SuppressWarnings("JdkObsolete") // whether more text could still make it a header
   boolean step(MessageSink sink, boolean last) {
     boolean found = markers.find(in, 0, last);
     int end = markers.start();

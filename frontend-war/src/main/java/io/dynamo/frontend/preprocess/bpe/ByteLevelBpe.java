@@ -102,7 +102,7 @@ public final class ByteLevelBpe {
     for (int i = from; i < to; i++) {
       hash = 31 * hash + text.charAt(i);
     }
-    int place = (hash ^ hash >>> 15) & REMEMBERED - 1;
+    int place = (hash ^ (hash >>> 15)) & (REMEMBERED - 1);
     var word = words[place];
     if (word == null || word.piece.length() != length || !text.startsWith(word.piece, from)) {
       var piece = text.substring(from, to);

@@ -24,7 +24,7 @@ final class CharClasses {
   private CharClasses() {}
 
   static byte of(int codePoint) {
-    return PAGES[codePoint >> PAGE_BITS][codePoint & (1 << PAGE_BITS) - 1];
+    return PAGES[codePoint >> PAGE_BITS][codePoint & ((1 << PAGE_BITS) - 1)];
   }
 
   static boolean isNewline(int codePoint) {
@@ -34,10 +34,11 @@ final class CharClasses {
   /** Lines of a class's initial and its ranges, in hexadecimal: {@code N 30-39 b2-b3}. */
   private static byte[][] read() {
     var blank = new byte[1 << PAGE_BITS];
-    var pages = new byte[Character.MAX_CODE_POINT + 1 >> PAGE_BITS][];
+    var pages = new byte[(Character.MAX_CODE_POINT + 1) >> PAGE_BITS][];
+    var used = new boolean[pages.length];
     Arrays.fill(pages, blank);
     for (var line : lines()) {
-      var fields = line.split(" ");
+      var fields = line.split(" ", -1);
       byte kind =
           switch (fields[0]) {
             case "L" -> LETTER;
@@ -51,10 +52,11 @@ final class CharClasses {
         int last = Integer.parseInt(fields[i].substring(dash + 1), 16);
         for (int c = first; c <= last; c++) {
           int page = c >> PAGE_BITS;
-          if (pages[page] == blank) {
+          if (!used[page]) {
+            used[page] = true;
             pages[page] = new byte[1 << PAGE_BITS];
           }
-          pages[page][c & blank.length - 1] = kind;
+          pages[page][c & (blank.length - 1)] = kind;
         }
       }
     }

@@ -78,12 +78,12 @@ final class MergeTable {
     int mask = pairs.length - 1;
     int at = (int) ((key * 0x9E3779B97F4A7C15L) >>> 32) & mask;
     while (pairs[at] != FREE && pairs[at] != key) {
-      at = at + 1 & mask;
+      at = (at + 1) & mask;
     }
     return at;
   }
 
   private static long key(int left, int right) {
-    return (long) left << 32 | right;
+    return ((long) left << 32) | right;
   }
 }

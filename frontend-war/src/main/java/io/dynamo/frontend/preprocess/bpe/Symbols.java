@@ -73,9 +73,9 @@ final class Symbols {
     }
     long entry = (long) rank << 32 | left;
     int at = heapSize++;
-    while (at > 0 && heap[at - 1 >> 1] > entry) {
-      heap[at] = heap[at - 1 >> 1];
-      at = at - 1 >> 1;
+    while (at > 0 && heap[(at - 1) >> 1] > entry) {
+      heap[at] = heap[(at - 1) >> 1];
+      at = (at - 1) >> 1;
     }
     heap[at] = entry;
   }

@@ -110,8 +110,10 @@ final class RoutedMessagesTest {
                 " to=self<|message|>Let me see.<|eom|><|start|>assistant to=w.get<|message|>\n"
                     + invoke(
                         "w.get",
-                        "<atem:parameter name=\"city\">Paris</atem:parameter>\n"
-                            + "<atem:parameter name=\"n\">[1, 2]</atem:parameter>\n")
+                        """
+                        <atem:parameter name="city">Paris</atem:parameter>
+                        <atem:parameter name="n">[1, 2]</atem:parameter>
+                        """)
                     + "<|eom|><|start|>assistant to=user<|message|>Sunny.<|eot|>"))
         .satisfies(
             folded -> {

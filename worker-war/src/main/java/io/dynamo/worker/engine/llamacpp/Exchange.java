@@ -40,7 +40,7 @@ final class Exchange
   /** Follows a request that was sent; called once. */
   void begin(CompletableFuture<HttpResponse<Void>> sent) {
     sending = sent;
-    var unused =
+    var _ =
         sent.whenComplete(
             (_, failed) -> {
               if (failed != null) {

@@ -136,7 +136,7 @@ record Step(
     try {
       failure = Json.readObject(body).object("error");
     } catch (IllegalArgumentException _) {
-      failure = new JsonObject(JsonObject.ordered("code", status, "message", "no reason given"));
+      failure = JsonObject.of(JsonObject.ordered("code", status, "message", "no reason given"));
     }
     return refusal(failure);
   }

@@ -305,7 +305,8 @@ class LlamaCppEngineTest {
 
   @Test
   void serverThatDiesLetsTheTextGoOnElsewhere() throws Exception {
-    try (var other = ServerProcess.start(folder, 1);
+    var other = ServerProcess.start(folder, 1);
+    try (other;
         var engine =
             new LlamaCppEngine(
                 LlamaCppEngineContractTest.config(other.address()),
