@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -39,7 +40,7 @@ class RouterCardTest {
       if (card == null) {
         throw new AssertionError(name);
       }
-      return card;
+      return JsonObject.of(card).members();
     }
   }
 
