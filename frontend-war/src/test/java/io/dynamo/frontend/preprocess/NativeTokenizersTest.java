@@ -2,6 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.concurrent.Deadline;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
@@ -9,6 +10,7 @@ import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
@@ -22,8 +24,9 @@ class NativeTokenizersTest {
     var folders = folders();
     for (int load = 0; load < 5; load++) {
       var loader = encodeInFreshLoader();
-      for (int i = 0; i < 10 && loader.get() != null; i++) {
-        System.gc();
+      var patience = Deadline.after(Duration.ofSeconds(30));
+      while (loader.get() != null && !patience.isExpired()) {
+        System.gc(); // some threads let go of the loader a little later
       }
       assertThat(loader.get()).as("class loader %d is collected", load).isNull();
     }

@@ -1,4 +1,4 @@
-package io.dynamo.frontend;
+package io.dynamo.frontend.admin;
 
 import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.json.JsonObject;

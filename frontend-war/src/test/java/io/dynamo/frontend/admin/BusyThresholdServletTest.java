@@ -1,4 +1,4 @@
-package io.dynamo.frontend;
+package io.dynamo.frontend.admin;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

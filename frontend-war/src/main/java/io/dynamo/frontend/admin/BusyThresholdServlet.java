@@ -1,6 +1,8 @@
-package io.dynamo.frontend;
+package io.dynamo.frontend.admin;
 
 import io.dynamo.config.RouterSettings.Busy;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.EdgeFilter;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
