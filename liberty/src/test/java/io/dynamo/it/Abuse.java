@@ -15,6 +15,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 
@@ -89,8 +90,8 @@ final class Abuse {
         for (var socket : sockets) {
           try {
             socket.getOutputStream().write(' ');
-          } catch (IOException ended) {
-            continue; // answered and closed; its answer is still to be read
+          } catch (IOException _) {
+            // answered and closed; its answer is still to be read
           }
         }
       }
@@ -128,8 +129,8 @@ final class Abuse {
     private final long periodNanos;
     private final Thread thread;
     private volatile boolean over;
-    private volatile long made;
-    private volatile long refused;
+    private final AtomicLong made = new AtomicLong();
+    private final AtomicLong refused = new AtomicLong();
 
     Resets(ServerProcess server, int perSecond, String prompt) {
       this.server = server;
@@ -153,21 +154,21 @@ final class Abuse {
             socket.getOutputStream().write(head);
           }
           socket.setSoLinger(true, 0);
-          made = made + 1;
+          made.incrementAndGet();
         } catch (IOException e) {
-          refused = refused + 1;
+          refused.incrementAndGet();
         }
       }
     }
 
     /** Connections that were made and reset so far. */
     long made() {
-      return made;
+      return made.get();
     }
 
     /** Connections that did not come about. */
     long refused() {
-      return refused;
+      return refused.get();
     }
 
     @Override
