@@ -34,8 +34,8 @@ record Footprint(long liveMegabytes, long residentMegabytes, int sockets) {
           if (Files.readSymbolicLink(descriptor).toString().startsWith("socket:")) {
             count++;
           }
-        } catch (NoSuchFileException closedMeanwhile) {
-          continue;
+        } catch (NoSuchFileException _) {
+          // closed meanwhile
         }
       }
     }

@@ -10,6 +10,7 @@ import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
@@ -32,6 +33,10 @@ class TracesIT {
       }
       return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
     }
+  }
+
+  private static Span named(Map<String, Span> spans, String name) {
+    return Objects.requireNonNull(spans.get(name), name);
   }
 
   private static Map<String, Span> byName(List<Span> spans) {
@@ -97,14 +102,14 @@ class TracesIT {
             "leg", "generation");
     parents.forEach(
         (child, parent) ->
-            assertThat(SpanCollector.parent(spans.get(child)))
+            assertThat(SpanCollector.parent(named(spans, child)))
                 .as("the parent of %s", child)
-                .isEqualTo(SpanCollector.id(spans.get(parent))));
-    var root = spans.get("chat_completions");
+                .isEqualTo(SpanCollector.id(named(spans, parent))));
+    var root = named(spans, "chat_completions");
     assertThat(SpanCollector.parent(root)).isEqualTo(CALLER);
     assertThat(root.getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);
     assertThat(root.getTraceState()).isEqualTo("rojo=1");
-    assertThat(spans.get("leg").getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_CLIENT);
+    assertThat(named(spans, "leg").getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_CLIENT);
     spans
         .values()
         .forEach(
@@ -114,18 +119,18 @@ class TracesIT {
   }
 
   private static void attributesTellWhatWasDone(Map<String, Span> spans) {
-    assertThat(SpanCollector.attributes(spans.get("chat_completions")))
+    assertThat(SpanCollector.attributes(named(spans, "chat_completions")))
         .containsEntry("dynamo.request_id", "9776aa5a-8c43-4e7c-a4a3-94f1f5404761")
         .containsEntry("gen_ai.request.model", Cluster.MODEL)
         .containsEntry("gen_ai.usage.output_tokens", "4")
         .containsEntry("http.response.status_code", "200");
-    assertThat(spans.get("chat_completions").getEventsList())
+    assertThat(named(spans, "chat_completions").getEventsList())
         .extracting(Span.Event::getName)
         .containsExactly("first_token");
-    assertThat(SpanCollector.attributes(spans.get("tokenize"))).containsKey("dynamo.tokens");
-    assertThat(SpanCollector.attributes(spans.get("leg")))
+    assertThat(SpanCollector.attributes(named(spans, "tokenize"))).containsKey("dynamo.tokens");
+    assertThat(SpanCollector.attributes(named(spans, "leg")))
         .containsKeys("dynamo.worker_id", "dynamo.dp_rank");
-    assertThat(spans.get("leg").getEventsList())
+    assertThat(named(spans, "leg").getEventsList())
         .extracting(Span.Event::getName)
         .containsExactly("first_item");
   }
@@ -141,7 +146,7 @@ class TracesIT {
             "00-" + trace + "-" + CALLER + "-01");
     assertThat(answer.statusCode()).isEqualTo(404);
     Polling.untilAsserted(PATIENCE, () -> assertThat(collector.trace(trace)).hasSize(2));
-    var root = byName(collector.trace(trace)).get("chat_completions");
+    var root = named(byName(collector.trace(trace)), "chat_completions");
     assertThat(root.getStatus().getCode()).isEqualTo(Status.StatusCode.STATUS_CODE_ERROR);
     assertThat(SpanCollector.attributes(root)).containsEntry("error.type", "not_found");
   }
