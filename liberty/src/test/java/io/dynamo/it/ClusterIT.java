@@ -118,8 +118,11 @@ class ClusterIT {
 
       crowd.endsAs(oracle, tokens);
       ServerFacts.awaitMetric(cluster.frontend(), RETRIES, "GenerationLegs.run", lost);
-      ServerFacts.awaitMetric(
-          cluster.frontend(), MIGRATIONS, "migration_type=\"new_request\"", lost);
+      ServerFacts.awaitMetric(cluster.frontend(), MIGRATIONS, "", lost);
+      assertThat(
+              ServerFacts.metric(cluster.frontend(), MIGRATIONS, "migration_type=\"new_request\""))
+          .as("those that had said nothing yet; a pass may have ended just before the kill")
+          .isPositive();
       ServerFacts.awaitMetric(cluster.frontend(), REQUESTS, "status=\"success\"", streams);
       awaitIdle(cluster, 1);
     }

@@ -267,8 +267,9 @@ class LlamaClusterIT {
     proxy.restore();
 
     // nobody says anything new: that they can be heard is enough
+    var holders = new HashSet<>(List.of(first.chosen(), again.chosen()));
     for (var frontend : List.of(ours(), others())) {
-      awaitHeld(frontend, warm, Set.of(first.chosen()));
+      awaitHeld(frontend, warm, holders);
       believesWhatTheyHold(frontend, List.of(warm));
     }
   }

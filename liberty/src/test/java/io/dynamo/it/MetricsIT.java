@@ -185,7 +185,7 @@ class MetricsIT {
   }
 
   private static void chat() throws Exception {
-    var body = ChatClient.body(Cluster.MODEL, "Count this", 4, true);
+    var body = ChatClient.body(Cluster.MODEL, "What is the capital of France?", 16, true);
     try (var client = ChatClient.post(SERVER.getPort(), body)) {
       assertThat(client.text()).isNotEmpty();
     }
