@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.Test;
  * length) is the same whether its worker goes half way or not: each answer is compared with the one
  * that the same request had before.
  */
+@Tag("pending") // to be seen whole on a quiet machine
 class SeamIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String MIGRATIONS = "dynamo_frontend_model_migration_total";
