@@ -1,13 +1,20 @@
 /** When the text of one answer came. One thread. */
 final class Answer {
   private final long due;
+  private final boolean refused;
   private long first;
   private long last;
   private long end;
   private int tokens;
 
-  Answer(long due) {
+  Answer(long due, boolean refused) {
     this.due = due;
+    this.refused = refused;
+  }
+
+  /** Whether the frontend had no room for the request. */
+  boolean refused() {
+    return refused;
   }
 
   void token() {

@@ -39,6 +39,8 @@ public final class BesideDynamo {
           new Scenario("64 streams, tokens at once", List.of("--clients", "64", "--tokens", "128", "--seconds", SECONDS)),
           new Scenario(
               "64 streams, a token each 20 ms", List.of("--clients", "64", "--tokens", "128", "--model", "paced", "--seconds", SECONDS)),
+          new Scenario(
+              "256 streams, a token each 20 ms", List.of("--clients", "256", "--tokens", "128", "--model", "paced", "--seconds", SECONDS)),
           new Scenario("40,000 words, new each time", List.of("--clients", "2", "--tokens", "1", "--words", "40000", "--seconds", SECONDS)),
           new Scenario(
               "40,000 words, chats of 8 turns",

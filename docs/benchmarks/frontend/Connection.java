@@ -5,11 +5,13 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.util.Set;
 
 /** One kept connection of HTTP/1.1, and as little work per byte as will do: the generator shares the machine. One thread. */
 final class Connection implements AutoCloseable {
   private static final byte[] CONTENT = "\"content\":\"".getBytes(StandardCharsets.US_ASCII);
   private static final int TIMEOUT_MILLIS = 120_000;
+  private static final Set<Integer> REFUSALS = Set.of(429, 503, 529);
 
   private final Socket socket = new Socket();
   private final InputStream in;
@@ -36,7 +38,8 @@ final class Connection implements AutoCloseable {
     socket.getOutputStream().write(request);
     var status = line();
     head();
-    var answer = new Answer(due);
+    int code = Integer.parseInt(status.split(" ")[1]);
+    var answer = new Answer(due, REFUSALS.contains(code));
     if (chunked) {
       for (long size = Long.parseLong(line(), 16); size > 0; size = Long.parseLong(line(), 16)) {
         body(size, answer);
@@ -47,7 +50,7 @@ final class Connection implements AutoCloseable {
       body(length, answer);
     }
     answer.ended(System.nanoTime());
-    if (!status.contains(" 200 ")) {
+    if (code != 200 && !answer.refused()) {
       throw new IOException(status);
     }
     return answer;

@@ -6,6 +6,7 @@ import java.util.function.ToLongFunction;
 /** What was seen while it counted. Safe for concurrent use. */
 final class Figures {
   private final List<Answer> answers = new ArrayList<>();
+  private final List<Answer> refusals = new ArrayList<>();
   private int failed;
   private volatile boolean counting;
 
@@ -15,7 +16,7 @@ final class Figures {
 
   synchronized void answered(Answer answer) {
     if (counting) {
-      answers.add(answer);
+      (answer.refused() ? refusals : answers).add(answer);
     }
   }
 
@@ -29,6 +30,15 @@ final class Figures {
     return failed;
   }
 
+  synchronized int refused() {
+    return refusals.size();
+  }
+
+  /** How long those that were refused waited for that, in milliseconds. */
+  synchronized String refusedMillis(double... quantiles) {
+    return millis(refusals, Answer::wholeNanos, quantiles);
+  }
+
   synchronized int requests() {
     return answers.size();
   }
@@ -37,9 +47,13 @@ final class Figures {
     return answers.stream().mapToLong(Answer::tokens).sum();
   }
 
-  /** The values at {@code quantiles}, in milliseconds. */
+  /** The values of those that were answered at {@code quantiles}, in milliseconds. */
   synchronized String millis(ToLongFunction<Answer> what, double... quantiles) {
-    var values = answers.stream().mapToLong(what).sorted().toArray();
+    return millis(answers, what, quantiles);
+  }
+
+  private static String millis(List<Answer> of, ToLongFunction<Answer> what, double... quantiles) {
+    var values = of.stream().mapToLong(what).sorted().toArray();
     if (values.length == 0) {
       return "none";
     }

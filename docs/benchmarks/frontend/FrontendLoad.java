@@ -79,6 +79,9 @@ public final class FrontendLoad {
         figures.millis(Answer::firstNanos, 0.5, 0.9, 0.99),
         figures.millis(Answer::betweenNanos, 0.5, 0.9, 0.99),
         figures.millis(Answer::wholeNanos, 0.5, 0.9, 0.99));
+    if (figures.refused() > 0) {
+      System.out.printf("refused %d: p50 / p90 / p99 / most %s ms%n", figures.refused(), figures.refusedMillis(0.5, 0.9, 0.99, 1));
+    }
   }
 
   private Client client() throws IOException {

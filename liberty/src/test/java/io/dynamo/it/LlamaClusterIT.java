@@ -20,7 +20,6 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.TestMethodOrder;
  * are those of an unbroken run, whatever happens; after each fault the router believes what the
  * workers hold. Any test can run alone; those that cost a worker come last.
  */
-@Tag("pending") // to be seen whole on a quiet machine
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LlamaClusterIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);
