@@ -26,11 +26,11 @@ public final class BesideDynamo {
 
   private static final String SECONDS = "10";
 
-  /** Not counted: a JVM on one core compiles for a minute. */
+  /** Not counted: a JVM on one core compiles for two to three minutes. */
   private static final List<Scenario> WARMUP =
       List.of(
-          new Scenario("warm-up, whole", List.of("--clients", "32", "--tokens", "8", "--stream", "false", "--warmup", "30", "--seconds", "1")),
-          new Scenario("warm-up, streamed", List.of("--clients", "64", "--tokens", "64", "--warmup", "30", "--seconds", "1")));
+          new Scenario("warm-up, whole", List.of("--clients", "32", "--tokens", "8", "--stream", "false", "--warmup", "100", "--seconds", "1")),
+          new Scenario("warm-up, streamed", List.of("--clients", "64", "--tokens", "64", "--warmup", "60", "--seconds", "1")));
 
   private static final List<Scenario> SCENARIOS =
       List.of(

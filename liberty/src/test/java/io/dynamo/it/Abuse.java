@@ -36,26 +36,22 @@ final class Abuse {
     void close();
   }
 
-  /** Streams whose first token is far away: they get comments, and nobody reads them. */
-  static Group idleStreams(ServerProcess server, int count, String prompt) throws Exception {
+  /** Streams of a model that has not much to say: they get comments, and nobody reads them. */
+  static Group idleStreams(ServerProcess server, int count, String model) throws Exception {
     return opened(
         count,
         number -> {
-          var body = ChatClient.body(Cluster.MODEL, number + prompt, 8, true);
+          var body = ChatClient.body(model, number + " says", 1000, true);
           var client = server.chat(body);
           client.status();
           return client;
         });
   }
 
-  /**
-   * Streams of several megabytes each that nobody reads a byte of.
-   *
-   * @param prompt that the engine has cached, so that they flow at once
-   */
-  static Group neverReading(ServerProcess server, int count, String prompt) throws Exception {
+  /** Streams of several megabytes each that nobody reads a byte of. */
+  static Group neverReading(ServerProcess server, int count, String model) throws Exception {
     var body =
-        ChatClient.body(Cluster.MODEL, prompt, 3000, true)
+        ChatClient.body(model, "Hello", 3000, true)
             .replaceFirst("\\{", "{\"ignore_eos\":true,\"logprobs\":true,\"top_logprobs\":20,");
     return opened(
         count,
@@ -120,7 +116,7 @@ final class Abuse {
 
   /**
    * Connections that are reset as soon as they are made: every second one in the middle of a
-   * request's head, some with a whole request behind it.
+   * request's head, some with a whole request to a model behind it.
    */
   static final class Resets implements Group {
     private final ServerProcess server;
@@ -132,11 +128,11 @@ final class Abuse {
     private final AtomicLong made = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
 
-    Resets(ServerProcess server, int perSecond, String prompt) {
+    Resets(ServerProcess server, int perSecond, String model) {
       this.server = server;
       this.head =
           "POST /v1/chat/completions HTTP/1.1\r\nHost: a".getBytes(StandardCharsets.US_ASCII);
-      var body = ChatClient.body(Cluster.MODEL, prompt, 100, true);
+      var body = ChatClient.body(model, "Hello", 100, true);
       this.whole = request(body.length(), body);
       this.periodNanos = TimeUnit.SECONDS.toNanos(1) / perSecond;
       this.thread = Thread.ofPlatform().name("resets").unstarted(this::run);

@@ -17,11 +17,9 @@ final class FirstToken {
 
   private final ServerProcess server;
   private final String body;
-  private final String prompt;
 
   private FirstToken(ServerProcess server, String prompt) {
     this.server = server;
-    this.prompt = prompt;
     this.body = body(prompt, true);
   }
 
@@ -48,11 +46,6 @@ final class FirstToken {
       assertThat(client.status()).isEqualTo(200);
       return client.json().at(pointer).asInt(-1);
     }
-  }
-
-  /** The prompt that is cached. */
-  String prompt() {
-    return prompt;
   }
 
   /** The median time over many answers, every one of which must be whole. */

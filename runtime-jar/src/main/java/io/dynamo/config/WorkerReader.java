@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.function.Function;
@@ -55,7 +56,15 @@ final class WorkerReader {
         from.take(own);
       }
     }
-    for (var name : all) {
+    var given = new HashSet<String>();
+    all.forEach(given::add);
+    known.forEach(
+        name -> {
+          if (given.contains(variable(name))) {
+            given.remove(spelled(variable(name)));
+          }
+        });
+    for (var name : given) {
       if (name.startsWith(MODELS) && !known.contains(name)) {
         problems.add(
             "%s is a setting of no model; name the model in %s, and the setting as docs/configuration.md has it"
@@ -69,6 +78,16 @@ final class WorkerReader {
 
   private static @Nullable String shownName(Keys keys) {
     return keys.optional(SettingKeys.MODEL_NAME);
+  }
+
+  /** The variable of the environment that stands for a key, as MicroProfile Config has it. */
+  private static String variable(String key) {
+    return key.replaceAll("[^A-Za-z0-9]", "_").toUpperCase(Locale.ROOT);
+  }
+
+  /** How sources of the environment list a variable beside itself: each underscore is a dot. */
+  private static String spelled(String variable) {
+    return variable.toLowerCase(Locale.ROOT).replace('_', '.');
   }
 
   private void refuseTwice(

@@ -7,6 +7,7 @@ import io.dynamo.config.Lookup.Found;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -98,5 +99,30 @@ class WorkerReaderTest {
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining("dynamo.worker.models.b.engine is a setting of no model")
         .hasMessageContaining("dynamo.worker.models.a.engin is a setting of no model");
+  }
+
+  @Test
+  void aVariableMayStandForASettingOfSeveralWords() {
+    var values = new HashMap<String, String>();
+    values.put("server.config.dir", "/srv");
+    values.put("server.output.dir", "/srv");
+    values.put("java.io.tmpdir", "/tmp");
+    values.put("dynamo.worker.models", "a");
+    values.put("DYNAMO_WORKER_MODELS_A_MODEL_PATH", "/models/a");
+    values.put("dynamo.worker.models.a.model.path", "/models/a"); // the source of the environment
+    values.put("dynamo.worker.models.a.token.interval", "1s"); // of a file, and no setting
+    Lookup lookup =
+        name -> {
+          var variable = name.replaceAll("[.-]", "_").toUpperCase(Locale.ROOT);
+          var text = values.getOrDefault(name, values.get(variable));
+          return text == null ? null : new Found(text, "test");
+        };
+    assertThatThrownBy(() -> SettingsReader.read(lookup, values.keySet()))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.worker.models.a.token.interval is a setting of no model")
+        .hasMessageNotContaining("model.path");
+    values.remove("dynamo.worker.models.a.token.interval");
+    assertThat(SettingsReader.read(lookup, values.keySet()).worker().modelPath())
+        .isEqualTo(Path.of("/models/a"));
   }
 }
