@@ -20,7 +20,7 @@ class AbuseIT {
   private static final int RESETS_PER_SECOND = 1000;
 
   private static final Duration PREFILL = Duration.ofMillis(100);
-  private static final Duration WRITE_STALL = Duration.ofSeconds(10);
+  private static final Duration WRITE_STALL = Duration.ofSeconds(20);
   private static final Duration COUNTERS = Duration.ofSeconds(2); // carried over each second
   private static final Duration UPLOAD_TIMEOUT = Duration.ofSeconds(6);
 
