@@ -1,10 +1,14 @@
 """Renders every template of src/test/resources/templates, and the shipped one, over a set of conversations with the environment that
 `transformers` compiles chat templates in, and writes src/test/resources/rendered.json. Needs `transformers` and jinja2 3.1; run it from the
-module's folder."""
+module's folder.
+
+With a folder as its argument it takes the *.jinja files there, and writes rendered.json beside them: published templates are not ours to keep,
+so PublishedTemplatesTest reads them where -Ddynamo.test.templates=FOLDER says that there are some."""
 
 import datetime
 import json
 import pathlib
+import sys
 
 import jinja2
 from transformers.utils import chat_template_utils
@@ -80,23 +84,29 @@ CONVERSATIONS = {
 
 def main():
     module = pathlib.Path(__file__).resolve().parents[3]
-    sources = {path.stem: path.read_text() for path in sorted((module / "src/test/resources/templates").glob("*.jinja"))}
-    sources["tiny"] = (module.parent / "server-config/src/main/liberty/config/models/tiny/chat_template.jinja").read_text()
+    folder = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 else module / "src/test/resources/templates"
+    sources = {path.stem: path.read_text() for path in sorted(folder.glob("*.jinja"))}
+    if len(sys.argv) == 1:
+        sources["tiny"] = (module.parent / "server-config/src/main/liberty/config/models/tiny/chat_template.jinja").read_text()
     conversations = {}
     for name, (messages, tools, args) in CONVERSATIONS.items():
         conversations[name] = {"messages": messages, "tools": tools, "documents": None, "bos_token": "<s>", "eos_token": "</s>", "add_generation_prompt": True, **args}
     rendered = []
     for template, source in sources.items():
-        compiled = chat_template_utils._compile_jinja_template(source)
+        try:
+            compiled = chat_template_utils._compile_jinja_template(source)
+        except jinja2.exceptions.TemplateError as e:
+            print(f"{template} is no template: {e}")
+            continue
         for name, values in conversations.items():
             case = {"template": template, "conversation": name}
             try:
                 case["text"] = compiled.render(**values)
-            except (jinja2.exceptions.TemplateError, TypeError) as e:
+            except (jinja2.exceptions.TemplateError, TypeError, ValueError, AttributeError, KeyError, RecursionError) as e:
                 case["error"] = str(e)
                 case["refused"] = type(e) is jinja2.exceptions.TemplateError
             rendered.append(case)
-    out = module / "src/test/resources/rendered.json"
+    out = (folder if len(sys.argv) > 1 else module / "src/test/resources") / "rendered.json"
     lines = ",\n".join(json.dumps(case, ensure_ascii=False) for case in rendered)
     named = ",\n".join(f"{json.dumps(name)}: {json.dumps(values, ensure_ascii=False)}" for name, values in conversations.items())
     out.write_text(f'{{"conversations": {{\n{named}\n}},\n"rendered": [\n{lines}\n]}}\n')

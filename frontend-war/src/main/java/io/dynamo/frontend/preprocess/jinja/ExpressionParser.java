@@ -17,10 +17,31 @@ final class ExpressionParser extends TokenCursor {
   private static final Set<String> KEYWORDS_AFTER_TEST =
       Set.of("else", "or", "and", "is", "if", "not", "in");
 
+  private final List<String> unknown = new ArrayList<>(); // filters and tests that are not there
   private int depth;
 
   ExpressionParser(List<Token> tokens) {
     super(tokens);
+  }
+
+  /** How many filters and tests were named so far that are not there, for {@link #forgive}. */
+  int unknown() {
+    return unknown.size();
+  }
+
+  /**
+   * What was read since there were {@code before} of them is under a condition: as in jinja2, it
+   * fails when it is reached.
+   */
+  void forgive(int before) {
+    unknown.subList(before, unknown.size()).clear();
+  }
+
+  /** Ends the reading: fails if a filter or test is not there and not forgiven. */
+  void requireKnown() {
+    if (!unknown.isEmpty()) {
+      throw new JinjaException(unknown.getFirst());
+    }
   }
 
   /** One expression, or several with commas as a list. */
@@ -44,11 +65,13 @@ final class ExpressionParser extends TokenCursor {
     if (++depth > MAX_DEPTH) {
       throw error("an expression is nested too deep");
     }
+    int before = unknown();
     var value = or();
     while (skipName("if")) {
       var test = or();
       var otherwise = skipName("else") ? expression() : null;
       value = new Expr.Conditional(test, value, otherwise);
+      forgive(before);
     }
     depth--;
     return value;
@@ -323,7 +346,7 @@ final class ExpressionParser extends TokenCursor {
   Expr.Filtered filter(Expr of) {
     var name = name();
     if (!Filters.isKnown(name)) {
-      throw new JinjaException("No filter named '" + name + "'.");
+      unknown.add("No filter named '" + name + "'.");
     }
     return new Expr.Filtered(of, name, current().isOperator("(") ? arguments() : Arguments.NONE);
   }
@@ -332,7 +355,7 @@ final class ExpressionParser extends TokenCursor {
     boolean negated = skipName("not");
     var name = name();
     if (!Tests.isKnown(name)) {
-      throw new JinjaException("No test named '" + name + "'.");
+      unknown.add("No test named '" + name + "'.");
     }
     List<Expr> arguments = List.of();
     var token = current();

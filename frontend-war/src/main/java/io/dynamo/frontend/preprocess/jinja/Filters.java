@@ -134,7 +134,7 @@ final class Filters {
               .replace("'", "&#39;")
               .replace("\"", "&#34;");
       case "attr" -> Access.attribute(value, in.text(0, "name", ""));
-      default -> throw new JinjaException("No filter named '" + name + "'.");
+      default -> throw new JinjaException("No filter named '" + name + "' found.");
     };
   }
 

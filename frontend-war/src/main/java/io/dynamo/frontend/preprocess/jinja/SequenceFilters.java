@@ -93,11 +93,16 @@ final class SequenceFilters {
     return number != null ? Values.big(number) : key instanceof String ? key : null;
   }
 
+  /** None of what is false, None included: as jinja2's filters that choose or map have it. */
+  private static Iterable<Object> itemsIfTrue(Object value) {
+    return Values.isTrue(value) ? Values.iterate(value) : List.of();
+  }
+
   static Object map(Object value, Inputs in) {
     var attribute = in.named().get("attribute");
     var otherwise = in.named().get("default");
     var mapped = new ArrayList<>();
-    for (var item : Values.iterate(value)) {
+    for (var item : itemsIfTrue(value)) {
       if (attribute == null) {
         var rest =
             in.positional().subList(Math.min(1, in.positional().size()), in.positional().size());
@@ -116,7 +121,7 @@ final class SequenceFilters {
       throw new JinjaException("selectattr needs an attribute");
     }
     var selected = new ArrayList<>();
-    for (var item : Values.iterate(value)) {
+    for (var item : itemsIfTrue(value)) {
       var tested = byAttribute ? Access.path(item, args.getFirst()) : item;
       boolean passes =
           args.size() > test

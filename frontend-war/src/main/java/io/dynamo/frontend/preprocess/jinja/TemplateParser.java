@@ -24,6 +24,7 @@ final class TemplateParser {
     if (parser.tokens.current().kind() != Kind.END) {
       throw parser.tokens.error("unexpected tag");
     }
+    parser.tokens.requireKnown();
     return body;
   }
 
@@ -121,6 +122,13 @@ final class TemplateParser {
   }
 
   private Node conditional() {
+    int before = tokens.unknown();
+    var branches = branches();
+    tokens.forgive(before);
+    return new Node.If(branches);
+  }
+
+  private List<Node.Branch> branches() {
     var branches = new ArrayList<Node.Branch>();
     Expr test = tokens.tuple();
     while (true) {
@@ -130,11 +138,11 @@ final class TemplateParser {
         case "elif" -> test = tokens.tuple();
         case "else" -> {
           branches.add(new Node.Branch(new Expr.Literal(true), bodyUntil("endif")));
-          return new Node.If(branches);
+          return branches;
         }
         default -> {
           expect(Kind.BLOCK_END);
-          return new Node.If(branches);
+          return branches;
         }
       }
     }

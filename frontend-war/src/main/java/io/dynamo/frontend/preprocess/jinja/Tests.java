@@ -84,7 +84,7 @@ final class Tests {
       case "gt", "greaterthan", ">" -> Values.compare(value, argument(name, arguments)) > 0;
       case "ge", ">=" -> Values.compare(value, argument(name, arguments)) >= 0;
       case "sameas" -> isSameScalar(value, argument(name, arguments));
-      default -> throw new JinjaException("No test named '" + name + "'.");
+      default -> throw new JinjaException("No test named '" + name + "' found.");
     };
   }
 

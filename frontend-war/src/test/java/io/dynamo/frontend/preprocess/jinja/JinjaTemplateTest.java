@@ -29,7 +29,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class JinjaTemplateTest {
   private static final Clock NOON =
       Clock.fixed(Instant.parse("2026-03-05T12:07:09Z"), ZoneOffset.UTC);
-  private static final JinjaTemplate.Limits LIMITS =
+  static final JinjaTemplate.Limits LIMITS =
       new JinjaTemplate.Limits(NOON, 1 << 20, Duration.ofSeconds(20));
 
   record Rendered(
@@ -118,6 +118,30 @@ class JinjaTemplateTest {
       })
   void refusesBrokenTemplates(String source) {
     assertThatThrownBy(() -> JinjaTemplate.compile(source)).isInstanceOf(JinjaException.class);
+  }
+
+  @Test
+  void aFilterOrTestThatIsNotThereFailsWhereItIsReachedUnderACondition() {
+    for (var source :
+        List.of(
+            "{% if x %}{{ 1|nope }}{% else %}a{% endif %}",
+            "{% if not x %}a{% elif x is defined %}{{ 1|nope }}{% endif %}",
+            "{{ 1|nope if x else 'a' }}")) {
+      var template = JinjaTemplate.compile(source);
+      assertThat(template.render(Map.of("x", false), LIMITS)).isEqualTo("a");
+      assertThatThrownBy(() -> template.render(Map.of("x", true), LIMITS))
+          .isInstanceOf(JinjaException.class)
+          .hasMessage("No filter named 'nope' found.");
+    }
+  }
+
+  @Test
+  void whatChoosesOrMapsTakesNoneForEmpty() {
+    var template =
+        JinjaTemplate.compile(
+            "{{ none|select|list }}{{ none|selectattr('a')|list }}{{ none|map('upper')|list }}");
+
+    assertThat(template.render(Map.of(), LIMITS)).isEqualTo("[][][]");
   }
 
   @Test
