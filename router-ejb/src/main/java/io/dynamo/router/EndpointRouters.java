@@ -43,12 +43,7 @@ import org.jspecify.annotations.Nullable;
  * for and closed with this. Safe for concurrent use.
  */
 public final class EndpointRouters
-    implements KvRouter,
-        BusyControl,
-        BookedLoads,
-        QueueDepths,
-        RouteExplanations,
-        AutoCloseable {
+    implements KvRouter, BusyControl, BookedLoads, QueueDepths, RouteExplanations, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EndpointRouters.class.getName());
 
   /**

@@ -23,7 +23,8 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
   private final EndpointId endpoint;
   private final InstanceId id;
 
-  TracedHandler(EndpointHandler<Q, R> handler, Tracing tracing, EndpointId endpoint, InstanceId id) {
+  TracedHandler(
+      EndpointHandler<Q, R> handler, Tracing tracing, EndpointId endpoint, InstanceId id) {
     this.handler = handler;
     this.tracing = tracing;
     this.endpoint = endpoint;

@@ -52,7 +52,11 @@ class TracedHandlerTest implements Tracing, Span {
   private void ask(Map<String, String> headers) {
     var context =
         new RequestContext(
-            "r", Map.of("a", "b"), headers, Deadline.after(Duration.ofMinutes(1)), new Cancellation());
+            "r",
+            Map.of("a", "b"),
+            headers,
+            Deadline.after(Duration.ofMinutes(1)),
+            new Cancellation());
     traced
         .handle("q", context)
         .subscribe(
