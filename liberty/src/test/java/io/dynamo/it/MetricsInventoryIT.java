@@ -174,7 +174,7 @@ class MetricsInventoryIT {
 
   private static void whileOneStreamsAnotherIsRefusedAndThenItsClientLeaves(
       ServerProcess server, int status) throws Exception {
-    var endless = ChatClient.body(Cluster.MODEL, "Go on", 2000, true);
+    var endless = ChatClient.body(Cluster.MODEL, "Go on. ".repeat(50), 2000, true);
     try (var client = ChatClient.post(server.port(), endless)) {
       Polling.untilAsserted(
           Duration.ofSeconds(20),
