@@ -16,6 +16,7 @@ import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.watch.StageMetrics;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -29,6 +30,8 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
+import io.dynamo.router.RouteHints;
+import io.dynamo.router.RouteRequest;
 import io.dynamo.trace.Tracing;
 import java.time.Duration;
 import java.util.List;
@@ -284,6 +287,39 @@ class GenerationTest {
     assertThat(workers.calls).hasSize(1);
   }
 
+  @Test
+  void aLegThatStartsWhenAllIsOverIsNotCounted() {
+    var context = context();
+    var watch =
+        new LegWatch(
+            model(), context, new DispatchMetrics(metrics), new Stages(metrics, Tracing.OFF));
+    watch.over(new CancelledException("the client left"), 0);
+    var asked =
+        new RouteRequest(
+            "r",
+            ENDPOINT,
+            new int[] {1},
+            16,
+            Set.of(),
+            RouteHints.NONE,
+            context.deadline(),
+            cancellation);
+    assertThat(watch.legStarts(new ChosenWorker(asked, new InstanceId(1), () -> {}))).isEmpty();
+    assertThat(
+            metrics
+                .level(
+                    StageMetrics.REQUESTS,
+                    new Label("stage", "dispatch"),
+                    new Label("phase", "aggregated"))
+                .value())
+        .isZero();
+  }
+
+  private RequestContext context() {
+    return new RequestContext(
+        "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
+  }
+
   private long migrations(String type) {
     return metrics
         .counter(
@@ -310,9 +346,6 @@ class GenerationTest {
             List.of(),
             RoutingHints.NONE,
             Map.of());
-    var context =
-        new RequestContext(
-            "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
     new LegDispatcher(
             workers::route,
             workers,
@@ -322,7 +355,7 @@ class GenerationTest {
             new Stages(metrics, Tracing.OFF),
             Runnable::run,
             timer)
-        .generate(model(), request, context, trail)
+        .generate(model(), request, context(), trail)
         .subscribe(client);
   }
 
