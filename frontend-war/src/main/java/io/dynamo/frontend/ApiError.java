@@ -2,6 +2,7 @@ package io.dynamo.frontend;
 
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.sse.ByteText;
+import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +44,7 @@ public record ApiError(
   public static final String OVERLOADED = "overloaded";
 
   private static final int RETRY_SECONDS = 1;
-  private static final int SHOWN = 256; // characters of a name that nobody knows
+  private static final int SHOWN = 256; // characters
 
   public static ApiError of(int status, String message) {
     return new ApiError(status, message, null, null, null);
@@ -70,8 +71,16 @@ public record ApiError(
   }
 
   public static ApiError modelNotFound(String model) {
-    var shown = model.length() > SHOWN ? model.substring(0, SHOWN) + "…" : model;
-    return new ApiError(404, "Model not found: `" + shown + "`", "model_not_found", "model", null);
+    return new ApiError(
+        404, "Model not found: `" + shown(model) + "`", "model_not_found", "model", null);
+  }
+
+  /**
+   * A client's own text as an answer repeats it: cut where it is long, without broken characters.
+   */
+  public static String shown(String text) {
+    var cut = text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
+    return new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
   }
 
   public static ApiError routeNotFound(String method, String path) {

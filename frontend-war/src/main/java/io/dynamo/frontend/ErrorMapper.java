@@ -33,7 +33,7 @@ public class ErrorMapper implements ExceptionMapper<Throwable> {
       case ApiException known -> response(known.error());
       case DynamoException known -> response(ApiError.of(known));
       default -> {
-        LOG.log(Level.ERROR, "a request failed unexpectedly", failure);
+        LOG.log(Level.ERROR, "a request failed unexpectedly", FailureShape.of(failure));
         yield response(ApiError.of(failure));
       }
     };

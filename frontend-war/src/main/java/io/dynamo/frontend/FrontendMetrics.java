@@ -94,6 +94,26 @@ public final class FrontendMetrics {
       new MetricName(
           "dynamo_frontend_model_migration_limit",
           "How often a generation may move, as the card has it");
+  public static final MetricName WORKER_BLOCKS =
+      new MetricName(
+          "dynamo_frontend_worker_active_decode_blocks",
+          "KV blocks that the router has booked on a worker's rank");
+  public static final MetricName WORKER_PREFILL =
+      new MetricName(
+          "dynamo_frontend_worker_active_prefill_tokens",
+          "Prompt tokens booked on a worker's rank whose first output is not out");
+  public static final MetricName WORKER_FIRST_TOKEN =
+      new MetricName(
+          "dynamo_frontend_worker_last_time_to_first_token_seconds",
+          "From arrival to the first token, of the newest request that a worker's rank began");
+  public static final MetricName WORKER_INPUT =
+      new MetricName(
+          "dynamo_frontend_worker_last_input_sequence_tokens",
+          "Tokens of the prompts of the newest request that a worker's rank began");
+  public static final MetricName WORKER_INTER_TOKEN =
+      new MetricName(
+          "dynamo_frontend_worker_last_inter_token_latency_seconds",
+          "Between the newest two tokens of a worker's rank");
 
   private FrontendMetrics() {}
 }

@@ -40,7 +40,6 @@ class MetricsInventoryIT {
       List.of(
           "dynamo_tokio_",
           "dynamo_frontend_event_loop_",
-          "dynamo_frontend_worker_",
           "dynamo_frontend_audio_per_request",
           "dynamo_frontend_image",
           "dynamo_frontend_videos_per_request",
@@ -138,6 +137,7 @@ class MetricsInventoryIT {
       var before = families(exposition(status).body());
 
       whileOneStreamsAnotherIsRefusedAndThenItsClientLeaves(server, status);
+      theWorkersGaugesTellOfItsLastAnswer(families(exposition(status).body()));
       chat(server, "x".repeat(600), 4, true);
       awaitNobody(status);
       chat(server, "y".repeat(600), 8, false);
@@ -174,7 +174,7 @@ class MetricsInventoryIT {
 
   private static void whileOneStreamsAnotherIsRefusedAndThenItsClientLeaves(
       ServerProcess server, int status) throws Exception {
-    var endless = ChatClient.body(Cluster.MODEL, "Go on", 2000, true);
+    var endless = ChatClient.body(Cluster.MODEL, "Go on. ".repeat(50), 2000, true);
     try (var client = ChatClient.post(server.port(), endless)) {
       Polling.untilAsserted(
           Duration.ofSeconds(20),
@@ -188,6 +188,8 @@ class MetricsInventoryIT {
                     "dynamo_frontend_model_ready")) {
               assertThat(family(now, gauge).moves()).as(gauge).isEqualTo(1);
             }
+            assertThat(family(now, "dynamo_frontend_worker_active_decode_blocks").moves())
+                .isPositive();
           });
       try (var refused =
           ChatClient.post(server.port(), ChatClient.body(Cluster.MODEL, "Me too", 1, false))) {
@@ -196,6 +198,17 @@ class MetricsInventoryIT {
       client.hangUp();
     }
     awaitNobody(status);
+  }
+
+  private static void theWorkersGaugesTellOfItsLastAnswer(Map<String, Family> now) {
+    for (var gauge :
+        List.of(
+            "time_to_first_token_seconds",
+            "input_sequence_tokens",
+            "inter_token_latency_seconds")) {
+      var name = "dynamo_frontend_worker_last_" + gauge;
+      assertThat(family(now, name).moves()).as(name).isPositive();
+    }
   }
 
   private static Family family(Map<String, Family> families, String name) {

@@ -67,7 +67,7 @@ class TracesIT {
               "9776aa5a-8c43-4e7c-a4a3-94f1f5404761");
       assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
 
-      Polling.untilAsserted(PATIENCE, () -> assertThat(collector.trace(TRACE)).hasSize(7));
+      Polling.untilAsserted(PATIENCE, () -> assertThat(collector.trace(TRACE)).hasSize(8));
       var spans = byName(collector.trace(TRACE));
       assertThat(spans.keySet())
           .containsExactlyInAnyOrder(
@@ -77,9 +77,11 @@ class TracesIT {
               "tokenize",
               "generation",
               "route",
-              "leg");
+              "leg",
+              "handle_payload");
       parentsAreRight(spans);
       attributesTellWhatWasDone(spans);
+      theWorkerTellsOfItsPart(spans);
       assertThat(collector.services()).containsOnly("front");
       assertThat(collector.credentials()).containsOnly("s ecret");
 
@@ -99,7 +101,8 @@ class TracesIT {
             "tokenize", "preprocess",
             "generation", "chat_completions",
             "route", "generation",
-            "leg", "generation");
+            "leg", "generation",
+            "handle_payload", "leg");
     parents.forEach(
         (child, parent) ->
             assertThat(SpanCollector.parent(named(spans, child)))
@@ -110,6 +113,7 @@ class TracesIT {
     assertThat(root.getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);
     assertThat(root.getTraceState()).isEqualTo("rojo=1");
     assertThat(named(spans, "leg").getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_CLIENT);
+    assertThat(named(spans, "handle_payload").getKind()).isEqualTo(Span.SpanKind.SPAN_KIND_SERVER);
     spans
         .values()
         .forEach(
@@ -131,6 +135,17 @@ class TracesIT {
     assertThat(SpanCollector.attributes(named(spans, "leg")))
         .containsKeys("dynamo.worker_id", "dynamo.dp_rank");
     assertThat(named(spans, "leg").getEventsList())
+        .extracting(Span.Event::getName)
+        .containsExactly("first_item");
+  }
+
+  private static void theWorkerTellsOfItsPart(Map<String, Span> spans) {
+    var leg = SpanCollector.attributes(named(spans, "leg"));
+    assertThat(SpanCollector.attributes(named(spans, "handle_payload")))
+        .containsEntry("dynamo.worker_id", leg.get("dynamo.worker_id"))
+        .containsEntry("dynamo.request_id", "9776aa5a-8c43-4e7c-a4a3-94f1f5404761")
+        .containsKey("dynamo.endpoint");
+    assertThat(named(spans, "handle_payload").getEventsList())
         .extracting(Span.Event::getName)
         .containsExactly("first_item");
   }
@@ -158,7 +173,7 @@ class TracesIT {
     var body = ChatClient.body(Cluster.MODEL, "Trace this", 1, false);
     post(server, body, "traceparent", "00-" + silent + "-" + CALLER + "-00");
     post(server, body, "traceparent", "00-" + last + "-" + CALLER + "-01");
-    Polling.untilAsserted(PATIENCE, () -> assertThat(collector.trace(last)).hasSize(7));
+    Polling.untilAsserted(PATIENCE, () -> assertThat(collector.trace(last)).hasSize(8));
     assertThat(collector.trace(silent)).isEmpty();
   }
 }

@@ -344,6 +344,16 @@ final class EndpointRouter implements AutoCloseable {
     }
   }
 
+  /** Blocks active on {@code rank}. */
+  int blocks(WorkerRank rank) {
+    return load.blocks(rank);
+  }
+
+  /** Prompt tokens booked on {@code rank} whose first output is not out. */
+  long prefillTokens(WorkerRank rank) {
+    return load.prefillTokens(rank);
+  }
+
   /** Requests placed and not freed. */
   int active() {
     return load.active();

@@ -4,6 +4,7 @@ import io.dynamo.config.RouterCard;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.OverloadedException;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
@@ -42,7 +43,7 @@ import org.jspecify.annotations.Nullable;
  * for and closed with this. Safe for concurrent use.
  */
 public final class EndpointRouters
-    implements KvRouter, BusyControl, QueueDepths, RouteExplanations, AutoCloseable {
+    implements KvRouter, BusyControl, BookedLoads, QueueDepths, RouteExplanations, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EndpointRouters.class.getName());
 
   /**
@@ -274,6 +275,18 @@ public final class EndpointRouters
   @Override
   public void setThresholds(EndpointId endpoint, RouterSettings.Busy thresholds) {
     running(endpoint).router().setThresholds(thresholds);
+  }
+
+  @Override
+  public int blocks(EndpointId endpoint, WorkerRank rank) {
+    var known = routers.get(endpoint);
+    return known == null ? 0 : known.router().blocks(rank);
+  }
+
+  @Override
+  public long prefillTokens(EndpointId endpoint, WorkerRank rank) {
+    var known = routers.get(endpoint);
+    return known == null ? 0 : known.router().prefillTokens(rank);
   }
 
   @Override

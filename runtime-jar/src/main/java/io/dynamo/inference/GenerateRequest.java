@@ -125,6 +125,25 @@ public record GenerateRequest(
         passedOn);
   }
 
+  /** The same request with a further field that workers read; it replaces one of that name. */
+  public GenerateRequest passing(String field, Object value) {
+    var fields = new LinkedHashMap<>(passedOn.fields());
+    fields.put(field, value);
+    return new GenerateRequest(
+        model,
+        tokenIds,
+        stop,
+        sampling,
+        output,
+        eosTokenIds,
+        cardChecksum,
+        annotations,
+        routing,
+        extraArgs,
+        handoff,
+        PassedOn.of(fields));
+  }
+
   /** The same request for one half of a disaggregated pair. */
   public GenerateRequest withHandoff(Handoff with) {
     return new GenerateRequest(

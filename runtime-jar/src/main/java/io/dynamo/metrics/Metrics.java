@@ -72,6 +72,12 @@ public final class Metrics {
     void histogram(MetricName name, List<Label> labels, Histogram histogram);
   }
 
+  /** An outlet that can take a gauge back. */
+  public interface RevocableOutlet extends Outlet {
+    /** A gauge is no more: what it told of is gone. */
+    void gone(MetricName name, List<Label> labels);
+  }
+
   private record Key(String name, List<Label> labels) {}
 
   private record GaugeMeter(MetricName name, List<Label> labels, DoubleSupplier value) {}
@@ -141,6 +147,21 @@ public final class Metrics {
         var published = naming.published(name);
         admit(key, new GaugeMeter(published, key.labels, value));
         outlets.forEach(outlet -> outlet.gauge(published, key.labels, value));
+      }
+    }
+  }
+
+  /** Publishes the gauge of a name and labels no more; one that is not there is none. */
+  public void removeGauge(MetricName name, Label... labels) {
+    var key = new Key(name.name(), List.of(labels));
+    synchronized (lock) {
+      if (meters.get(key) instanceof GaugeMeter gauge) {
+        meters.remove(key);
+        for (var outlet : outlets) {
+          if (outlet instanceof RevocableOutlet revocable) {
+            revocable.gone(gauge.name, key.labels);
+          }
+        }
       }
     }
   }

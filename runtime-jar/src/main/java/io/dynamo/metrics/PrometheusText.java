@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  * counters without {@code _total} stay without, which libraries that follow OpenMetrics refuse.
  * Families and series come in alphabetical order. Safe for concurrent use; recording takes no lock.
  */
-public final class PrometheusText implements Metrics.Outlet {
+public final class PrometheusText implements Metrics.RevocableOutlet {
   /** One set of labels of a family. */
   @FunctionalInterface
   private interface Series {
@@ -46,6 +46,16 @@ public final class PrometheusText implements Metrics.Outlet {
   @Override
   public void histogram(MetricName name, List<Label> labels, Histogram histogram) {
     add(name, "histogram", labels, (family, text, to) -> write(family, text, histogram, to));
+  }
+
+  @Override
+  public void gone(MetricName name, List<Label> labels) {
+    synchronized (families) {
+      var family = families.get(name.name());
+      if (family != null && family.series.remove(text(labels)) != null && family.series.isEmpty()) {
+        families.remove(name.name());
+      }
+    }
   }
 
   private static void write(String name, String labels, Histogram histogram, StringBuilder to) {

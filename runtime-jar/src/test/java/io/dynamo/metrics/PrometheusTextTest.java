@@ -46,6 +46,20 @@ class PrometheusTextTest {
   }
 
   @Test
+  void aGaugeThatIsRemovedIsGoneAndItsFamilyWithTheLast() {
+    var name = new MetricName("busy", "By worker");
+    metrics.gauge(name, () -> 1, new Label("worker", "1"));
+    metrics.gauge(name, () -> 2, new Label("worker", "2"));
+    metrics.removeGauge(name, new Label("worker", "1"));
+    metrics.removeGauge(name, new Label("worker", "3"));
+    assertThat(text.write()).contains("busy{worker=\"2\"} 2").doesNotContain("worker=\"1\"");
+    metrics.removeGauge(name, new Label("worker", "2"));
+    assertThat(text.write()).isEmpty();
+    metrics.gauge(name, () -> 3, new Label("worker", "1"));
+    assertThat(text.write()).contains("busy{worker=\"1\"} 3");
+  }
+
+  @Test
   void bucketsAreCumulativeAndTheirBoundsBelongToThem() {
     var timer =
         metrics.timer(

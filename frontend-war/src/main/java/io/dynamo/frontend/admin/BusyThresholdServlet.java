@@ -95,7 +95,9 @@ public class BusyThresholdServlet extends HttpServlet {
       return Json.readObject(body);
     } catch (IllegalArgumentException e) {
       throw new ThresholdChange.RefusedException(
-          400, "Failed to parse the request body as JSON: " + e.getMessage());
+          400,
+          "Failed to parse the request body as JSON: "
+              + ApiError.shown(String.valueOf(e.getMessage())));
     }
   }
 
@@ -112,7 +114,8 @@ public class BusyThresholdServlet extends HttpServlet {
     var model = catalog.find(change.model());
     if (change.asksOnly()) {
       return ThresholdChange.told(
-          change.model(), model.map(it -> workers.thresholds(it.endpoint())).orElse(Busy.STANDARD));
+          ApiError.shown(change.model()),
+          model.map(it -> workers.thresholds(it.endpoint())).orElse(Busy.STANDARD));
     }
     var endpoint =
         model
@@ -121,7 +124,7 @@ public class BusyThresholdServlet extends HttpServlet {
                     new ThresholdChange.RefusedException(
                         404,
                         "Model '%s' not found. Thresholds can only be set for discovered models."
-                            .formatted(change.model())))
+                            .formatted(ApiError.shown(change.model()))))
             .endpoint();
     synchronized (this) { // two changes at once are one after the other
       var now = change.applied(workers.thresholds(endpoint));

@@ -3,7 +3,6 @@ package io.dynamo.frontend.admin;
 import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.json.JsonObject;
 import java.math.BigDecimal;
-import java.math.BigInteger;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -79,7 +78,6 @@ record ThresholdChange(
     return switch (member) {
       case null -> new Wish<>(false, null);
       case String text when text.equals("off") -> new Wish<>(true, null);
-      case BigInteger value -> new Wish<>(true, new BigDecimal(value));
       case Number value when Double.isFinite(value.doubleValue()) ->
           new Wish<>(true, new BigDecimal(value.toString()));
       case Object other -> throw wrong(name, "type", other, "f64");

@@ -30,6 +30,7 @@ public final class RequestAccount {
   private volatile boolean queued;
   private long[] lastTokens = new long[1]; // nanos, by choice; 0 before its first token
   private Runnable whenFirstTokenComes = () -> {};
+  private TokenPace pace = TokenPace.UNWATCHED;
   private int promptTokens;
   private long generated; // tokens, of all choices
 
@@ -90,6 +91,11 @@ public final class RequestAccount {
     whenFirstTokenComes = task;
   }
 
+  /** {@code listener} is told from now on how fast the tokens come. */
+  public void onTokens(TokenPace listener) {
+    pace = listener;
+  }
+
   /** The request's prompts have so many tokens together. */
   public void prompts(int tokens) {
     promptTokens = tokens;
@@ -125,13 +131,16 @@ public final class RequestAccount {
       known.firstToken.record(now - arrived);
       known.inputSequence.record(promptTokens, 1);
       whenFirstTokenComes.run();
+      pace.firstToken(choice, (now - arrived) / NANOS_PER_SECOND, promptTokens);
     }
     if (choice >= lastTokens.length) {
       lastTokens = Arrays.copyOf(lastTokens, Math.max(choice + 1, 2 * lastTokens.length));
     }
     long before = lastTokens[choice];
     if (before != 0) {
-      known.interToken.record((now - before) / NANOS_PER_SECOND / count, count);
+      double seconds = (now - before) / NANOS_PER_SECOND / count;
+      known.interToken.record(seconds, count);
+      pace.nextToken(choice, seconds);
     }
     lastTokens[choice] = now == 0 ? 1 : now;
     generated += count;

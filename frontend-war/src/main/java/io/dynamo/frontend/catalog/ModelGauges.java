@@ -2,6 +2,7 @@ package io.dynamo.frontend.catalog;
 
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
@@ -10,6 +11,7 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -18,12 +20,18 @@ import java.util.function.ToDoubleFunction;
  */
 public final class ModelGauges implements AutoCloseable {
   private final ModelCatalog catalog;
+  private final Predicate<EndpointId> serves;
   private final Metrics metrics;
   private final Map<String, ModelCard> cards = new ConcurrentHashMap<>(); // by name
   private final Discovery.Handle watch;
 
-  public ModelGauges(Discovery discovery, ModelCatalog catalog, Metrics metrics) {
+  /**
+   * @param serves whether models of an endpoint are shown
+   */
+  public ModelGauges(
+      Discovery discovery, ModelCatalog catalog, Predicate<EndpointId> serves, Metrics metrics) {
     this.catalog = catalog;
+    this.serves = serves;
     this.metrics = metrics;
     this.watch = discovery.watch(ModelRecord.class, this::onEvent);
   }
@@ -32,7 +40,7 @@ public final class ModelGauges implements AutoCloseable {
     switch (event) {
       case DiscoveryEvent.Added<ModelRecord> added -> {
         var card = added.record().card();
-        if (cards.put(card.displayName(), card) == null) {
+        if (serves.test(added.record().endpoint()) && cards.put(card.displayName(), card) == null) {
           publish(card.displayName());
         }
       }

@@ -15,7 +15,6 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
-import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
@@ -24,6 +23,7 @@ import io.dynamo.router.RouteHints;
 import io.dynamo.router.RoutePhase;
 import io.dynamo.router.RouteRequest;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -42,6 +42,7 @@ import org.jspecify.annotations.Nullable;
  * is told under a lock, so it must not ask for items while it holds one of its own.
  */
 public final class Generation {
+  private static final String MIGRATION_LINK = "migration_link"; // Dynamo's, to the lost leg
   private static final String POLICY_CLASS = "policy-class"; // of a request's metadata
   static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
 
@@ -50,7 +51,6 @@ public final class Generation {
   private final RequestContext context;
   private final KvRouter router;
   private final WorkerCalls workers;
-  private final MigrationRules migration;
   private final LegWatch watch;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
@@ -64,14 +64,10 @@ public final class Generation {
   private volatile @Nullable RouteDecision decision; // of the leg that runs
 
   // Written by the leg that runs; legs hand over through the completion of their stage.
-  private final TokenLog delivered = new TokenLog();
+  private final Progress progress;
   private final Set<InstanceId> failed = new HashSet<>();
   private @Nullable InstanceId lastFailed;
-  private int migrations; // losses that a next leg may make good
-  private int migrated; // those that one did
   private @Nullable Migratable lastLoss;
-  private @Nullable Integer cachedTokens;
-  private boolean finished; // the item with the finish reason was delivered
 
   Generation(
       ServedModel model,
@@ -89,7 +85,7 @@ public final class Generation {
     this.context = context;
     this.router = router;
     this.workers = workers;
-    this.migration = migration;
+    this.progress = new Progress(request, migration);
     this.watch = watch;
     this.starter = starter;
     this.trail = trail;
@@ -141,9 +137,8 @@ public final class Generation {
    * @return completes when the leg has ended; with {@link LegLostException} when another may follow
    */
   CompletionStage<Void> startLeg() {
-    if (migrations > migrated) { // whoever runs the legs has taken the lost one up again
-      migrated = migrations;
-      watch.migrated(delivered.size() > 0);
+    if (progress.takesUp()) { // whoever runs the legs has taken the lost one up again
+      watch.migrated(progress.tokens() > 0);
     }
     var end = new CompletableFuture<Void>();
     running = end;
@@ -156,7 +151,7 @@ public final class Generation {
       end.complete(null);
       return;
     }
-    var left = outcomeAlready();
+    var left = progress.outcomeAlready();
     if (left != null) {
       resumeAtTheEnd(left, end);
       return;
@@ -171,12 +166,19 @@ public final class Generation {
       }
       trail.add(chosen, LegDispatcher.queued(router, model));
       var asked =
-          request
-              .continuedBy(delivered.toArray())
+          progress
+              .rest()
               .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()));
+      var link = watch.link();
       var leg = context.leg(watch.legStarts(chosen));
       workers
-          .call(chosen.instance(), asked, leg)
+          .call(
+              chosen.instance(),
+              link == null
+                  ? asked
+                  : asked.passing(
+                      MIGRATION_LINK, Map.of("trace_id", link.traceId(), "span_id", link.spanId())),
+              leg)
           .subscribe(new Leg(chosen, leg.cancellation(), end));
     } catch (NoWorkerException e) {
       var loss = lastLoss;
@@ -209,7 +211,7 @@ public final class Generation {
         new RouteRequest(
             context.id(),
             model.endpoint(),
-            promptNow(),
+            progress.rest().tokenIds(),
             model.card().blockTokens(),
             excluded,
             hints(request, context),
@@ -223,48 +225,15 @@ public final class Generation {
         .ofPolicyClass(context.metadata().get(POLICY_CLASS));
   }
 
-  private int[] promptNow() {
-    return delivered.size() == 0
-        ? request.tokenIds()
-        : request.continuedBy(delivered.toArray()).tokenIds();
-  }
-
   private boolean mayMove() {
-    if (migrations >= migration.limit() || !request.mayMoveAfter(delivered.size())) {
+    if (!progress.mayMove()) {
       return false;
     }
-    boolean fits = request.tokenIds().length + delivered.size() <= migration.maxTokens();
-    if (!fits) {
+    if (progress.isTooLong()) {
       watch.tooLong();
+      return false;
     }
-    return fits;
-  }
-
-  /**
-   * Why the generation is over although its last item never came: the lost worker had sent every
-   * token already.
-   */
-  private @Nullable FinishReason outcomeAlready() {
-    var budget = request.stop().maxTokens();
-    if (budget != null && delivered.size() >= budget && delivered.size() > 0) {
-      return FinishReason.LENGTH;
-    }
-    var least = request.stop().minTokens();
-    if (delivered.size() > 0 && (least == null || delivered.size() >= least)) {
-      int last = delivered.last();
-      if (request.stop().stopTokenIds().contains(last)
-          || request.stop().visibleStopTokenIds().contains(last)) {
-        return FinishReason.STOP;
-      }
-      if (!request.stop().ignoreEos()) {
-        for (int eos : request.eosTokenIds()) {
-          if (eos == last) {
-            return FinishReason.EOS;
-          }
-        }
-      }
-    }
-    return null;
+    return true;
   }
 
   private void resumeAtTheEnd(FinishReason reason, CompletableFuture<Void> end) {
@@ -295,7 +264,7 @@ public final class Generation {
 
   /** All legs are over, for {@code failure} or for good. */
   void over(@Nullable Throwable failure) {
-    watch.over(failure, delivered.size());
+    watch.over(failure, progress.tokens());
   }
 
   /** Frees what the running leg has booked. */
@@ -340,14 +309,11 @@ public final class Generation {
         engineError = Objects.requireNonNullElse(item.errorMessage(), "the engine gave no reason");
         return;
       }
-      delivered.append(item.tokenIds());
-      if (item.finishReason() != null) {
-        finished = true;
-      }
+      progress.delivers(item);
       arbiter.delivered();
       synchronized (delivery) {
         if (!ended) {
-          downstream.onNext(counted(item));
+          downstream.onNext(progress.counted(item));
         }
       }
     }
@@ -359,7 +325,7 @@ public final class Generation {
       if (error != null) {
         end.completeExceptionally(
             new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, error, null));
-      } else if (finished || context.cancellation().isCancelled()) {
+      } else if (progress.isFinished() || context.cancellation().isCancelled()) {
         complete();
         end.complete(null);
       } else {
@@ -372,8 +338,8 @@ public final class Generation {
 
     @Override
     public void onError(Throwable cause) {
-      leave(finished ? null : cause);
-      if (finished) {
+      leave(progress.isFinished() ? null : cause);
+      if (progress.isFinished()) {
         complete();
         end.complete(null);
       } else if (cause instanceof Migratable loss) {
@@ -407,26 +373,8 @@ public final class Generation {
         end.completeExceptionally(loss);
         return;
       }
-      migrations++;
+      progress.lost();
       end.completeExceptionally(new LegLostException(loss));
     }
-  }
-
-  /**
-   * Usage as the client understands it: its own prompt and all tokens so far, whatever a later leg
-   * was told.
-   */
-  private EngineOutput counted(EngineOutput item) {
-    var usage = item.usage();
-    if (usage == null && (migrations == 0 || item.finishReason() == null)) {
-      return item;
-    }
-    if (usage != null && cachedTokens == null) {
-      cachedTokens = usage.cachedTokens();
-    }
-    if (migrations == 0) {
-      return item;
-    }
-    return item.withUsage(new Usage(request.tokenIds().length, delivered.size(), cachedTokens));
   }
 }

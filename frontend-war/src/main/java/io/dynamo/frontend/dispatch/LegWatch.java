@@ -18,8 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Watches the legs of one generation: a span of the whole, one of each leg that is linked to the
- * one it goes on from, and how long moving took. Touched by the leg that runs; {@link #over} comes
- * after the last of them.
+ * one it goes on from, and how long moving took. Safe for concurrent use: a kill ends the whole
+ * while a leg still starts or speaks, and what a leg does after {@link #over} is told of no more.
  */
 final class LegWatch {
   private final ServedModel model;
@@ -27,13 +27,14 @@ final class LegWatch {
   private final DispatchMetrics metrics;
   private final Stages stages;
   private final Span whole;
-  private volatile Span leg = Span.NONE;
-  private volatile Stages.@Nullable Running dispatching;
+  private Span leg = Span.NONE; // this and all below: guarded by this
+  private Stages.@Nullable Running dispatching;
   private @Nullable TraceContext before; // the leg that was lost
   private boolean awaitsItem;
   private long lostAt; // nanos, of a loss that is not made good yet
   private boolean isMigrating;
   private boolean isOngoing;
+  private boolean isOver;
 
   LegWatch(ServedModel model, RequestContext context, DispatchMetrics metrics, Stages stages) {
     this.model = model;
@@ -56,8 +57,16 @@ final class LegWatch {
     }
   }
 
+  /** The span of the leg that was lost last; null when none was, or nothing is traced. */
+  synchronized @Nullable TraceContext link() {
+    return before;
+  }
+
   /** A leg goes to its worker; returns the headers that go with it. */
-  Map<String, String> legStarts(RouteDecision chosen) {
+  synchronized Map<String, String> legStarts(RouteDecision chosen) {
+    if (isOver) {
+      return context.headers();
+    }
     awaitsItem = true;
     dispatching = stages.begin(Stage.DISPATCH, context.id(), null);
     leg =
@@ -70,7 +79,7 @@ final class LegWatch {
   }
 
   /** An item has come. */
-  void item() {
+  synchronized void item() {
     if (awaitsItem) {
       awaitsItem = false;
       var stage = dispatching;
@@ -83,7 +92,7 @@ final class LegWatch {
   }
 
   /** The leg is over; {@code failure} is what it broke with. */
-  void legEnds(@Nullable Throwable failure) {
+  synchronized void legEnds(@Nullable Throwable failure) {
     var stage = dispatching;
     if (stage != null) {
       stage.abandon();
@@ -95,14 +104,14 @@ final class LegWatch {
   }
 
   /** The leg was lost. */
-  void lost() {
+  synchronized void lost() {
     before = leg.context();
     migrationEnds(Outcome.FAILURE);
     lostAt = System.nanoTime();
   }
 
   /** Another leg takes up what the lost one left. */
-  void migrated(boolean ongoing) {
+  synchronized void migrated(boolean ongoing) {
     isMigrating = true;
     isOngoing = ongoing;
     metrics.migrated(model.name(), ongoing);
@@ -113,6 +122,7 @@ final class LegWatch {
     metrics.tooLong(model.name());
   }
 
+  /** Called with the lock. */
   private void migrationEnds(Outcome outcome) {
     if (isMigrating) {
       isMigrating = false;
@@ -122,7 +132,8 @@ final class LegWatch {
   }
 
   /** All legs are over. */
-  void over(@Nullable Throwable failure, int tokens) {
+  synchronized void over(@Nullable Throwable failure, int tokens) {
+    isOver = true;
     boolean cancelled =
         failure instanceof CancelledException || context.cancellation().isCancelled();
     migrationEnds(cancelled ? Outcome.CANCELLED : Outcome.FAILURE);

@@ -5,6 +5,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.openai.wire.AnswerShape;
@@ -50,7 +51,12 @@ final class RunningTexts implements AutoCloseable {
   /**
    * @throws ApiException with 400 when the prompts are too long to be repeated for each choice
    */
-  RunningTexts(Asked asked, TextPipe.Factory texts, Deadline deadline, RequestAccount account) {
+  RunningTexts(
+      Asked asked,
+      TextPipe.Factory texts,
+      Deadline deadline,
+      RequestAccount account,
+      WorkerGauges workers) {
     this.told = Told.of(asked);
     this.openings = openings(asked);
     var bell = new Doorbell();
@@ -85,6 +91,7 @@ final class RunningTexts implements AutoCloseable {
               request.tokenIds().length));
     }
     choices = new Choices(streams, asked.wanted().texts(), bell, deadline, account);
+    account.onTokens(new WorkerPace(workers, trails));
   }
 
   /** The only text is the request itself; several are told apart by their number. */

@@ -44,8 +44,13 @@ final class TextCalls {
     }
   }
 
-  private static InetSocketAddress end(String address, int port) {
-    return new InetSocketAddress(InetAddress.ofLiteral(address), port);
+  /** An end of the connection; one without an address when a proxy tells of none. */
+  static InetSocketAddress end(String address, int port) {
+    try {
+      return new InetSocketAddress(InetAddress.ofLiteral(address), port);
+    } catch (IllegalArgumentException e) { // "unknown" of RFC 7239, for example
+      return new InetSocketAddress(port);
+    }
   }
 
   private static Map<String, String> headers(HttpServletRequest request) {

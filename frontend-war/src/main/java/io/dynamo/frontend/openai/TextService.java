@@ -4,15 +4,17 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.FrontendSettings;
 import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.Failed;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.FailureShape;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.ModelCatalog;
-import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.JsonBody;
@@ -21,9 +23,6 @@ import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.SseWriter;
 import io.dynamo.frontend.watch.RequestWatch;
-import io.dynamo.frontend.watch.Stage;
-import io.dynamo.request.RequestContext;
-import io.dynamo.trace.TraceContext;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.InstantSource;
@@ -47,16 +46,17 @@ public final class TextService {
 
   private final FrontendSettings settings;
   private final EdgeRules rules;
-  private final ModelCatalog catalog;
+  private final Intake intake;
   private final Dispatcher dispatcher;
-  private final Preprocessor preprocessor;
   private final TextPipe.Factory texts;
   private final Admission admission;
   private final DisconnectWatcher watcher;
   private final Executor blocking;
   private final InstantSource clock;
   private final RequestWatch.Desk watches;
+  private final WorkerGauges workers;
   private final Set<Choices> inFlight = ConcurrentHashMap.newKeySet();
+  private volatile @Nullable DynamoException aborted; // set before those in flight are told
 
   /**
    * @param blocking runs each task on a virtual thread of its own
@@ -72,18 +72,19 @@ public final class TextService {
       DisconnectWatcher watcher,
       Executor blocking,
       InstantSource clock,
-      RequestWatch.Desk watches) {
+      RequestWatch.Desk watches,
+      WorkerGauges workers) {
     this.settings = settings;
     this.rules = rules;
-    this.catalog = catalog;
+    this.intake = new Intake(settings, rules, catalog, preprocessor, admission.bodies());
     this.dispatcher = dispatcher;
-    this.preprocessor = preprocessor;
     this.texts = texts;
     this.admission = admission;
     this.watcher = watcher;
     this.blocking = blocking;
     this.clock = clock;
     this.watches = watches;
+    this.workers = workers;
   }
 
   /**
@@ -92,21 +93,34 @@ public final class TextService {
    * @throws ApiException when there is no room for it; {@code answer} is not used then
    */
   void serve(Api api, HttpCall call, Answer answer) {
-    var account = admission.admit(api.endpoint());
+    var watch = watches.open(api.endpoint(), call.headers());
+    var id = CallHeaders.requestId(call.headers());
+    RequestAccount account;
     try {
-      var request = new Serving(api, call, answer, account);
+      account = admission.admit(api.endpoint());
+    } catch (ApiException refusal) {
+      watch.begun(id);
+      watch.end(refusal.error());
+      throw refusal;
+    }
+    try {
+      var request = new Serving(api, call, answer, id, account, watch);
       blocking.execute(() -> run(request));
     } catch (RuntimeException | Error e) {
-      account.end(account.told(e));
+      var told = account.told(e);
+      account.end(told);
+      watch.begun(id);
+      watch.end(told);
       throw e;
     }
   }
 
   /**
-   * Ends every stream under way with {@code cause}, and refuses what waits for its turn; their
-   * clients are told.
+   * Ends every stream under way with {@code cause}, those too that are about to begin, and refuses
+   * what waits for its turn; their clients are told.
    */
   public void abortAll(DynamoException cause) {
+    aborted = cause;
     admission.turnAway();
     inFlight.forEach(choices -> choices.abort(cause));
   }
@@ -141,13 +155,19 @@ public final class TextService {
     private boolean writeFailed;
     private @Nullable DynamoException streamFailure;
 
-    Serving(Api api, HttpCall call, Answer answer, RequestAccount account) {
+    Serving(
+        Api api,
+        HttpCall call,
+        Answer answer,
+        String id,
+        RequestAccount account,
+        RequestWatch watch) {
       this.api = api;
       this.call = call;
       this.answer = answer;
       this.account = account;
-      this.watch = watches.open(api.endpoint(), call.headers());
-      this.id = CallHeaders.requestId(call.headers());
+      this.watch = watch;
+      this.id = id;
       account.onFirstToken(watch::firstToken);
       this.client = new ClientConnection(call.local(), call.remote(), cancellation);
     }
@@ -164,7 +184,7 @@ public final class TextService {
           Thread.currentThread().interrupt(); // only now: writing would fail with it
         }
       } catch (ApiException | DynamoException e) {
-        report(e);
+        report(id, e);
         return refuse(account.told(e));
       }
     }
@@ -172,16 +192,16 @@ public final class TextService {
     /** Ends a request whose serving threw; it is answered if it was not. Returns what was told. */
     ApiError fail(Throwable cause) {
       if (answered && cause instanceof RuntimeException) {
-        LOG.log(Level.DEBUG, "an answer could not be written", cause);
+        LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(cause));
         writeFailed = true;
         return GONE;
       }
-      LOG.log(Level.ERROR, "a request failed unexpectedly", cause);
+      LOG.log(Level.ERROR, "request " + id + " failed unexpectedly", FailureShape.of(cause));
       if (!answered) {
         try {
           refuse(INTERNAL);
         } catch (RuntimeException e) {
-          LOG.log(Level.DEBUG, "an answer could not be written", e);
+          LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
         }
       }
       return INTERNAL;
@@ -221,7 +241,8 @@ public final class TextService {
      * Null when all is said already. What it leaves holds nothing of the body that is not needed.
      */
     private @Nullable Begun begin() throws InterruptedException {
-      var asked = ask();
+      var asked =
+          intake.take(new Intake.Arrival(api, call, id, deadline, cancellation, account, watch));
       var shape =
           asked
               .wanted()
@@ -234,7 +255,7 @@ public final class TextService {
         route(asked, shape);
         return null;
       }
-      return new Begun(new RunningTexts(asked, texts, deadline, account), shape);
+      return new Begun(new RunningTexts(asked, texts, deadline, account, workers), shape);
     }
 
     private @Nullable ApiError generate(RunningTexts running, AnswerShape shape)
@@ -244,7 +265,12 @@ public final class TextService {
           cancellation.onCancel(
               level -> choices.abort(new CancelledException("the client left")))) {
         inFlight.add(choices);
-        running.start(dispatcher);
+        var cause = aborted;
+        if (cause == null) {
+          running.start(dispatcher);
+        } else {
+          choices.abort(cause);
+        }
         return running.told().fields().stream().events()
             ? events(running, shape)
             : unary(running, shape);
@@ -263,76 +289,6 @@ public final class TextService {
       }
       watch.took(usage, running.served());
       watch.stages().detokenized(running.choices().detokenizeNanos(), usage.completionTokens());
-    }
-
-    /** Reads, checks and tokenises. The body and all that was made of it is garbage afterwards. */
-    private Asked ask() throws InterruptedException {
-      try (var share = admission.bodies().open()) {
-        var bytes =
-            JsonBody.read(
-                call.body(),
-                call.contentBytes(),
-                settings.bodyLimitBytes(),
-                deadline,
-                settings.uploadTimeout(),
-                share);
-        try (var stage = watch.stages().begin(Stage.PREPROCESS, id, watch.context())) {
-          return prepared(bytes, stage.span().context());
-        }
-      }
-    }
-
-    /**
-     * @param span under which the work is seen
-     */
-    private Asked prepared(byte[] bytes, @Nullable TraceContext span) throws InterruptedException {
-      var body = rules.applyTo(JsonBody.parse(bytes), api);
-      var metadata = rules.metadata(call.headers());
-      var name = JsonBody.model(body);
-      boolean streams = JsonBody.asksForStream(body);
-      var found = catalog.find(name);
-      account.shape(streams);
-      watch.asksFor(found.map(ServedModel::name).orElse(null), streams);
-      if (found.isEmpty() && catalog.isKnown(name)) {
-        throw new ApiException(notReady(name));
-      }
-      found.ifPresent(it -> account.serving(it.name(), streams));
-      var read = api.read(body);
-      var wanted =
-          read.with(
-              read.fields()
-                  .with(
-                      CallHeaders.overriding(
-                          read.fields().nvext(), rules.routing(call.headers()))));
-      var model =
-          found
-              .filter(it -> it.card().modelTypes().contains(api.modelType()))
-              .orElseThrow(() -> new ApiException(ApiError.modelNotFound(name)));
-      account.enter(
-          model.endpoint(), wanted.fields().nvext().routing().urgency(), deadline, cancellation);
-      var context =
-          new RequestContext(
-              id,
-              metadata,
-              watch.forwarded(CallHeaders.forwarded(call.headers())),
-              deadline,
-              cancellation);
-      var text = new WatchedText(model.text(), watch.stages(), id, span);
-      var prompts =
-          preprocessor.run(
-              text,
-              it -> wanted.prepare(it, rules.hidesTools(model.card())),
-              call.contentBytes(),
-              deadline,
-              cancellation);
-      int tokens = 0;
-      for (var prompt : prompts) {
-        Generations.check(wanted.fields(), model, prompt, api.promptField());
-        tokens += prompt.tokens().length;
-      }
-      account.prompts(tokens);
-      return new Asked(
-          model, wanted, prompts, AgentContext.of(call.headers(), wanted.trigger()), context);
     }
 
     /** Says where the first prompt would be served, without a text. */
@@ -398,8 +354,9 @@ public final class TextService {
           out -> {
             try {
               streamFailure = sse.writeTo(out);
-            } catch (IOException e) {
+            } catch (IOException | RuntimeException e) {
               writeFailed = true; // the client left, or stopped reading; nobody to tell
+              LOG.log(Level.DEBUG, "a stream could not be written", FailureShape.of(e));
             }
           });
       if (writeFailed) {
@@ -408,7 +365,7 @@ public final class TextService {
       if (streamFailure == null) {
         return null;
       }
-      report(streamFailure);
+      report(id, streamFailure);
       return account.told(streamFailure);
     }
   }
@@ -420,14 +377,17 @@ public final class TextService {
         "model_not_ready");
   }
 
-  private static void report(RuntimeException failure) {
-    if (failure instanceof Failed && !(failure instanceof CancelledException)) {
-      LOG.log(Level.WARNING, "a generation failed: " + failure.getMessage(), failure);
-    } else if (failure instanceof WorkerLostException) {
-      LOG.log(Level.WARNING, "a generation was lost: {0}", failure.getMessage());
+  /** Logs a failure once, without its texts: these may repeat what a client or a model said. */
+  private static void report(String id, RuntimeException failure) {
+    if (failure instanceof DeadlineExceededException) {
+      LOG.log(Level.INFO, "request {0} was not done within its deadline", id);
+    } else if (failure instanceof Failed && !(failure instanceof CancelledException)) {
+      LOG.log(Level.WARNING, "request " + id + " failed", FailureShape.of(failure));
+    } else if (failure instanceof WorkerLostException lost) {
+      LOG.log(Level.WARNING, "request {0} lost its worker: {1}", id, lost.code());
     } else if (LOG.isLoggable(Level.DEBUG)) {
-      var told = ApiError.of(failure); // without its text, which may repeat what a client sent
-      LOG.log(Level.DEBUG, "a request was refused: {0}, {1}", told.status(), told.param());
+      var told = ApiError.of(failure);
+      LOG.log(Level.DEBUG, "request {0} was refused: {1}, {2}", id, told.status(), told.code());
     }
   }
 }

@@ -27,6 +27,11 @@ public final class ByteText {
     size = 0;
   }
 
+  /** Drops what was appended since {@link #size} was {@code bytes}. */
+  void backTo(int bytes) {
+    size = Math.min(size, bytes);
+  }
+
   /** Writes the content in one call. */
   public void writeTo(OutputStream out) throws IOException {
     out.write(bytes, 0, size);

@@ -2,6 +2,8 @@ package io.dynamo.frontend.sse;
 
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.EngineFailedException;
+import io.dynamo.error.ErrorCode;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
@@ -55,16 +57,8 @@ public final class SseWriter<T> {
     try {
       while (true) {
         frames.clear();
-        DynamoException failure = null;
-        boolean ended = false;
-        try {
-          for (T item; frames.size() < WRITE_BYTES && (item = source.poll()) != null; ) {
-            encoder.item(item, frames);
-          }
-          ended = source.ended();
-        } catch (DynamoException broken) {
-          failure = broken;
-        }
+        var failure = take(frames);
+        boolean ended = failure == null && source.ended();
         if (failure instanceof CancelledException) {
           return failure; // nobody is there to be told
         }
@@ -95,6 +89,30 @@ public final class SseWriter<T> {
     } catch (IOException | RuntimeException | Error e) {
       source.cancel();
       throw e;
+    }
+  }
+
+  /**
+   * Takes what is ready, within one write. A fault of ours in an item is the end of the stream,
+   * told like any other; nothing of that item is.
+   *
+   * @return why the stream broke, null while it did not
+   */
+  private @Nullable DynamoException take(ByteText frames) {
+    int whole = 0;
+    try {
+      for (T item; frames.size() < WRITE_BYTES && (item = source.poll()) != null; ) {
+        encoder.item(item, frames);
+        whole = frames.size();
+      }
+      return null;
+    } catch (DynamoException broken) {
+      return broken;
+    } catch (RuntimeException fault) {
+      frames.backTo(whole);
+      source.cancel();
+      return new EngineFailedException(
+          ErrorCode.UNKNOWN, "an item of the answer could not be written down", fault);
     }
   }
 

@@ -3,6 +3,7 @@ package io.dynamo.frontend.wiring;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
+import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
@@ -78,7 +79,8 @@ public class FrontendProducer {
       Preprocessor preprocessor,
       Admission admission,
       DisconnectWatcher watcher,
-      Stages stages) {
+      Stages stages,
+      WorkerGauges workers) {
     return new TextService(
         runtime.settings().frontend(),
         rules,
@@ -91,7 +93,8 @@ public class FrontendProducer {
         watcher,
         runtime.blocking(),
         InstantSource.system(),
-        new RequestWatch.Desk(stages, runtime.settings().watch().requestLog()));
+        new RequestWatch.Desk(stages, runtime.settings().watch().requestLog()),
+        workers);
   }
 
   /** Made together with the gauges, which nothing else asks for. */

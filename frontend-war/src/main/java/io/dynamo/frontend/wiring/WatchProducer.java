@@ -1,9 +1,12 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.discovery.EndpointId;
 import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
+import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.watch.Stages;
+import io.dynamo.router.BookedLoads;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.trace.Tracing;
 import io.dynamo.trace.otlp.OtlpTracing;
@@ -11,6 +14,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import java.util.function.Predicate;
 
 /** Makes what watches requests and models. */
 @ApplicationScoped
@@ -42,7 +46,24 @@ public class WatchProducer {
   @Produces
   @Singleton
   public ModelGauges modelGauges(DynamoRuntime runtime, ModelCatalog catalog) {
-    return new ModelGauges(runtime.discovery(), catalog, runtime.metrics());
+    return new ModelGauges(runtime.discovery(), catalog, serves(runtime), runtime.metrics());
+  }
+
+  @Produces
+  @Singleton
+  public WorkerGauges workerGauges(DynamoRuntime runtime, BookedLoads loads) {
+    var gauges = new WorkerGauges(loads, serves(runtime), runtime.metrics());
+    gauges.follow(runtime.discovery());
+    return gauges;
+  }
+
+  private static Predicate<EndpointId> serves(DynamoRuntime runtime) {
+    var settings = runtime.settings().api();
+    return endpoint -> settings.serves(endpoint.namespace());
+  }
+
+  void close(@Disposes WorkerGauges gauges) {
+    gauges.close();
   }
 
   void close(@Disposes ModelGauges gauges) {

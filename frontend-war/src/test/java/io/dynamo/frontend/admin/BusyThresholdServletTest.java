@@ -9,6 +9,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.openai.HostileValues;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
 import io.dynamo.router.BusyControl;
@@ -34,6 +35,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BusyThresholdServletTest {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -285,6 +287,41 @@ class BusyThresholdServletTest {
     assertThat(JSON.readTree(post(body)).get("error").textValue()).contains(text);
     assertThat(status).isEqualTo(expected);
     assertThat(workers.set).isEmpty();
+  }
+
+  @Test
+  void aNumberBeyondAnyDoubleIsRefusedAndNotSet() throws IOException {
+    var body =
+        "{\"model\":\"script\",\"active_prefill_tokens_threshold_frac\":" + "9".repeat(400) + "}";
+    assertThat(JSON.readTree(post(body)).get("error").textValue()).contains("expected f64");
+    assertThat(status).isEqualTo(422);
+    assertThat(workers.set).isEmpty();
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "{\"model\":%s}",
+        "{\"model\":\"script\",\"active_decode_blocks_threshold\":%s}",
+        "{\"model\":\"script\",\"active_prefill_tokens_threshold\":%s}",
+        "{\"model\":\"script\",\"active_prefill_tokens_threshold_frac\":%s}",
+        "{\"model\":\"script\",\"unheard_of\":%s}",
+        "{%s:1}",
+        "%s"
+      })
+  void anyValueIsTakenOrRefusedInShort(String shape) throws IOException {
+    for (var value : HostileValues.ALL) {
+      var shown = value.length() > 40 ? value.substring(0, 40) + "…" : value;
+      var told = post(shape.replace("%s", value));
+      assertThat(status).as(shown).isIn(200, 400, 404, 413, 422);
+      assertThat(told.length()).as(shown).isLessThan(2048);
+      var json = JSON.readTree(told);
+      assertThat(status == 200 || json.get("error").isTextual()).as(shown).isTrue();
+      for (var set : workers.set.values()) {
+        var fraction = set.prefillTokensFraction();
+        assertThat(fraction == null || Double.isFinite(fraction)).as(shown).isTrue();
+      }
+    }
   }
 
   @Test

@@ -2,9 +2,6 @@ package io.dynamo.frontend.catalog;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.discovery.Discovery;
-import io.dynamo.discovery.DiscoveryEvent;
-import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
@@ -26,7 +23,6 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -244,7 +240,7 @@ class DiscoveryCatalogTest {
     discovery.add(card(1, "tiny", "a"));
     catalog.close();
     assertThat(loaded).allMatch(text -> text.closed);
-    assertThat(discovery.listeners).isEmpty();
+    assertThat(discovery.isFollowed()).isFalse();
   }
 
   private ModelText load(ModelCard card) throws IOException {
@@ -286,41 +282,6 @@ class DiscoveryCatalogTest {
             List.of(),
             Map.of());
     return new ModelRecord(ENDPOINT, new InstanceId(id), card, null);
-  }
-
-  private static final class PlayedDiscovery implements Discovery {
-    final List<Consumer<DiscoveryEvent<ModelRecord>>> listeners = new ArrayList<>();
-
-    void add(ModelRecord record) {
-      listeners.forEach(it -> it.accept(new DiscoveryEvent.Added<>(record)));
-    }
-
-    void lose(ModelRecord record) {
-      listeners.forEach(it -> it.accept(new DiscoveryEvent.Lost<>(record)));
-    }
-
-    @Override
-    public InstanceId instanceId() {
-      return new InstanceId(0);
-    }
-
-    @Override
-    public Handle register(DiscoveryRecord record) {
-      throw new AssertionError("a catalog registers nothing");
-    }
-
-    @Override
-    @SuppressWarnings("unchecked") // asked for model records only
-    public <R extends DiscoveryRecord> Handle watch(
-        Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
-      assertThat(kind).isEqualTo(ModelRecord.class);
-      var typed = (Consumer<DiscoveryEvent<ModelRecord>>) (Consumer<?>) listener;
-      listeners.add(typed);
-      return () -> listeners.remove(typed);
-    }
-
-    @Override
-    public void close() {}
   }
 
   /** The test's own thread: at once, or when the test says. */

@@ -4,23 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.concurrent.ItemStream;
 import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
-import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.WorkerBusyException;
-import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.watch.StageMetrics;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -30,28 +26,18 @@ import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.Usage;
-import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelCard;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
-import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteHints;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.trace.Tracing;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Flow;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -66,8 +52,8 @@ class GenerationTest {
 
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private final Metrics metrics = new Metrics();
-  private final Workers workers = new Workers();
-  private final Client client = new Client();
+  private final PlayedWorkers workers = new PlayedWorkers();
+  private final RecordingClient client = new RecordingClient();
   private final Cancellation cancellation = new Cancellation();
   private @Nullable Integer minTokens;
   private final Trail trail = new Trail();
@@ -301,6 +287,39 @@ class GenerationTest {
     assertThat(workers.calls).hasSize(1);
   }
 
+  @Test
+  void aLegThatStartsWhenAllIsOverIsNotCounted() {
+    var context = context();
+    var watch =
+        new LegWatch(
+            model(), context, new DispatchMetrics(metrics), new Stages(metrics, Tracing.OFF));
+    watch.over(new CancelledException("the client left"), 0);
+    var asked =
+        new RouteRequest(
+            "r",
+            ENDPOINT,
+            new int[] {1},
+            16,
+            Set.of(),
+            RouteHints.NONE,
+            context.deadline(),
+            cancellation);
+    assertThat(watch.legStarts(new ChosenWorker(asked, new InstanceId(1), () -> {}))).isEmpty();
+    assertThat(
+            metrics
+                .level(
+                    StageMetrics.REQUESTS,
+                    new Label("stage", "dispatch"),
+                    new Label("phase", "aggregated"))
+                .value())
+        .isZero();
+  }
+
+  private RequestContext context() {
+    return new RequestContext(
+        "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
+  }
+
   private long migrations(String type) {
     return metrics
         .counter(
@@ -327,9 +346,6 @@ class GenerationTest {
             List.of(),
             RoutingHints.NONE,
             Map.of());
-    var context =
-        new RequestContext(
-            "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), cancellation);
     new LegDispatcher(
             workers::route,
             workers,
@@ -339,7 +355,7 @@ class GenerationTest {
             new Stages(metrics, Tracing.OFF),
             Runnable::run,
             timer)
-        .generate(model(), request, context, trail)
+        .generate(model(), request, context(), trail)
         .subscribe(client);
   }
 
@@ -364,200 +380,6 @@ class GenerationTest {
             List.of(),
             Map.of());
     return new ServedModel(card, ENDPOINT, new NoText(), 0);
-  }
-
-  /** What fault tolerance does, without a container. */
-  private static final class PlainLegs implements Legs {
-    @Override
-    public CompletionStage<Void> run(Generation generation) {
-      return generation
-          .startLeg()
-          .handle(
-              (_, failure) -> {
-                var cause = failure instanceof CompletionException ? failure.getCause() : failure;
-                if (cause == null) {
-                  return CompletableFuture.<Void>completedFuture(null);
-                }
-                return cause instanceof LegLostException
-                    ? run(generation)
-                    : CompletableFuture.<Void>failedFuture(cause);
-              })
-          .thenCompose(next -> next);
-    }
-  }
-
-  /** Three workers, taken in order; each call is played by the test. */
-  private static final class Workers implements WorkerCalls {
-    final List<InstanceId> ids =
-        new ArrayList<>(List.of(new InstanceId(1), new InstanceId(2), new InstanceId(3)));
-    final Deque<Call> calls = new ArrayDeque<>();
-    final List<InstanceId> setAside = new ArrayList<>();
-    int closedDecisions;
-    Runnable whileRouting = () -> {};
-
-    Call last() {
-      return calls.getLast();
-    }
-
-    RouteDecision route(RouteRequest request) {
-      whileRouting.run();
-      var id =
-          ids.stream()
-              .filter(it -> !request.excluded().contains(it))
-              .findFirst()
-              .orElseThrow(
-                  () -> new NoWorkerException(ENDPOINT, ids.size(), request.excluded().size()));
-      var instance =
-          new Instance(
-              ENDPOINT, id, new TransportAddress.Tcp("127.0.0.1:1", "p"), null, PayloadFormat.JSON);
-      return new RouteDecision() {
-        private boolean open = true;
-
-        @Override
-        public Instance instance() {
-          return instance;
-        }
-
-        @Override
-        public WorkerRank rank() {
-          return new WorkerRank(id, 0);
-        }
-
-        @Override
-        public int overlapBlocks() {
-          return 0;
-        }
-
-        @Override
-        public void prefillDone() {}
-
-        @Override
-        public void generated(int tokens) {}
-
-        @Override
-        public void close() {
-          if (open) {
-            open = false;
-            closedDecisions++;
-          }
-        }
-      };
-    }
-
-    @Override
-    public Flow.Publisher<EngineOutput> call(
-        Instance instance, GenerateRequest request, RequestContext context) {
-      var call = new Call(instance, request, context);
-      calls.add(call);
-      return call.stream;
-    }
-
-    @Override
-    public void setAside(EndpointId endpoint, InstanceId worker) {
-      setAside.add(worker);
-    }
-  }
-
-  /** One leg as a worker plays it. */
-  private static final class Call {
-    final Instance instance;
-    final GenerateRequest request;
-    final RequestContext context;
-    boolean cancelled;
-    final ItemStream<EngineOutput> stream = new ItemStream<>(64, () -> {}, () -> cancelled = true);
-
-    Call(Instance instance, GenerateRequest request, RequestContext context) {
-      this.instance = instance;
-      this.request = request;
-      this.context = context;
-    }
-
-    Call say(int... tokens) {
-      for (int token : tokens) {
-        stream.offer(EngineOutput.ofTokens(token));
-      }
-      return this;
-    }
-
-    Call emit(EngineOutput item) {
-      stream.offer(item);
-      return this;
-    }
-
-    void finish(FinishReason reason, @Nullable Usage usage) {
-      stream.offer(EngineOutput.finish(reason, usage));
-      stream.complete();
-    }
-
-    void end() {
-      stream.complete();
-    }
-
-    void lose() {
-      fail(new WorkerLostException(ErrorCode.DISCONNECTED, "reset by peer"));
-    }
-
-    void fail(DynamoException cause) {
-      stream.fail(cause);
-    }
-  }
-
-  private static final class Client implements Flow.Subscriber<EngineOutput> {
-    long wanted = Long.MAX_VALUE;
-    final List<Integer> tokens = new ArrayList<>();
-    @Nullable FinishReason finish;
-    @Nullable Usage usage;
-    @Nullable Throwable failure;
-    boolean completed;
-    private Flow.@Nullable Subscription subscription;
-
-    @Override
-    public void onSubscribe(Flow.Subscription given) {
-      subscription = given;
-      given.request(wanted);
-    }
-
-    void ask(long count) {
-      Objects.requireNonNull(subscription).request(count);
-    }
-
-    void cancel() {
-      Objects.requireNonNull(subscription).cancel();
-    }
-
-    @Nullable Usage usage() {
-      return usage;
-    }
-
-    ErrorCode code() {
-      return ((DynamoException) Objects.requireNonNull(failure)).code();
-    }
-
-    @Override
-    public void onNext(EngineOutput item) {
-      for (int token : item.tokenIds()) {
-        tokens.add(token);
-      }
-      if (item.finishReason() != null) {
-        finish = item.finishReason();
-      }
-      if (item.usage() != null) {
-        usage = item.usage();
-      }
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      assertThat(failure).isNull();
-      assertThat(completed).isFalse();
-      failure = cause;
-    }
-
-    @Override
-    public void onComplete() {
-      assertThat(failure).isNull();
-      completed = true;
-    }
   }
 
   private static final class NoText implements ModelText {

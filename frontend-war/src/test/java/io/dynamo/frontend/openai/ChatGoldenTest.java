@@ -143,7 +143,7 @@ class ChatGoldenTest {
         int id =
             each.get("token").equals(entry.get("token"))
                 ? entry.get("token_id").intValue()
-                : FrontendFixture.tokenOfTiny(each.get("token").asText());
+                : CodePoints.tokenOfTiny(each.get("token").asText());
         alternatives.add(new Logprobs.Top(1, id, null, each.get("logprob").asDouble(), null));
       }
       top.add(alternatives);

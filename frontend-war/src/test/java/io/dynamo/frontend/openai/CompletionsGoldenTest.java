@@ -223,6 +223,6 @@ class CompletionsGoldenTest {
 
   /** The fixture's vocabulary knows some longer tokens by these ids. */
   private static int id(String token) {
-    return FrontendFixture.tokenOfTiny(token);
+    return CodePoints.tokenOfTiny(token);
   }
 }

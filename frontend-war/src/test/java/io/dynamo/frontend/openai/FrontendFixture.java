@@ -12,12 +12,11 @@ import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
@@ -47,7 +46,6 @@ import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** A frontend with one model, {@code script}, whose worker says what it is told to say. */
@@ -98,89 +96,6 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
   }
 
-  /** Some tokens of the captures' own tokenizer; S, t and ESP have ids that nobody saw. */
-  private static final Map<Integer, String> TINY =
-      Map.of(44, "H", 77, "i", 2607, " there", 5001, "S", 5002, "t", 5003, "ESP");
-
-  /** The id of a token of the captures' tokenizer. */
-  static int tokenOfTiny(String text) {
-    return TINY.entrySet().stream()
-        .filter(it -> it.getValue().equals(text))
-        .findFirst()
-        .orElseThrow(() -> new AssertionError("no such token: " + text))
-        .getKey();
-  }
-
-  /** Token ids are Unicode code points here. */
-  private static final class CodePoints implements ModelText, TokenTable {
-    private final FrontendFixture fixture;
-
-    CodePoints(FrontendFixture fixture) {
-      this.fixture = fixture;
-    }
-
-    @Override
-    public String render(ChatPrompt prompt) {
-      fixture.prompt = prompt;
-      if (fixture.interrupts) {
-        fixture.server.interrupt();
-        try {
-          if (!fixture.renderEnds.await(10, TimeUnit.SECONDS)) {
-            throw new AssertionError("the interrupted request was not answered");
-          }
-        } catch (InterruptedException e) {
-          throw new AssertionError(e);
-        }
-      }
-      if (fixture.brokenTemplate) {
-        throw new IllegalStateException("a fault of ours");
-      }
-      var text = new StringBuilder();
-      for (var message : prompt.messages()) {
-        text.append("<|im_start|>").append(message.get("role")).append('\n');
-        text.append(message.get("content")).append("<|im_end|>\n");
-      }
-      return Boolean.FALSE.equals(prompt.templateArgs().get("add_generation_prompt"))
-          ? text.toString()
-          : text.append("<|im_start|>assistant\n").toString();
-    }
-
-    @Override
-    public int[] encode(String text) {
-      fixture.encoded = text;
-      return fixture.promptIds == null ? new int[fixture.promptTokens] : fixture.promptIds;
-    }
-
-    @Override
-    public TokenTable tokens() {
-      return this;
-    }
-
-    @Override
-    public int[] eosTokenIds() {
-      return new int[] {3};
-    }
-
-    @Override
-    public void close() {}
-
-    @Override
-    public int size() {
-      return Character.MAX_CODE_POINT + 1;
-    }
-
-    @Override
-    public byte[] bytes(int id) {
-      var text = fixture.tinyTokens ? TINY.get(id) : null;
-      return (text == null ? Character.toString(id) : text).getBytes(StandardCharsets.UTF_8);
-    }
-
-    @Override
-    public boolean isSpecial(int id) {
-      return id == 3;
-    }
-  }
-
   /** The operator wants nothing. */
   static final ApiSettings NO_RULES =
       new ApiSettings(
@@ -207,6 +122,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   final DisconnectWatcher watcher;
   private final Preprocessor preprocessor = new Preprocessor(1, 4);
   final TextService completions;
+  final FakeLoads loads = new FakeLoads();
+  final WorkerGauges workers = new WorkerGauges(loads, _ -> true, metrics);
 
   @Nullable Dispatcher through; // instead of the scripts
   int migrationLimit;
@@ -228,11 +145,13 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   boolean ready = true;
   Set<String> modelTypes = Set.of("Chat", "Completions");
   Map<String, @Nullable Object> runtimeConfig = Map.of();
-  boolean brokenTemplate;
+  Runnable whileRendering = () -> {};
+  @Nullable RuntimeException templateFault;
+  @Nullable RuntimeException tokenizerFault;
   boolean interrupts; // the request's thread, while the prompt is rendered
   final CountDownLatch renderEnds = new CountDownLatch(1); // when it interrupts
   @Nullable Error workerError;
-  private final Thread server = Thread.currentThread();
+  final Thread server = Thread.currentThread();
   @Nullable ChatPrompt prompt;
   @Nullable String encoded; // the text of the last prompt
   @Nullable GenerateRequest asked; // last
@@ -284,7 +203,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES, Tracing.OFF);
   }
 
-  private FrontendFixture(
+  FrontendFixture(
       Duration requestTimeout,
       DisconnectWatcher watcher,
       int bodyLimit,
@@ -324,7 +243,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             watcher,
             blocking,
             () -> Instant.ofEpochSecond(createdSeconds),
-            new RequestWatch.Desk(stages, true));
+            new RequestWatch.Desk(stages, true),
+            workers);
     admission.open();
   }
 

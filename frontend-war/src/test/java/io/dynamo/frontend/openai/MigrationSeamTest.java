@@ -167,24 +167,35 @@ class MigrationSeamTest {
   @ParameterizedTest
   @CsvSource(
       delimiterString = " => ",
-      quoteCharacter = '`',
+      quoteCharacter = '§',
       value = {
         "hermes => <think>so</think>a <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"\u00fcx\"}}</tool_call>",
         "llama3_json => <|python_tag|>{\"name\": \"f\", \"parameters\": {\"a\": [1, 2]}}",
         "qwen3_coder => <think>so</think><tool_call><function=f><parameter=a>b</parameter></function></tool_call>",
-        "pythonic => [f(a='b'), f(a=\"c\")]"
+        "pythonic => [f(a='b'), f(a=\"c\")]",
+        "harmony+gpt_oss => <|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>",
+        "deepseek_v3+deepseek_r1 => so</think>a <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f⏎```json⏎{\"a\": 1}⏎```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        "muse_glimmer+muse => to=self<|message|>so<|eom|><|start|>assistant to=functions.f<|message|><atem:function_calls><atem:invoke name=\"f\"><atem:parameter name=\"a\">b</atem:parameter></atem:invoke></atem:function_calls><|eot|>"
       })
-  void aToolCallIsWholeWhereverItsWorkerIsLost(String parser, String text) throws Exception {
+  void thoughtsAndToolCallsAreWholeWhereverTheirWorkerIsLost(String parser, String text)
+      throws Exception {
     frontend.api = TextService.CHAT;
-    frontend.runtimeConfig = Map.of("tool_call_parser", parser, "reasoning_parser", "qwen3");
+    var parsers = parser.split("\\+", 2);
+    frontend.runtimeConfig =
+        Map.of(
+            "tool_call_parser",
+            parsers[0],
+            "reasoning_parser",
+            parsers.length < 2 ? "qwen3" : parsers[1]);
     var request =
         "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"q\"}],\"tools\":"
             + "[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"type\":"
             + "\"object\",\"properties\":{\"a\":{}}}}}],\"stream\":true}";
-    var items = says(text);
+    var items = says(text.replace('⏎', '\n'));
     workers.plays("", new Leg(items, true));
     var whole = said(frontend.post(request).text());
     assertThat(whole).contains("f(");
+    assertThat(whole.startsWith("so /")).as(whole).isEqualTo(text.contains("so<"));
     for (int cut = 0; cut < items.size(); cut++) {
       workers.plays(
           "",

@@ -4,24 +4,20 @@ import io.dynamo.concurrent.ItemStream;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.frontend.dispatch.ChosenWorker;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Generation;
-import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
-import io.dynamo.frontend.dispatch.LegLostException;
 import io.dynamo.frontend.dispatch.MigrationRules;
+import io.dynamo.frontend.dispatch.PlainLegs;
 import io.dynamo.frontend.dispatch.WorkerCalls;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.Usage;
-import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
@@ -32,9 +28,6 @@ import java.util.Deque;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Flow;
 import java.util.concurrent.ScheduledExecutorService;
 
@@ -62,38 +55,7 @@ final class ScriptedWorkers implements WorkerCalls {
 
   static RouteDecision route(RouteRequest request) {
     var id = new InstanceId(1 + request.excluded().size());
-    var instance =
-        new Instance(
-            request.endpoint(),
-            id,
-            new TransportAddress.Tcp("127.0.0.1:1", "p"),
-            null,
-            PayloadFormat.JSON);
-    return new RouteDecision() {
-      @Override
-      public Instance instance() {
-        return instance;
-      }
-
-      @Override
-      public WorkerRank rank() {
-        return new WorkerRank(id, 0);
-      }
-
-      @Override
-      public int overlapBlocks() {
-        return 0;
-      }
-
-      @Override
-      public void prefillDone() {}
-
-      @Override
-      public void generated(int tokens) {}
-
-      @Override
-      public void close() {}
-    };
+    return new ChosenWorker(request, id, () -> {});
   }
 
   @Override
@@ -131,28 +93,11 @@ final class ScriptedWorkers implements WorkerCalls {
     return new LegDispatcher(
         ScriptedWorkers::route,
         this,
-        ScriptedWorkers::run,
+        new PlainLegs(),
         rules,
         metrics,
         stages,
         Runnable::run,
         timer);
-  }
-
-  /** What fault tolerance does, without a container. */
-  private static CompletionStage<Void> run(Generation generation) {
-    return new GenerationLegs()
-        .run(generation)
-        .handle(
-            (_, failure) -> {
-              var cause = failure instanceof CompletionException ? failure.getCause() : failure;
-              if (cause == null) {
-                return CompletableFuture.<Void>completedFuture(null);
-              }
-              return cause instanceof LegLostException
-                  ? run(generation)
-                  : CompletableFuture.<Void>failedFuture(cause);
-            })
-        .thenCompose(next -> next);
   }
 }

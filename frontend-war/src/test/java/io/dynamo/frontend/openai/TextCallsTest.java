@@ -1,11 +1,13 @@
 package io.dynamo.frontend.openai;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import jakarta.ws.rs.container.AsyncResponse;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
+import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Test;
 
 class TextCallsTest {
@@ -22,5 +24,11 @@ class TextCallsTest {
     assertThatThrownBy(() -> TextCalls.resume(response(false), "x"))
         .isInstanceOf(UncheckedIOException.class);
     assertThatCode(() -> TextCalls.resume(response(true), "x")).doesNotThrowAnyException();
+  }
+
+  @Test
+  void aClientThatAProxyDoesNotNameIsServed() {
+    assertThat(TextCalls.end("unknown", 0).getAddress().isAnyLocalAddress()).isTrue();
+    assertThat(TextCalls.end("::1", 80)).isEqualTo(new InetSocketAddress("::1", 80));
   }
 }

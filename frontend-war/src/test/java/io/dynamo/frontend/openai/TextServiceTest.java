@@ -1,5 +1,7 @@
 package io.dynamo.frontend.openai;
 
+import static io.dynamo.frontend.openai.Samples.hi;
+import static io.dynamo.frontend.openai.Samples.said;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
@@ -12,28 +14,18 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.sse.DisconnectWatcher;
-import io.dynamo.frontend.sse.HungUpPeers;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
 import java.io.ByteArrayInputStream;
-import java.io.FilterInputStream;
 import java.io.IOException;
-import java.io.InputStream;
-import java.io.OutputStream;
-import java.io.UncheckedIOException;
-import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -52,20 +44,6 @@ class TextServiceTest {
             frontend.metrics.level(FrontendMetrics.INFLIGHT, new Label("model", "script")).value())
         .isZero();
     frontend.close();
-  }
-
-  private static String hi(String more) {
-    return "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
-        + more
-        + "}";
-  }
-
-  private static EngineOutput said(String text, FinishReason finish, int tokens) {
-    return new EngineOutput(new int[tokens], text, finish, null, 0, null);
-  }
-
-  private static EngineOutput said(String text) {
-    return new EngineOutput(new int[1], text, null, null, 0, null);
   }
 
   private static List<JsonNode> chunks(String sse) throws IOException {
@@ -183,35 +161,6 @@ class TextServiceTest {
   }
 
   @Test
-  void aClientThatLeavesCancelsTheWorkerAndIsCounted() {
-    frontend.items = List.of(said("Hi"));
-    frontend.endless = true;
-    var answer = new Recorded();
-    answer.wire =
-        new OutputStream() {
-          @Override
-          public void write(int b) throws IOException {
-            throw new IOException("Broken pipe");
-          }
-        };
-    frontend.post(hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
-    assertThat(frontend.workerCancelled).isTrue();
-    assertThat(frontend.metrics.level(FrontendMetrics.DISCONNECTED_CLIENTS).value()).isEqualTo(1);
-    assertThat(
-            frontend
-                .metrics
-                .counter(
-                    FrontendMetrics.REQUESTS,
-                    new Label("model", "script"),
-                    new Label("endpoint", "chat_completions"),
-                    new Label("request_type", "stream"),
-                    new Label("status", "error"),
-                    new Label("error_type", "cancelled"))
-                .value())
-        .isEqualTo(1);
-  }
-
-  @Test
   void anUnknownModelIsNamedWithOpenAisCode() throws Exception {
     var answer = frontend.post(hi("").replace("script", "nope"));
     assertThat(answer.status).isEqualTo(404);
@@ -230,32 +179,11 @@ class TextServiceTest {
   }
 
   @Test
-  void aBodyBeyondTheLimitIsRefusedWithBothNumbers() {
-    var answer = frontend.post(" ".repeat(5000));
-    assertThat(answer.status).isEqualTo(413);
-    assertThat(answer.text()).contains("5000").contains("4096");
-  }
-
-  @Test
   void aFaultOfOursIsAnsweredAndHidden() {
-    frontend.brokenTemplate = true;
+    frontend.templateFault = new IllegalStateException("a fault of ours");
     var answer = frontend.post(hi(""));
     assertThat(answer.status).isEqualTo(500);
     assertThat(answer.text()).doesNotContain("fault of ours");
-  }
-
-  @Test
-  void onlyJsonIsTaken() {
-    for (var type : List.of("text/plain", "application/x-www-form-urlencoded", "")) {
-      var answer = frontend.post(new byte[0], Map.of("content-type", type));
-      assertThat(answer.status).as(type).isEqualTo(415);
-    }
-    frontend.items = List.of(said("a", FinishReason.EOS, 1));
-    var vendor =
-        frontend.post(
-            hi("").getBytes(StandardCharsets.UTF_8),
-            Map.of("content-type", "application/vnd.api+json; charset=latin1"));
-    assertThat(vendor.status).isEqualTo(200);
   }
 
   @Test
@@ -277,127 +205,6 @@ class TextServiceTest {
             new Label("status", status),
             new Label("error_type", errorType))
         .value();
-  }
-
-  /** A body that comes byte by byte and never ends. */
-  private static InputStream trickle() {
-    return new InputStream() {
-      @Override
-      public int read() {
-        return ' ';
-      }
-
-      @Override
-      public int read(byte[] into, int from, int length) {
-        into[from] = ' ';
-        return 1;
-      }
-    };
-  }
-
-  @Test
-  void aBodyThatDoesNotArriveWithinTheDeadlineIs408() {
-    try (var hasty = new FrontendFixture(Duration.ZERO, frontend.watcher)) {
-      var answer = hasty.post(trickle(), -1, Map.of(), new Recorded());
-      assertThat(answer.status).isEqualTo(408);
-      assertThat(answer.text()).contains("\"code\":408").contains("Request Timeout");
-      assertThat(hasty.bodies.heldBytes()).isZero();
-      assertThat(hasty.admission.admitted()).isZero();
-    }
-  }
-
-  @Test
-  void aReadThatTimesOutIs408AndABrokenBodyIs400() {
-    for (var failure : List.of(new SocketTimeoutException("30 s"), new IOException("reset"))) {
-      var body =
-          new InputStream() {
-            @Override
-            public int read() throws IOException {
-              throw failure;
-            }
-
-            @Override
-            public int read(byte[] into, int from, int length) throws IOException {
-              throw failure;
-            }
-          };
-      int status = failure instanceof SocketTimeoutException ? 408 : 400;
-      assertThat(frontend.post(body, 10, Map.of(), new Recorded()).status).isEqualTo(status);
-    }
-  }
-
-  @Test
-  void bodiesTogetherStayWithinTheBudgetAndGiveItBack() {
-    try (var others = frontend.bodies.open()) {
-      others.take(8000);
-      var answer = frontend.post(hi(""));
-      assertThat(answer.error)
-          .hasFieldOrPropertyWithValue("status", 503)
-          .hasFieldOrPropertyWithValue("code", "overloaded")
-          .hasFieldOrPropertyWithValue("retryAfterSeconds", 1);
-    }
-    var during = new long[1];
-    frontend.items = List.of(said("a", FinishReason.EOS, 1));
-    var body =
-        new ByteArrayInputStream((hi("") + " ".repeat(4000)).getBytes(StandardCharsets.UTF_8));
-    var observed =
-        new FilterInputStream(body) {
-          @Override
-          public int read(byte[] into, int from, int length) throws IOException {
-            during[0] = frontend.bodies.heldBytes();
-            return super.read(into, from, length);
-          }
-        };
-    assertThat(frontend.post(observed, -1, Map.of(), new Recorded()).status).isEqualTo(200);
-    assertThat(during[0]).isGreaterThanOrEqualTo(4000);
-    assertThat(frontend.bodies.heldBytes()).isZero();
-  }
-
-  @Test
-  void aBodyOfTheLimitIsReadWhole() {
-    frontend.items = List.of(said("a", FinishReason.EOS, 1));
-    var padded = hi("") + " ".repeat(4096 - hi("").length());
-    assertThat(frontend.post(padded).status).isEqualTo(200);
-    var longer =
-        frontend.post(
-            new ByteArrayInputStream((padded + " ").getBytes(StandardCharsets.UTF_8)),
-            -1,
-            Map.of(),
-            new Recorded());
-    assertThat(longer.status).isEqualTo(413);
-  }
-
-  @Test
-  void aWorkerThatFinishedIsLeftToItsEndAndNotKilled() {
-    for (var more : List.of("", ",\"stream\":true")) {
-      var items = new ArrayList<>(List.of(said("a"), said("b", FinishReason.EOS, 1)));
-      for (int i = 0; i < 200; i++) {
-        items.add(said("late"));
-      }
-      frontend.items = items;
-      frontend.endless = true; // the end mark is still on its way when the answer is done
-      assertThat(frontend.post(hi(more)).status).isEqualTo(200);
-      assertThat(frontend.workerCancelled).isFalse();
-      assertThat(frontend.cancellation().isCancelled()).isFalse();
-      assertThat(frontend.delivered).as("items that demand held back").isEqualTo(items.size());
-    }
-  }
-
-  @Test
-  void aClientThatLeavesAfterTheWorkersFinishKillsNobody() {
-    frontend.items = List.of(said("Hi", FinishReason.EOS, 1));
-    frontend.endless = true;
-    var answer = new Recorded();
-    answer.wire =
-        new OutputStream() {
-          @Override
-          public void write(int b) throws IOException {
-            throw new IOException("Broken pipe");
-          }
-        };
-    frontend.post(hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
-    assertThat(frontend.workerCancelled).isFalse();
-    assertThat(counted("stream", "error", "cancelled")).isEqualTo(1);
   }
 
   @Test
@@ -445,56 +252,6 @@ class TextServiceTest {
   }
 
   @Test
-  void anAnswerThatTheConnectionDoesNotTakeIsNoSuccess() {
-    frontend.items = List.of(said("a", FinishReason.EOS, 1));
-    var answer =
-        new Recorded() {
-          @Override
-          public void json(byte[] json) {
-            super.json(json);
-            throw new UncheckedIOException(new IOException("closed"));
-          }
-        };
-    frontend.post(hi("").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
-    assertThat(counted("unary", "success", "")).isZero();
-    assertThat(counted("unary", "error", "cancelled")).isEqualTo(1);
-  }
-
-  @Test
-  void aClientThatClosesRightAfterTheLastFrameGotItsAnswer() throws Exception {
-    var closed = new AtomicBoolean();
-    var looks = new CountDownLatch(2); // the second begins when the first was acted upon
-    HungUpPeers kernel =
-        connections -> {
-          if (!closed.get()) {
-            return Collections.nCopies(connections.size(), HungUpPeers.Peer.OPEN);
-          }
-          looks.countDown();
-          return Collections.nCopies(connections.size(), HungUpPeers.Peer.CLOSED);
-        };
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
-        var watcher =
-            new DisconnectWatcher(kernel, Duration.ofMillis(1), Duration.ofHours(1), threads);
-        var watched = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
-      watched.items = List.of(said("a", FinishReason.EOS, 1));
-      watched.endless = true;
-      var answer = new Recorded();
-      answer.afterBody =
-          () -> {
-            closed.set(true);
-            try {
-              assertThat(looks.await(10, TimeUnit.SECONDS)).isTrue();
-            } catch (InterruptedException e) {
-              throw new AssertionError(e);
-            }
-          };
-      watched.post(hi(",\"stream\":true").getBytes(StandardCharsets.UTF_8), Map.of(), answer);
-      assertThat(watched.cancellation().isCancelled()).isFalse();
-      assertThat(watched.metrics.level(FrontendMetrics.DISCONNECTED_CLIENTS).value()).isZero();
-    }
-  }
-
-  @Test
   void textHeldBackForAStopStringIsDeliveredBeforeTheErrorFrame() throws Exception {
     frontend.items = "say STO".codePoints().mapToObj(EngineOutput::ofTokens).toList();
     frontend.failure = new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, "broken", null);
@@ -505,5 +262,31 @@ class TextServiceTest {
     }
     assertThat(text).hasToString("say STO");
     assertThat(sse).contains("\"code\":500}}\n\ndata: [DONE]\n\n");
+  }
+
+  @Test
+  void anAnswerThatCannotBeWrittenDownEndsInATypedFrameAndIsNoSuccess() {
+    frontend.items = List.of(said("Hi"), EngineOutput.ofTokens(-5)); // no token of any vocabulary
+    frontend.endless = true;
+    var answer = frontend.post(hi(",\"stream\":true"));
+    assertThat(answer.text())
+        .contains("\"content\":\"Hi\"")
+        .endsWith(
+            "data: {\"error\":{\"message\":\"Internal server error\","
+                + "\"type\":\"internal_server_error\",\"code\":500}}\n\ndata: [DONE]\n\n");
+    assertThat(counted("stream", "error", "internal")).isEqualTo(1);
+    assertThat(frontend.workerCancelled).isTrue();
+  }
+
+  @Test
+  void aRequestThatIsBeingPreparedWhenAllAreEndedAsksNobody() {
+    frontend.endless = true;
+    frontend.whileRendering =
+        () ->
+            frontend.completions.abortAll(
+                new EngineFailedException(
+                    ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the server is stopping", null));
+    assertThat(frontend.post(hi("")).status).isEqualTo(503);
+    assertThat(frontend.asked).isNull();
   }
 }

@@ -74,6 +74,14 @@ class TracedRequestTest {
           .as("each worker is told of its own leg")
           .containsExactly(
               legs.getFirst().context().traceparent(), legs.getLast().context().traceparent());
+      assertThat(workers.asked.getFirst().passedOn().get("migration_link")).isNull();
+      assertThat(workers.asked.getLast().passedOn().get("migration_link"))
+          .isEqualTo(
+              Map.of(
+                  "trace_id",
+                  legs.getFirst().context().traceId(),
+                  "span_id",
+                  legs.getFirst().context().spanId()));
       assertThat(workers.headers).allMatch(headers -> "rojo=1".equals(headers.get("tracestate")));
       assertThat(text.write())
           .contains(

@@ -113,6 +113,40 @@ class SseWriterTest {
   }
 
   @Test
+  void anItemThatCannotBeWrittenDownEndsTheStreamAndLeavesNoHalfFrame() throws Exception {
+    inbox.onNext("a");
+    inbox.onNext("poison");
+    inbox.onNext("c");
+    var broken =
+        new FrameEncoder<String>() {
+          private final Letters letters = new Letters();
+
+          @Override
+          public void item(String item, ByteText frames) {
+            if (item.equals("poison")) {
+              frames.ascii("data: half");
+              throw new IllegalStateException("a fault of ours");
+            }
+            letters.item(item, frames);
+          }
+
+          @Override
+          public void end(ByteText frames) {
+            letters.end(frames);
+          }
+
+          @Override
+          public void failure(DynamoException cause, ByteText frames) {
+            letters.failure(cause, frames);
+          }
+        };
+    var writer = new SseWriter<>(inbox, broken, Duration.ofHours(1), Duration.ZERO, client());
+    assertThat(writer.writeTo(out)).hasCauseInstanceOf(IllegalStateException.class);
+    assertThat(out.pieces).containsExactly("data: a\n\nerror Unknown\n\n");
+    assertThat(producer.cancelled).isTrue();
+  }
+
+  @Test
   void commentsBeatUntilTheFirstFrameAndNotAfterIt() throws Exception {
     out.afterFlush =
         () -> {

@@ -7,7 +7,9 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.request.MessageCodec;
+import io.dynamo.router.BookedLoads;
 import io.dynamo.router.BusyControl;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.KvRouter;
@@ -34,7 +36,13 @@ import java.util.function.Function;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
 final class RunningRouter
-    implements KvRouter, BusyControl, QueueDepths, RouteExplanations, RouterStatus, AutoCloseable {
+    implements KvRouter,
+        BusyControl,
+        BookedLoads,
+        QueueDepths,
+        RouteExplanations,
+        RouterStatus,
+        AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
@@ -96,6 +104,16 @@ final class RunningRouter
   @Override
   public boolean allBusy(EndpointId endpoint) {
     return routers.allBusy(endpoint);
+  }
+
+  @Override
+  public int blocks(EndpointId endpoint, WorkerRank rank) {
+    return routers.blocks(endpoint, rank);
+  }
+
+  @Override
+  public long prefillTokens(EndpointId endpoint, WorkerRank rank) {
+    return routers.prefillTokens(endpoint, rank);
   }
 
   @Override

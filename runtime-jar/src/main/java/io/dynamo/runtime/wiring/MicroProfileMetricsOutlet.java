@@ -6,6 +6,8 @@ import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.DoubleSupplier;
 import org.eclipse.microprofile.metrics.Counter;
@@ -28,7 +30,7 @@ import org.eclipse.microprofile.metrics.Tag;
  * <p>Names with a colon, an engine's own, are left to the status server: MicroProfile does not say
  * what becomes of them.
  */
-final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
+final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCloseable {
   private static final class Carried {
     private final Metrics.Counter from;
     private final Counter to;
@@ -49,7 +51,8 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   private final MetricRegistry registry;
   private final List<Carried> counters = new CopyOnWriteArrayList<>();
   private final List<MetricID> published = new ArrayList<>(); // guarded by itself
-  private final List<DoubleSupplier> read = new CopyOnWriteArrayList<>(); // a registry may not
+  private final Map<MetricID, DoubleSupplier> read = // kept: a registry may not
+      new ConcurrentHashMap<>();
 
   MicroProfileMetricsOutlet(MetricRegistry registry) {
     this.registry = registry;
@@ -75,8 +78,9 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
     if (isForeign(name)) {
       return;
     }
-    read.add(value);
-    registry.gauge(metadata(name), value, DoubleSupplier::getAsDouble, tags(name, labels));
+    var tags = tags(name, labels);
+    read.put(new MetricID(name.name(), tags), value);
+    registry.gauge(metadata(name), value, DoubleSupplier::getAsDouble, tags);
   }
 
   @Override
@@ -93,6 +97,17 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
     gauge(new MetricName(name.name() + "_count", name.help()), labels, histogram::count);
   }
 
+  @Override
+  public void gone(MetricName name, List<Label> labels) {
+    var id = new MetricID(name.name(), tags(labels));
+    if (read.remove(id) != null) {
+      synchronized (published) {
+        published.remove(id);
+      }
+      registry.remove(id);
+    }
+  }
+
   /** Carries over what the counters have counted. To be called every second or so. */
   void refresh() {
     counters.forEach(Carried::refresh);
@@ -107,12 +122,15 @@ final class MicroProfileMetricsOutlet implements Metrics.Outlet, AutoCloseable {
   }
 
   private Tag[] tags(MetricName name, List<Label> labels) {
-    var tags =
-        labels.stream().map(label -> new Tag(label.key(), label.value())).toArray(Tag[]::new);
+    var tags = tags(labels);
     synchronized (published) {
       published.add(new MetricID(name.name(), tags));
     }
     return tags;
+  }
+
+  private static Tag[] tags(List<Label> labels) {
+    return labels.stream().map(label -> new Tag(label.key(), label.value())).toArray(Tag[]::new);
   }
 
   /** Takes back all that was published here. */

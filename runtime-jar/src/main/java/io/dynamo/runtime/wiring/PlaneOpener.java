@@ -5,6 +5,7 @@ import io.dynamo.config.DiscoverySettings;
 import io.dynamo.config.EventSettings;
 import io.dynamo.config.MetricsSettings;
 import io.dynamo.config.Settings;
+import io.dynamo.config.TraceSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.file.FileDiscovery;
@@ -17,11 +18,14 @@ import io.dynamo.metrics.EndpointMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
+import io.dynamo.request.TracedServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.http.HttpPort;
 import io.dynamo.runtime.status.SystemStatus;
+import io.dynamo.trace.Tracing;
+import io.dynamo.trace.otlp.OtlpTracing;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.Duration;
@@ -65,6 +69,7 @@ final class PlaneOpener implements RuntimeOpener {
     metrics.attach(text);
     var health = new SystemHealth(settings.status(), Alarms.on(timer), blocking, System::nanoTime);
     var status = new SystemStatus(health);
+    var tracing = tracing(settings.watch().trace(), opened); // ends after what it tells of
     var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
     var id = new InstanceId(random.nextLong());
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
@@ -82,7 +87,7 @@ final class PlaneOpener implements RuntimeOpener {
         metrics,
         discovery,
         parts.client(),
-        parts.server(),
+        tracing.isOn() ? new TracedServer(parts.server(), tracing) : parts.server(),
         events,
         parts.memory(),
         status,
@@ -106,6 +111,11 @@ final class PlaneOpener implements RuntimeOpener {
     timer.setRemoveOnCancelPolicy(true);
     opened.push("timer", timer::shutdownNow);
     return timer;
+  }
+
+  /** Off unless settings ask for it: the exporter's classes are not even loaded. */
+  private static Tracing tracing(TraceSettings settings, ClosingStack opened) {
+    return settings.export() ? opened.push("traces", new OtlpTracing(settings)) : Tracing.OFF;
   }
 
   private static ExecutorService blocking(ClosingStack opened) {

@@ -46,7 +46,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
           throw JsonBody.shape(
               tool.path("type")
                   + ": unknown variant `"
-                  + tool.requireString("type")
+                  + Fields.clipped(tool.requireString("type"))
                   + "`, expected `function`");
         }
         var function = Fields.of(tool.require("function"), tool.path("function"));
@@ -56,7 +56,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
         if (parameters != null && !parameters.isObject()) {
           faults.add(
               "Function parameters at index %d for \"%s\" must be a JSON Schema object"
-                  .formatted(i, names.getLast()));
+                  .formatted(i, Fields.clipped(names.getLast())));
         }
         if (function.bool("strict") && parameters != null && parameters.isObject()) {
           var context = StrictSchemas.openContext(parameters);
@@ -64,7 +64,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
             faults.add(
                 ("Invalid schema for function '%s': In context=%s, object schemas require"
                         + " additionalProperties: false")
-                    .formatted(names.getLast(), context));
+                    .formatted(Fields.clipped(names.getLast()), Fields.clipped(context)));
           }
         }
         read.add(Fields.plainMap(tool.object()));
@@ -101,7 +101,8 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
       var named = Fields.of(choice, "tool_choice");
       var name = Fields.of(named.require("function"), named.path("function")).requireString("name");
       if (!names.contains(name)) {
-        faults.add("tool named \"" + name + "\" in tool_choice is not present in tools");
+        faults.add(
+            "tool named \"" + Fields.clipped(name) + "\" in tool_choice is not present in tools");
       }
       return new ChatTools(tools, new ToolChoice.Named(name));
     }

@@ -34,6 +34,12 @@ public final class JsonBody {
   private static final int MAX_DEPTH = 128;
   private static final int MAX_TOKENS =
       1_000_000; // of JSON; a node of the tree costs some 60 bytes
+  private static final int MAX_DIGITS = 400;
+  private static final int MAX_KEY = 50_000; // characters
+  private static final String BOUNDS =
+      "more than %d levels, %d tokens, %d digits of a number or %d characters of a key"
+          .formatted(MAX_DEPTH, MAX_TOKENS, MAX_DIGITS, MAX_KEY);
+  private static final int SHOWN = 256; // characters of what is wrong
   private static final int FIRST_READ_BYTES = 8 * 1024;
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
@@ -50,6 +56,7 @@ public final class JsonBody {
         JsonMapper.builder(
                 JsonFactory.builder() // not a pool by thread: each request has its own
                     .recyclerPool(JsonRecyclerPools.newBoundedPool(POOLED_BUFFERS))
+                    .disable(JsonFactory.Feature.INTERN_FIELD_NAMES) // clients choose them
                     .build())
             .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
             .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
@@ -62,7 +69,8 @@ public final class JsonBody {
             StreamReadConstraints.builder()
                 .maxNestingDepth(MAX_DEPTH)
                 .maxStringLength(Integer.MAX_VALUE)
-                .maxNumberLength(400)
+                .maxNumberLength(MAX_DIGITS)
+                .maxNameLength(MAX_KEY)
                 .maxTokenCount(MAX_TOKENS)
                 .build());
     return mapper;
@@ -169,10 +177,7 @@ public final class JsonBody {
         throw shape("trailing characters" + at(parser));
       }
     } catch (StreamConstraintsException e) {
-      throw shape(
-          "recursion or length limit exceeded, at most %d levels and %d tokens"
-                  .formatted(MAX_DEPTH, MAX_TOKENS)
-              + at(e));
+      throw shape(BOUNDS + at(e));
     } catch (JsonProcessingException e) {
       throw shape(firstLine(e.getOriginalMessage()) + at(e));
     } catch (IOException e) {
@@ -240,7 +245,8 @@ public final class JsonBody {
   }
 
   private static String firstLine(@Nullable String text) {
-    return text == null ? "not JSON" : text.lines().findFirst().orElse("not JSON");
+    var line = text == null ? "" : text.lines().findFirst().orElse("");
+    return line.isEmpty() ? "not JSON" : line.length() > SHOWN ? line.substring(0, SHOWN) : line;
   }
 
   private static String at(JsonProcessingException e) {

@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
  * How a family frames the parts of its answers: each part has a header that says what it is.
  *
  * @param start before a header
- * @param header what a header may be, to its last character
+ * @param header what a header may be, to its last character; of bounded length
  * @param bodies what ends a header
  * @param ends what ends a part; after the last one nothing follows
  * @param kind what the part is, by its header and by which of {@code bodies} ended it
@@ -38,7 +38,7 @@ record RoutedFormat(
   static final RoutedFormat INKLING =
       new RoutedFormat(
           "<|message_model|>",
-          Pattern.compile("[ \\t\\r\\n]*[A-Za-z0-9_.:/-]{0,128}[ \\t\\r\\n]*"),
+          Pattern.compile("[ \\t\\r\\n]{0,16}[A-Za-z0-9_.:/-]{0,128}[ \\t\\r\\n]{0,16}"),
           List.of(
               "<|content_thinking|>",
               "<|content_invoke_tool_json|>",
@@ -50,7 +50,7 @@ record RoutedFormat(
           _ -> new LoneCall("args"));
 
   private static final Pattern RECIPIENT =
-      Pattern.compile("[ \\t]*(?:assistant)?[ \\t]*(?:to=([^\\s<]{1,128}))?[ \\t]*");
+      Pattern.compile("[ \\t]{0,16}(?:assistant)?[ \\t]{0,16}(?:to=([^\\s<]{1,128}))?[ \\t]{0,16}");
 
   /** Messages to the model itself, to the user, or to a tool. */
   static final RoutedFormat MUSE =

@@ -128,6 +128,13 @@ final class HostileTextTest {
         "<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>```json {} ```");
   }
 
+  @Test
+  void endlessSpaceWhereAHeaderMayBeIsReadOnce() {
+    skipsSpace(() -> RoutedMessages.inkling(true, true), "");
+    skipsSpace(() -> RoutedMessages.muse(true, true, ToolSchemas.NONE), "");
+    skipsSpace(() -> RoutedMessages.muse(true, true, ToolSchemas.NONE), " assistant to=user");
+  }
+
   private static void skipsSpace(Supplier<MessageParser> parser, String opening) {
     var parts = new ArrayList<String>();
     parts.add(opening);

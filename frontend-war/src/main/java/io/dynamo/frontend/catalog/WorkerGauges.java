@@ -1,0 +1,167 @@
+package io.dynamo.frontend.catalog;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.router.BookedLoads;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.DoubleSupplier;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What is told of each rank of each worker: the load that the router has booked there, and how fast
+ * it answered last. A worker's series come with its card and go with it. Safe for concurrent use.
+ */
+public final class WorkerGauges implements AutoCloseable {
+  private static final int MOST_RANKS = 256; // of one worker
+
+  /** How fast one rank answered last. Safe for concurrent use. */
+  public final class Pace {
+    private final Label[] labels;
+    private final Set<MetricName> published = new LinkedHashSet<>(); // guarded by the gauges
+    private boolean gone; // guarded by the gauges
+    private volatile double firstTokenSeconds = Double.NaN; // until there was one
+    private volatile double inputTokens;
+    private volatile double interTokenSeconds = Double.NaN; // the same
+
+    private Pace(EndpointId endpoint, WorkerRank rank, String type) {
+      labels =
+          new Label[] {
+            new Label("worker_id", Long.toUnsignedString(rank.worker().value())),
+            new Label("dp_rank", Integer.toString(rank.rank())),
+            new Label("worker_type", type)
+          };
+      publish(FrontendMetrics.WORKER_BLOCKS, () -> loads.blocks(endpoint, rank));
+      publish(FrontendMetrics.WORKER_PREFILL, () -> loads.prefillTokens(endpoint, rank));
+    }
+
+    /** The first token of a request came so long after the request. */
+    public void firstToken(double seconds, int promptTokens) {
+      boolean first = Double.isNaN(firstTokenSeconds);
+      firstTokenSeconds = seconds;
+      inputTokens = promptTokens;
+      if (first) {
+        publish(FrontendMetrics.WORKER_FIRST_TOKEN, () -> firstTokenSeconds);
+        publish(FrontendMetrics.WORKER_INPUT, () -> inputTokens);
+      }
+    }
+
+    /** A further token came so long after the one before it. */
+    public void nextToken(double seconds) {
+      boolean first = Double.isNaN(interTokenSeconds);
+      interTokenSeconds = seconds;
+      if (first) {
+        publish(FrontendMetrics.WORKER_INTER_TOKEN, () -> interTokenSeconds);
+      }
+    }
+
+    private void publish(MetricName name, DoubleSupplier value) {
+      synchronized (WorkerGauges.this) {
+        if (!gone && published.add(name)) {
+          metrics.gauge(name, value, labels);
+        }
+      }
+    }
+
+    /** Called with the lock. */
+    private void retire() {
+      gone = true;
+      published.forEach(name -> metrics.removeGauge(name, labels));
+    }
+  }
+
+  /** The ranks of a worker, from {@code first} on. */
+  private record Ranks(int first, List<Pace> paces) {}
+
+  private final BookedLoads loads;
+  private final Predicate<EndpointId> serves;
+  private final Metrics metrics;
+  private final Map<InstanceId, Ranks> workers = new ConcurrentHashMap<>(); // changed under lock
+  private Discovery.@Nullable Handle watch; // guarded by this
+
+  /**
+   * @param serves whether workers of an endpoint are shown
+   */
+  public WorkerGauges(BookedLoads loads, Predicate<EndpointId> serves, Metrics metrics) {
+    this.loads = loads;
+    this.serves = serves;
+    this.metrics = metrics;
+  }
+
+  /** Follows the workers in {@code discovery} until it is closed. To be called once. */
+  public void follow(Discovery discovery) {
+    var handle = discovery.watch(ModelRecord.class, this::onEvent);
+    synchronized (this) {
+      watch = handle;
+    }
+  }
+
+  private void onEvent(DiscoveryEvent<ModelRecord> event) {
+    switch (event) {
+      case DiscoveryEvent.Added<ModelRecord>(var record) -> {
+        if (record.suffix() == null && serves.test(record.endpoint())) {
+          added(record);
+        }
+      }
+      case DiscoveryEvent.Lost<ModelRecord>(var record) -> {
+        if (record.suffix() == null) {
+          lost(record.id());
+        }
+      }
+    }
+  }
+
+  private synchronized void added(ModelRecord record) {
+    if (workers.containsKey(record.id())) {
+      return; // another card of the same worker
+    }
+    var card = record.card();
+    int first =
+        card.runtimeConfig().get("data_parallel_start_rank") instanceof Number number
+            ? Math.max(0, number.intValue())
+            : 0;
+    var type = "prefill".equals(card.workerType()) ? "prefill" : "decode";
+    var ranks = new ArrayList<Pace>();
+    for (int i = 0; i < Math.clamp(card.ranks(), 1, MOST_RANKS); i++) {
+      ranks.add(new Pace(record.endpoint(), new WorkerRank(record.id(), first + i), type));
+    }
+    workers.put(record.id(), new Ranks(first, List.copyOf(ranks)));
+  }
+
+  private synchronized void lost(InstanceId worker) {
+    var ranks = workers.remove(worker);
+    if (ranks != null) {
+      ranks.paces.forEach(Pace::retire);
+    }
+  }
+
+  /** The pace of a rank; null when its worker is not there, or is not known to have that rank. */
+  public @Nullable Pace pace(InstanceId worker, int rank) {
+    var ranks = workers.get(worker);
+    return ranks == null || rank < ranks.first || rank - ranks.first >= ranks.paces.size()
+        ? null
+        : ranks.paces.get(rank - ranks.first);
+  }
+
+  /** Stops following. Idempotent. */
+  @Override
+  public synchronized void close() {
+    if (watch != null) {
+      watch.close();
+      watch = null;
+    }
+  }
+}

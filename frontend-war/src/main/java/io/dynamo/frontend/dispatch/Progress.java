@@ -1,0 +1,122 @@
+package io.dynamo.frontend.dispatch;
+
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Usage;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How far a generation has come over all its legs: the tokens that its client has, and what follows
+ * from them for the next leg. Written by the leg that runs; legs hand over safely.
+ */
+final class Progress {
+  private final GenerateRequest request;
+  private final MigrationRules rules;
+  private final TokenLog delivered = new TokenLog();
+  private int losses; // that a next leg may make good
+  private int takenUp; // those that one did
+  private @Nullable Integer cachedTokens;
+  private boolean finished;
+
+  Progress(GenerateRequest request, MigrationRules rules) {
+    this.request = request;
+    this.rules = rules;
+  }
+
+  /** The client gets an item. */
+  void delivers(EngineOutput item) {
+    delivered.append(item.tokenIds());
+    if (item.finishReason() != null) {
+      finished = true;
+    }
+  }
+
+  /** Tokens that the client has. */
+  int tokens() {
+    return delivered.size();
+  }
+
+  /** Whether the client has the item with the finish reason. */
+  boolean isFinished() {
+    return finished;
+  }
+
+  /** The request as it is now: the tokens so far are prompt, and off the budget. */
+  GenerateRequest rest() {
+    return delivered.size() == 0 ? request : request.continuedBy(delivered.toArray());
+  }
+
+  /** Whether the rules let another worker take up the rest. */
+  boolean mayMove() {
+    return losses < rules.limit() && request.mayMoveAfter(delivered.size());
+  }
+
+  /** Whether the generation has become too long to be taken up. */
+  boolean isTooLong() {
+    return request.tokenIds().length + delivered.size() > rules.maxTokens();
+  }
+
+  /** A leg was lost that another is to make good. */
+  void lost() {
+    losses++;
+  }
+
+  /** A leg begins. Returns whether it makes a loss good. */
+  boolean takesUp() {
+    boolean moved = losses > takenUp;
+    takenUp = losses;
+    return moved;
+  }
+
+  /**
+   * Why the generation is over although its last item never came: the lost worker had sent every
+   * token already. Null when it is not.
+   */
+  @Nullable FinishReason outcomeAlready() {
+    int tokens = delivered.size();
+    if (tokens == 0) {
+      return null;
+    }
+    var budget = request.stop().maxTokens();
+    if (budget != null && tokens >= budget) {
+      return FinishReason.LENGTH;
+    }
+    var least = request.stop().minTokens();
+    if (least != null && tokens < least) {
+      return null;
+    }
+    int last = delivered.last();
+    if (request.stop().stopTokenIds().contains(last)
+        || request.stop().visibleStopTokenIds().contains(last)) {
+      return FinishReason.STOP;
+    }
+    return request.stop().ignoreEos() || !isEos(last) ? null : FinishReason.EOS;
+  }
+
+  private boolean isEos(int token) {
+    for (int eos : request.eosTokenIds()) {
+      if (eos == token) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Usage as the client understands it: its own prompt and all tokens so far, whatever a later leg
+   * was told.
+   */
+  EngineOutput counted(EngineOutput item) {
+    var usage = item.usage();
+    if (usage == null && (losses == 0 || item.finishReason() == null)) {
+      return item;
+    }
+    if (usage != null && cachedTokens == null) {
+      cachedTokens = usage.cachedTokens();
+    }
+    return losses == 0
+        ? item
+        : item.withUsage(new Usage(request.tokenIds().length, delivered.size(), cachedTokens));
+  }
+}

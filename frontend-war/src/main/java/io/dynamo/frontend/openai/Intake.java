@@ -1,0 +1,142 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.FrontendSettings;
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.openai.wire.JsonBody;
+import io.dynamo.frontend.watch.RequestWatch;
+import io.dynamo.frontend.watch.Stage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.trace.TraceContext;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes of a request as HTTP brought it what workers can be asked: reads, checks, waits for its
+ * turn and tokenises. Safe for concurrent use; its callers block.
+ */
+final class Intake {
+  /** A request that has come, and all who follow it on its way. */
+  record Arrival(
+      Api api,
+      HttpCall call,
+      String id,
+      Deadline deadline,
+      Cancellation cancellation,
+      RequestAccount account,
+      RequestWatch watch) {}
+
+  private final FrontendSettings settings;
+  private final EdgeRules rules;
+  private final ModelCatalog catalog;
+  private final Preprocessor preprocessor;
+  private final BodyBudget bodies;
+
+  Intake(
+      FrontendSettings settings,
+      EdgeRules rules,
+      ModelCatalog catalog,
+      Preprocessor preprocessor,
+      BodyBudget bodies) {
+    this.settings = settings;
+    this.rules = rules;
+    this.catalog = catalog;
+    this.preprocessor = preprocessor;
+    this.bodies = bodies;
+  }
+
+  /**
+   * Reads, checks and tokenises. The body and all that was made of it is garbage afterwards.
+   *
+   * @throws ApiException when the request is at fault, or there is no room for it
+   * @throws DynamoException when it ends before it is ready
+   */
+  Asked take(Arrival arrival) throws InterruptedException {
+    var call = arrival.call;
+    try (var share = bodies.open()) {
+      var bytes =
+          JsonBody.read(
+              call.body(),
+              call.contentBytes(),
+              settings.bodyLimitBytes(),
+              arrival.deadline,
+              settings.uploadTimeout(),
+              share);
+      var watch = arrival.watch;
+      try (var stage = watch.stages().begin(Stage.PREPROCESS, arrival.id, watch.context())) {
+        return prepared(arrival, bytes, stage.span().context());
+      }
+    }
+  }
+
+  /**
+   * @param span under which the work is seen
+   */
+  private Asked prepared(Arrival arrival, byte[] bytes, @Nullable TraceContext span)
+      throws InterruptedException {
+    var api = arrival.api;
+    var headers = arrival.call.headers();
+    var body = rules.applyTo(JsonBody.parse(bytes), api);
+    var metadata = rules.metadata(headers);
+    var name = JsonBody.model(body);
+    var found = found(arrival, name, JsonBody.asksForStream(body));
+    var read = api.read(body);
+    var wanted =
+        read.with(
+            read.fields()
+                .with(CallHeaders.overriding(read.fields().nvext(), rules.routing(headers))));
+    if (found == null || !found.card().modelTypes().contains(api.modelType())) {
+      throw new ApiException(ApiError.modelNotFound(name));
+    }
+    arrival.account.enter(
+        found.endpoint(),
+        wanted.fields().nvext().routing().urgency(),
+        arrival.deadline,
+        arrival.cancellation);
+    var context =
+        new RequestContext(
+            arrival.id,
+            metadata,
+            arrival.watch.forwarded(CallHeaders.forwarded(headers)),
+            arrival.deadline,
+            arrival.cancellation);
+    var text = new WatchedText(found.text(), arrival.watch.stages(), arrival.id, span);
+    var prompts =
+        preprocessor.run(
+            text,
+            it -> wanted.prepare(it, rules.hidesTools(found.card())),
+            arrival.call.contentBytes(),
+            arrival.deadline,
+            arrival.cancellation);
+    int tokens = 0;
+    for (var prompt : prompts) {
+      Generations.check(wanted.fields(), found, prompt, api.promptField());
+      tokens += prompt.tokens().length;
+    }
+    arrival.account.prompts(tokens);
+    return new Asked(found, wanted, prompts, AgentContext.of(headers, wanted.trigger()), context);
+  }
+
+  /**
+   * The model that is asked for, known from here on to all who count; null when there is none.
+   *
+   * @throws ApiException when it has no worker now
+   */
+  private @Nullable ServedModel found(Arrival arrival, String name, boolean streams) {
+    var found = catalog.find(name).orElse(null);
+    arrival.account.shape(streams);
+    arrival.watch.asksFor(found == null ? null : found.name(), streams);
+    if (found != null) {
+      arrival.account.serving(found.name(), streams);
+    } else if (catalog.isKnown(name)) {
+      throw new ApiException(TextService.notReady(name));
+    }
+    return found;
+  }
+}

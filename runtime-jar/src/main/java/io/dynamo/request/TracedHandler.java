@@ -1,0 +1,134 @@
+package io.dynamo.request;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.error.DynamoException;
+import io.dynamo.trace.Span;
+import io.dynamo.trace.TraceContext;
+import io.dynamo.trace.Tracing;
+import java.util.Locale;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A handler with a span of each request whose requester traces it, Dynamo's {@code handle_payload}:
+ * from the request to the end of its answer, or to its being given up. What the handler asks of
+ * others belongs to that span. Safe for concurrent use.
+ */
+final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
+  private static final String NAME = "handle_payload";
+
+  private final EndpointHandler<Q, R> handler;
+  private final Tracing tracing;
+  private final EndpointId endpoint;
+  private final InstanceId id;
+
+  TracedHandler(
+      EndpointHandler<Q, R> handler, Tracing tracing, EndpointId endpoint, InstanceId id) {
+    this.handler = handler;
+    this.tracing = tracing;
+    this.endpoint = endpoint;
+    this.id = id;
+  }
+
+  @Override
+  public Flow.Publisher<R> handle(Q request, RequestContext context) {
+    var parent = TraceContext.of(context.headers());
+    if (parent == null || !tracing.isOn()) {
+      return handler.handle(request, context);
+    }
+    var span =
+        tracing
+            .start(NAME, Tracing.Kind.SERVER, parent, Tracing.Start.NOW)
+            .put("dynamo.request_id", context.id())
+            .put("dynamo.endpoint", endpoint.toString())
+            .put("dynamo.worker_id", id.hex());
+    Flow.Publisher<R> answer;
+    try {
+      answer = handler.handle(request, within(span, context));
+    } catch (RuntimeException | Error refusal) {
+      span.fail(kind(refusal));
+      span.end();
+      throw refusal;
+    }
+    return subscriber -> answer.subscribe(new Watched<>(subscriber, span));
+  }
+
+  private static RequestContext within(Span span, RequestContext context) {
+    var own = span.context();
+    return own == null
+        ? context
+        : new RequestContext(
+            context.id(),
+            context.metadata(),
+            own.in(context.headers()),
+            context.deadline(),
+            context.cancellation());
+  }
+
+  private static String kind(Throwable failure) {
+    return failure instanceof DynamoException known
+        ? known.code().name().toLowerCase(Locale.ROOT)
+        : "internal";
+  }
+
+  /** Passes everything on, and ends the span with the stream. */
+  private static final class Watched<R> implements Flow.Subscriber<R> {
+    private final Flow.Subscriber<? super R> to;
+    private final Span span;
+    private final AtomicBoolean over = new AtomicBoolean();
+    private boolean begun; // items come one after the other
+
+    Watched(Flow.Subscriber<? super R> to, Span span) {
+      this.to = to;
+      this.span = span;
+    }
+
+    @Override
+    public void onSubscribe(Flow.Subscription subscription) {
+      to.onSubscribe(
+          new Flow.Subscription() {
+            @Override
+            public void request(long count) {
+              subscription.request(count);
+            }
+
+            @Override
+            public void cancel() {
+              subscription.cancel();
+              end("cancelled");
+            }
+          });
+    }
+
+    @Override
+    public void onNext(R item) {
+      if (!begun) {
+        begun = true;
+        span.event("first_item");
+      }
+      to.onNext(item);
+    }
+
+    @Override
+    public void onError(Throwable failure) {
+      end(kind(failure));
+      to.onError(failure);
+    }
+
+    @Override
+    public void onComplete() {
+      if (over.compareAndSet(false, true)) {
+        span.end();
+      }
+      to.onComplete();
+    }
+
+    private void end(String failure) {
+      if (over.compareAndSet(false, true)) {
+        span.fail(failure);
+        span.end();
+      }
+    }
+  }
+}
