@@ -8,11 +8,13 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.AdapterHost;
 import io.dynamo.worker.engine.CacheControl;
+import io.dynamo.worker.engine.CacheScope;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
@@ -123,14 +125,14 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     int budget = budget(request);
     int rank = rank(request, at.schedulers);
     var scheduler = at.schedulers.get(rank);
-    var adapter = text(request, "lora_name");
+    var scope = CacheScope.of(request);
     var seed = request.sampling().seed();
     int total = request.tokenIds().length + budget;
     var blocks =
         new SequenceBlocks(
             rank,
             at.caches.get(rank),
-            hashing.within(adapter, text(request, "cache_salt")),
+            hashing.within(scope),
             scheduler.events(),
             config.blockTokens(),
             config.scheduling().prefixCaching(),
@@ -140,7 +142,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
             request,
             context,
             budget,
-            seedWith(adapter, seed == null ? config.defaultSeed() : seed),
+            seedWith(scope.adapter(), seed == null ? config.defaultSeed() : seed),
             config.streamBuffer(),
             at.series.get(rank),
             oracle,
@@ -154,12 +156,6 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
       throw refused;
     }
     return generation.stream;
-  }
-
-  private static @Nullable String text(GenerateRequest request, String hint) {
-    return request.routing().passedOn().get(hint) instanceof String text && !text.isEmpty()
-        ? text
-        : null;
   }
 
   /** The seed of the tokens: an adapter makes others than the model, the same ones everywhere. */
@@ -216,12 +212,8 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   }
 
   private static int rank(GenerateRequest request, List<RankScheduler> schedulers) {
-    var asked = request.routing().rank();
+    var asked = NamedRank.of(request.routing().rank(), schedulers.size());
     if (asked != null) {
-      if (asked < 0 || asked >= schedulers.size()) {
-        throw new InvalidRequestException(
-            "dp_rank %d is out of bounds for dp_size %d".formatted(asked, schedulers.size()));
-      }
       return asked;
     }
     int least = 0;
