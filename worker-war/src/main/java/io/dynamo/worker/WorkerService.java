@@ -109,6 +109,7 @@ public final class WorkerService implements AutoCloseable {
   private @Nullable Handovers streams;
   private Discovery.@Nullable Handle cardHandle;
   private @Nullable InstanceRegistration registration;
+  private volatile @Nullable Presence presence;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
   private @Nullable Registered files;
   private volatile @Nullable Sleeping sleeping;
@@ -178,6 +179,7 @@ public final class WorkerService implements AutoCloseable {
       var registered = new InstanceRegistration(planes.discovery, record);
       registration = registered;
       registered.register();
+      presence = new Presence(registered, watched);
       sleeping = new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
       if (told.tellsKvEvents()) {
         outlets.sources.open(planes.server, planes.discovery);
@@ -193,7 +195,7 @@ public final class WorkerService implements AutoCloseable {
           model.displayName(),
           at.address(),
           endpoint);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       close();
       throw failure;
     }
@@ -222,66 +224,10 @@ public final class WorkerService implements AutoCloseable {
   }
 
   private void followHealth() {
-    try {
-      matchHealth();
-    } catch (RuntimeException e) {
-      LOG.log(Level.WARNING, "discovery refuses a change; the next probe tries again", e);
+    var at = presence;
+    if (at != null && state == State.SERVING) {
+      at.follow();
     }
-  }
-
-  /** Takes the instance out of discovery while its endpoint is not fit, and puts it back after. */
-  private synchronized void matchHealth() {
-    var watched = canary;
-    var registered = registration;
-    if (state != State.SERVING || watched == null || registered == null) {
-      return;
-    }
-    boolean was = registered.isFound();
-    boolean is = registered.setFit(watched.isFit());
-    if (is && !was) {
-      LOG.log(
-          Level.INFO,
-          "instance {0} of {1} is in discovery again",
-          registered.instance().id(),
-          endpoint);
-    } else if (was && !is) {
-      LOG.log(
-          Level.WARNING,
-          "instance {0} of {1} has left discovery until a probe succeeds; its card stays",
-          registered.instance().id(),
-          endpoint);
-    }
-  }
-
-  /**
-   * Takes the instance out of discovery, so that routers send nothing more to it; it serves on, and
-   * its card stays: for an engine that sleeps, say. Idempotent.
-   *
-   * @throws IllegalStateException when the worker does not serve
-   */
-  public synchronized void unregister() {
-    serving().unregister();
-    LOG.log(Level.INFO, "{0} has left discovery as it was asked to; its card stays", endpoint);
-  }
-
-  /**
-   * Lets the instance be found again, under the same id. Idempotent.
-   *
-   * @return whether it is found now; an endpoint that fails its probes is found once it is well
-   * @throws IllegalStateException when the worker does not serve, or discovery refuses
-   */
-  public synchronized boolean register() {
-    boolean found = serving().register();
-    LOG.log(Level.INFO, "{0} may be found again: {1}", endpoint, found);
-    return found;
-  }
-
-  private InstanceRegistration serving() { // holds this
-    var registered = registration;
-    if (state != State.SERVING || registered == null) {
-      throw new IllegalStateException("the worker does not serve; it is " + state);
-    }
-    return registered;
   }
 
   /**

@@ -417,42 +417,6 @@ class WorkerServiceTest {
   }
 
   @Test
-  void aWorkerMayLeaveDiscoveryAndComeBackWhileItServes() throws Exception {
-    var service = service();
-    service.start();
-    log.clear();
-
-    service.unregister();
-    service.unregister();
-    assertThat(log).containsExactly("-v1/instances");
-    assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
-    assertThat(service.register()).isTrue();
-    assertThat(log).containsExactly("-v1/instances", "+v1/instances");
-
-    service.unregister();
-    service.drain(Deadline.after(Duration.ofSeconds(1)));
-    assertThatThrownBy(service::register).isInstanceOf(IllegalStateException.class);
-  }
-
-  @Test
-  void aProbeDoesNotPutBackWhatWasTakenOut() {
-    status = status(true, true);
-    var service = service();
-    service.start();
-    service.unregister();
-    alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
-    assertThat(service.register()).as("it is not well").isFalse();
-    service.unregister();
-    log.clear();
-
-    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
-    alarms.advance(Duration.ofSeconds(10));
-    engine.stream.offer(EngineOutput.ofTokens(1));
-    assertThat(log).isEmpty();
-    assertThat(service.register()).isTrue();
-  }
-
-  @Test
   void aFailedProbeCanBeLeftToHealthAlone() {
     status = status(true, false);
     var service = service();

@@ -83,6 +83,7 @@ final class WorkerRole {
             runtime.settings().server().namespace(), settings.component(), settings.endpoint());
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
+    var probe = payload(settings, codec);
     Metrics metrics = runtime.metrics();
     var factory = new EngineFactory(settings, runtime.memory());
     var engine =
@@ -155,7 +156,7 @@ final class WorkerRole {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            new WorkerService.Entrance(guard, adapters::admit, payload(settings, codec)),
+            new WorkerService.Entrance(guard, adapters::admit, probe),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
             told -> adapters.on(card(model, settings, told, adapters)),
@@ -175,7 +176,7 @@ final class WorkerRole {
     service.start();
     try {
       role.commands.open(role.controls);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       role.close();
       throw failure;
     }
