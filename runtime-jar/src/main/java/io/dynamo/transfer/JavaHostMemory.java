@@ -150,6 +150,17 @@ public final class JavaHostMemory implements HostMemory {
     }
 
     @Override
+    public MemorySegment view(Arena until) {
+      enter();
+      try {
+        return bytes.reinterpret(until, _ -> leave());
+      } catch (RuntimeException ended) {
+        leave();
+        throw ended;
+      }
+    }
+
+    @Override
     public void close() {
       if (use.close()) {
         free();

@@ -127,9 +127,15 @@ public final class LlamaEngine
 
   /** Owns {@code region} from the call on. */
   private Rank make(int rank, HostMemory.Region region, Rotation rotation, KvEventSink events) {
+    var shape = model.weights().shape();
+    KvStore store;
     try {
-      var shape = model.weights().shape();
-      var store = new KvStore(region, shape, config.blockTokens());
+      store = new KvStore(region, shape, config.blockTokens());
+    } catch (RuntimeException | Error failure) {
+      region.close();
+      throw failure;
+    }
+    try {
       var pool = new BlockPool(rank, config.blocksPerRank(), store, events);
       var pass =
           new ForwardPass(
@@ -137,7 +143,7 @@ public final class LlamaEngine
       return new Rank(
           new LlamaRank(config, pool, pass, cancels), new Sampler.Scratch(shape.vocabulary()));
     } catch (RuntimeException | Error failure) {
-      region.close();
+      store.close();
       throw failure;
     }
   }
