@@ -63,7 +63,7 @@ class SleepableEngineContractTest extends EngineContract {
       var running =
           Collected.all(
                   engine.generate(
-                      Requests.endless(Requests.prompt(1, 400), 400), Requests.context()))
+                      Requests.endless(Requests.prompt(500, 400), 400), Requests.context()))
               .begun();
 
       assertThat(engine.sleep(false)).isTrue();

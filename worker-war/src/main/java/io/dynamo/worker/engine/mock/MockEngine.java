@@ -23,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +39,8 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   private final Pacer pacer;
   private final @Nullable VllmSeries series;
   private final CancelLog cancels = new CancelLog();
+  private final RankGroup group = new RankGroup();
+  private final AtomicInteger turn = new AtomicInteger(); // of the ranks that have the least to do
   private volatile @Nullable Ranks ranks; // set by start
   private volatile boolean closed; // written under this
 
@@ -85,24 +88,25 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     }
     var caches = new ArrayList<PagedKvCache>();
     var schedulers = new ArrayList<RankScheduler>();
+    var published = new ArrayList<RankSeries>();
     try {
       for (int rank = 0; rank < config.ranks(); rank++) {
         int blocks = config.blocksPerRank();
         var region = memory.allocate((long) blocks * config.blockBytes());
         var kept = new PassEvents(events);
-        caches.add(new PagedKvCache(rank, blocks, config.blockBytes(), region, kept));
-        schedulers.add(new RankScheduler(rank, config, caches.get(rank), kept, cancels));
+        var cache = new PagedKvCache(rank, blocks, config.blockBytes(), region, kept);
+        caches.add(cache);
+        var times = series == null ? RankSeries.SILENT : series.publish(this, rank);
+        published.add(times);
+        schedulers.add(
+            new RankScheduler(rank, config, cache, kept, cancels, times, group::wake));
       }
     } catch (RuntimeException failure) {
       caches.forEach(PagedKvCache::close);
       throw failure;
     }
-    var published = new ArrayList<RankSeries>();
-    for (int rank = 0; rank < config.ranks(); rank++) {
-      published.add(series == null ? RankSeries.SILENT : series.publish(this, rank));
-    }
     ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), List.copyOf(published));
-    schedulers.forEach(scheduler -> scheduler.start(pacer));
+    group.start(pacer, schedulers);
     return new EngineDescription(
         config.contextLength(),
         config.blockTokens(),
@@ -211,13 +215,16 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     return (prompt / config.defaultMaxTokens() + 1) * config.defaultMaxTokens();
   }
 
-  private static int rank(GenerateRequest request, List<RankScheduler> schedulers) {
+  private int rank(GenerateRequest request, List<RankScheduler> schedulers) {
     var asked = NamedRank.of(request.routing().rank(), schedulers.size());
     if (asked != null) {
       return asked;
     }
-    int least = 0;
-    for (int rank = 1; rank < schedulers.size(); rank++) {
+    int count = schedulers.size();
+    int first = Math.floorMod(turn.getAndIncrement(), count);
+    int least = first;
+    for (int i = 1; i < count; i++) {
+      int rank = (first + i) % count;
       if (schedulers.get(rank).live() < schedulers.get(least).live()) {
         least = rank;
       }
@@ -278,9 +285,6 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
       }
       closed = true;
     }
-    var at = ranks;
-    if (at != null) {
-      at.schedulers.forEach(RankScheduler::close);
-    }
+    group.close();
   }
 }
