@@ -169,7 +169,8 @@ final class WorkerReader {
             of.get(EngineKeys.MOCK_PREEMPTION),
             of.get(EngineKeys.MOCK_TIMING),
             of.get(EngineKeys.MOCK_SPEEDUP),
-            of.get(EngineKeys.MOCK_DECODE_SPEEDUP)),
+            of.get(EngineKeys.MOCK_DECODE_SPEEDUP),
+            of.optional(EngineKeys.MOCK_FAULT_FILE)),
         new LlamaCppSettings(
             of.get(EngineKeys.LLAMACPP_URL),
             of.get(EngineKeys.LLAMACPP_START_TIMEOUT),

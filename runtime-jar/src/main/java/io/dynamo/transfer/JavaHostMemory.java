@@ -150,6 +150,7 @@ public final class JavaHostMemory implements HostMemory {
     }
 
     @Override
+    @SuppressWarnings("restricted") // the bytes live as long as the operation that this begins
     public MemorySegment view(Arena until) {
       enter();
       try {

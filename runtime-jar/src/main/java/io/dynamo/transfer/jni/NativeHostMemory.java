@@ -169,6 +169,7 @@ public final class NativeHostMemory implements HostMemory {
     }
 
     @Override
+    @SuppressWarnings("restricted") // the bytes are held until the segment's end
     public MemorySegment view(Arena until) {
       var address = NativeTransfer.hold(handle);
       requireOk(address);
