@@ -157,6 +157,7 @@ final class WorkerReader {
         of.get(SettingKeys.TOKEN_INTERVAL),
         of.get(SettingKeys.PREFILL_PER_TOKEN),
         of.get(SettingKeys.MAX_RUNNING),
+        of.optional(SettingKeys.ROUTER_CONFIG),
         of.optional(SettingKeys.HEALTH_PAYLOAD),
         of.get(SettingKeys.MAX_LORAS),
         of.get(SettingKeys.STALL_TIMEOUT),

@@ -84,6 +84,7 @@ final class WorkerRole {
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
     var probe = payload(settings, codec);
+    var wish = RoutingWish.of(settings.routerConfig(), runtime.settings().router());
     Metrics metrics = runtime.metrics();
     var factory = new EngineFactory(settings, runtime.memory());
     var engine =
@@ -159,7 +160,7 @@ final class WorkerRole {
             new WorkerService.Entrance(guard, adapters::admit, probe),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> adapters.on(card(model, settings, told, adapters)),
+            told -> adapters.on(card(model, settings, told, adapters, wish)),
             new Drain.Plan(
                 runtime.settings().server().handoverAfter(),
                 () ->
@@ -217,7 +218,11 @@ final class WorkerRole {
   }
 
   private static ModelCard card(
-      ModelDirectory model, WorkerSettings settings, EngineDescription engine, Adapters adapters) {
+      ModelDirectory model,
+      WorkerSettings settings,
+      EngineDescription engine,
+      Adapters adapters,
+      Map<String, @Nullable Object> wish) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
@@ -233,7 +238,7 @@ final class WorkerRole {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }
     limits.putAll(ParserNames.of(model, settings));
-    return model.card(settings.modelName(), engine.blockTokens(), limits);
+    return model.card(settings.modelName(), engine.blockTokens(), limits, wish);
   }
 
   WorkerService.State state() {

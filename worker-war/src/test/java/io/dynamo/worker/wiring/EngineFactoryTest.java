@@ -47,6 +47,7 @@ class EngineFactoryTest {
             Duration.ZERO,
             8,
             null,
+            null,
             16,
             Duration.ofSeconds(30),
             48,

@@ -51,6 +51,7 @@ class ParserNamesTest {
         Duration.ZERO,
         4,
         null,
+        null,
         1,
         Duration.ofSeconds(30),
         64,
