@@ -184,7 +184,9 @@ public final class SleepableEngine
     return state.engine.engine().running();
   }
 
-  /** {@inheritDoc} Asleep, ranks that hold nothing. Never waits for an engine that comes or goes. */
+  /**
+   * {@inheritDoc} Asleep, ranks that hold nothing. Never waits for an engine that comes or goes.
+   */
   @Override
   public List<RankLoad> ranks() {
     var at = state;

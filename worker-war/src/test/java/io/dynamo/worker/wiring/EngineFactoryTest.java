@@ -59,7 +59,8 @@ class EngineFactoryTest {
                 MockSettings.Preemption.FIFO,
                 MockSettings.Timing.POLYNOMIAL,
                 2,
-                1, null),
+                1,
+                null),
             new LlamaCppSettings(
                 URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)));
     return new EngineFactory(settings, new HeapMemory());

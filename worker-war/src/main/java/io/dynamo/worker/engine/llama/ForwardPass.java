@@ -71,8 +71,7 @@ final class ForwardPass {
     this.kernel = weights.kernel();
     this.rotation = rotation;
     this.store = store;
-    this.reader =
-        kernel.reader(store.memory(), store.pieceFloats(), blockTokens, shape.headDim());
+    this.reader = kernel.reader(store.memory(), store.pieceFloats(), blockTokens, shape.headDim());
     this.blockTokens = blockTokens;
     this.state = new float[Math.multiplyExact(maxRows, shape.hidden())];
     this.normed = new float[state.length];

@@ -154,7 +154,9 @@ final class Generation implements Runnable {
           () ->
               stream.fail(
                   new WorkerLostException(
-                      ErrorCode.BACKEND_STREAM_INCOMPLETE, "the engine failed: " + failure, failure));
+                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
+                      "the engine failed: " + failure,
+                      failure));
     }
     unfollow();
     host.settled(this);

@@ -98,8 +98,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
         caches.add(cache);
         var times = series == null ? RankSeries.SILENT : series.publish(this, rank);
         published.add(times);
-        schedulers.add(
-            new RankScheduler(rank, config, cache, kept, cancels, times, group::wake));
+        schedulers.add(new RankScheduler(rank, config, cache, kept, cancels, times, group::wake));
       }
     } catch (RuntimeException failure) {
       caches.forEach(PagedKvCache::close);

@@ -80,7 +80,8 @@ class LiveRunsTest {
     public void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
       var before = parent;
       for (var block : blocks) {
-        told.add(new Told(rank, true, block.hash().value(), before == null ? null : before.value()));
+        told.add(
+            new Told(rank, true, block.hash().value(), before == null ? null : before.value()));
         before = block.hash();
       }
     }
@@ -183,8 +184,7 @@ class LiveRunsTest {
           refused.hasMessage("dp_rank 5 is out of bounds for dp_size 2");
         }
       } else {
-        asked.add(
-            new Asked(one, Collected.all(engine.generate(request, Requests.context()))));
+        asked.add(new Asked(one, Collected.all(engine.generate(request, Requests.context()))));
       }
     }
     time.advance(Duration.ofMinutes(1));
@@ -223,7 +223,17 @@ class LiveRunsTest {
     // other tokens for each, as there
     var sampling =
         new SamplingOptions(
-            null, null, null, null, null, null, null, null, (long) id.hashCode(), null, null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            null,
+            (long) id.hashCode(),
+            null,
+            null,
             PassedOn.NONE);
     var most = recorded.object("stop_conditions").optionalCount("max_tokens");
     return Requests.of(
@@ -242,9 +252,7 @@ class LiveRunsTest {
     assertThat(answer.failure()).as(id).isNull();
     assertThat(answer.last().finishReason()).as(id).isEqualTo(FinishReason.LENGTH);
     assertThat(answer.items()).as(id).hasSize(chunks.size() - 1);
-    assertThat(answer.items())
-        .as(id)
-        .allSatisfy(item -> assertThat(item.tokenIds()).hasSize(1));
+    assertThat(answer.items()).as(id).allSatisfy(item -> assertThat(item.tokenIds()).hasSize(1));
     assertThat(answer.items().getFirst().usage()).as(id).isEqualTo(usage(chunks.getFirst()));
     assertThat(answer.last().usage()).as(id).isEqualTo(usage(chunks.getLast()));
   }

@@ -86,7 +86,8 @@ final class VectorKvReader implements KvReader {
     d.intoArray(out, outAt + 3 * row);
   }
 
-  private void oneBlock(float[] query, int queryAt, long offset, int block, float[] out, int outAt) {
+  private void oneBlock(
+      float[] query, int queryAt, long offset, int block, float[] out, int outAt) {
     var keys = memory;
     int row = blockTokens;
     int terms = dims;
