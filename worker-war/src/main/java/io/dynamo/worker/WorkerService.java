@@ -23,6 +23,7 @@ import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
+import io.dynamo.worker.load.LifecycleGauges;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
@@ -112,6 +113,7 @@ public final class WorkerService implements AutoCloseable {
   private volatile @Nullable Presence presence;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
   private @Nullable Registered files;
+  private volatile @Nullable LifecycleGauges times;
   private volatile @Nullable Sleeping sleeping;
 
   /**
@@ -153,6 +155,7 @@ public final class WorkerService implements AutoCloseable {
       var told = engine.start(outlets.events);
       var model = card.apply(told);
       LoadGauges.attach(planes.metrics, engine, told.ranks(), labels(model));
+      times = LifecycleGauges.attach(planes.metrics, engine::loadNanos, labels(model));
       var id = planes.discovery.instanceId();
       var watched =
           planes
@@ -293,8 +296,13 @@ public final class WorkerService implements AutoCloseable {
       drain = new Drain(Objects.requireNonNull(streams), leaving);
     }
     boolean all = false;
+    long begun = System.nanoTime();
     try {
       all = drain.run(serving, deadline);
+      var measured = times;
+      if (measured != null) {
+        measured.drained(System.nanoTime() - begun);
+      }
       if (drain.handedOver() > 0) {
         LOG.log(
             Level.INFO,
@@ -346,7 +354,7 @@ public final class WorkerService implements AutoCloseable {
     } finally {
       guard.close();
       try {
-        engine.close(); // its streams end as "engine shut down" before their sockets go
+        closeEngine(); // its streams end as "engine shut down" before their sockets go
       } finally {
         if (served != null) {
           served.close();
@@ -357,6 +365,15 @@ public final class WorkerService implements AutoCloseable {
         }
         outlets.close();
       }
+    }
+  }
+
+  private void closeEngine() {
+    long begun = System.nanoTime();
+    engine.close();
+    var measured = times;
+    if (measured != null) {
+      measured.cleanedUp(System.nanoTime() - begun);
     }
   }
 }

@@ -23,6 +23,7 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.PrometheusText;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointHandler;
@@ -452,6 +453,26 @@ class WorkerServiceTest {
             Duration.ofSeconds(3),
             withdraw);
     return new SystemStatus(new SystemHealth(settings, alarms, Runnable::run, alarms::nanos));
+  }
+
+  @Test
+  void howLongItTookToBeginAndToEndIsMeasured() throws Exception {
+    var text = new PrometheusText();
+    metrics.attach(text);
+    var service = service();
+    service.start();
+    assertThat(seconds(text, "model_load")).isPositive();
+    assertThat(seconds(text, "drain")).isZero();
+    assertThat(seconds(text, "cleanup")).isZero();
+    service.drain(Deadline.after(Duration.ofSeconds(1)));
+    assertThat(seconds(text, "drain")).isPositive();
+    assertThat(seconds(text, "cleanup")).isPositive();
+  }
+
+  private static double seconds(PrometheusText text, String what) {
+    var series = "dynamo_component_" + what + "_time_seconds{";
+    var line = text.write().lines().filter(it -> it.startsWith(series)).findFirst().orElseThrow();
+    return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
   }
 
   @Test

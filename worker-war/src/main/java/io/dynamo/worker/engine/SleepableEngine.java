@@ -64,11 +64,14 @@ public final class SleepableEngine
   private volatile @Nullable EngineDescription told; // null before the start
   private volatile @Nullable Engine coming; // the one that a wake waits for
   private volatile boolean closed;
+  private volatile long loadNanos; // written under this
 
   /** Makes the first engine. */
   public SleepableEngine(Source source) {
+    long begun = System.nanoTime();
     this.source = source;
     this.state = new State(source.make(), false, 0, 0);
+    this.loadNanos = System.nanoTime() - begun;
   }
 
   @Override
@@ -76,9 +79,12 @@ public final class SleepableEngine
     if (told != null) {
       throw new IllegalStateException("an engine starts once");
     }
+    long begun = System.nanoTime();
     events = to;
     var description = state.engine.engine().start(to);
     told = description;
+    long made = loadNanos;
+    loadNanos = made + System.nanoTime() - begun;
     return description;
   }
 
@@ -121,6 +127,7 @@ public final class SleepableEngine
     if (!state.asleep) {
       return false;
     }
+    long begun = System.nanoTime();
     var made = source.make();
     coming = made.engine();
     try {
@@ -132,6 +139,7 @@ public final class SleepableEngine
       coming = null;
     }
     state = state.awakeWith(made);
+    loadNanos = System.nanoTime() - begun;
     return true;
   }
 
@@ -164,6 +172,11 @@ public final class SleepableEngine
       throw new IllegalStateException("the engine was not started");
     }
     return to;
+  }
+
+  /** How long the latest engine took to be made and to start. */
+  public long loadNanos() {
+    return loadNanos;
   }
 
   public boolean isAsleep() {

@@ -1,5 +1,5 @@
 /**
- * What a worker tells of its load: scrapers by {@link io.dynamo.worker.load.LoadGauges}, routers by
+ * What a worker tells of its load: scrapers by {@link io.dynamo.worker.load.LoadGauges} and {@link io.dynamo.worker.load.LifecycleGauges}, routers by
  * {@link io.dynamo.worker.load.LoadPublisher} and {@link io.dynamo.worker.load.PrefillMarks},
  * planners by {@link io.dynamo.worker.load.ForwardPasses}.
  */

@@ -57,7 +57,7 @@ final class EngineFactory {
    */
   EngineParts make(ModelDirectory model, int positions, String shownName, Metrics metrics) {
     return switch (settings.engine()) {
-      case MOCK -> mock(mock(model, positions, series(metrics, shownName)));
+      case MOCK -> withFaults(mock(model, positions, series(metrics, shownName)));
       case LLAMA -> EngineParts.of(llama(model));
       case ECHO -> {
         var echo = echo(positions);
@@ -109,7 +109,7 @@ final class EngineFactory {
         series);
   }
 
-  private EngineParts mock(MockEngine engine) {
+  private EngineParts withFaults(MockEngine engine) {
     var faults = settings.mock().faultFile();
     if (faults == null) {
       return EngineParts.of(engine);

@@ -44,7 +44,7 @@ public final class FaultSwitch {
     String text;
     try {
       text = Files.readString(file).strip();
-    } catch (NoSuchFileException none) {
+    } catch (NoSuchFileException _) {
       return Fault.NONE;
     } catch (IOException e) {
       throw new UncheckedIOException("cannot read " + file, e);
