@@ -54,6 +54,25 @@ void everyRangeIsCheckedWithoutOverflow() {
   CHECK(pin.at(kMax, kMax) == nullptr);
 }
 
+void bytesThatAreHeldOutliveTheirRegion() {
+  RegionTable table;
+  uint64_t handle = allocated(table, 100);
+  std::byte* base = nullptr;
+  CHECK(table.hold(handle, &base) == Status::kOk);
+  base[99] = std::byte{7};
+  CHECK(table.release(handle) == Status::kOk);
+  CHECK(table.hold(handle, &base) == Status::kStale);
+  CHECK(base[99] == std::byte{7});
+  CHECK(table.heldBytes() == 100);
+  CHECK(table.letGo(handle) == Status::kOk);
+  CHECK(table.heldBytes() == 0);
+  CHECK(table.letGo(handle) == Status::kStale);
+  uint64_t next = allocated(table, 100);
+  CHECK(table.letGo(handle) == Status::kStale);
+  CHECK(table.letGo(next) == Status::kStale);
+  CHECK(touched(table, next) == Status::kOk);
+}
+
 void impossibleSizesAreRefused() {
   RegionTable table;
   uint64_t handle = 0;
@@ -149,6 +168,7 @@ void handlesStayTrueUnderThreads() {
 void regionTests() {
   aRegionIsZeroedAndAligned();
   everyRangeIsCheckedWithoutOverflow();
+  bytesThatAreHeldOutliveTheirRegion();
   impossibleSizesAreRefused();
   aReleasedOrMadeUpHandleIsStale();
   theLastPinFreesAReleasedRegion();

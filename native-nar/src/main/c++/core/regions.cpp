@@ -33,9 +33,7 @@ std::byte* allocateZeroed(uint64_t bytes) {
 }  // namespace
 
 RegionTable::Pin::~Pin() {
-  if (slot_ == nullptr) return;
-  uint64_t before = slot_->word.fetch_sub(1, std::memory_order_acq_rel);
-  if ((before & (kLive | kUsers)) == 1) table_->reclaim(slot_);
+  if (slot_ != nullptr) table_->unpin(slot_);
 }
 
 std::byte* RegionTable::Pin::at(uint64_t offset, uint64_t length) const {
@@ -94,6 +92,29 @@ Status RegionTable::pin(uint64_t handle, Pin* pin) {
                                              std::memory_order_relaxed));
   pin->table_ = this;
   pin->slot_ = slot;
+  return Status::kOk;
+}
+
+void RegionTable::unpin(Slot* slot) {
+  uint64_t before = slot->word.fetch_sub(1, std::memory_order_acq_rel);
+  if ((before & (kLive | kUsers)) == 1) reclaim(slot);
+}
+
+Status RegionTable::hold(uint64_t handle, std::byte** base) {
+  Pin pin;
+  Status status = this->pin(handle, &pin);
+  if (status != Status::kOk) return status;
+  *base = pin.slot_->base;
+  pin.slot_ = nullptr;  // stays pinned
+  return Status::kOk;
+}
+
+Status RegionTable::letGo(uint64_t handle) {
+  Slot* slot = find(handle);
+  if (slot == nullptr) return Status::kStale;
+  uint64_t word = slot->word.load(std::memory_order_relaxed);
+  if (epochOf(word) != static_cast<uint32_t>(handle >> 8) || (word & kUsers) == 0) return Status::kStale;
+  unpin(slot);  // while it is held its epoch stands, also of a released one
   return Status::kOk;
 }
 

@@ -52,6 +52,11 @@ class RegionTable {
   Status release(uint64_t handle);
   /// Pins a region. `pin` must be empty.
   Status pin(uint64_t handle, Pin* pin);
+  /// Pins a region until letGo(), for whoever works on its bytes in place. `base` is where they are.
+  Status hold(uint64_t handle, std::byte** base);
+  /// Gives one hold() back, also of a region that was released meanwhile. Never more often than it was held:
+  /// an operation that runs at the same time would lose its pin.
+  Status letGo(uint64_t handle);
   /// Releases every region that is live.
   void releaseAll();
   /// Bytes that are not freed yet, released regions with operations on them included.
@@ -77,6 +82,7 @@ class RegionTable {
   Slot* find(uint64_t handle) const;
   Slot* takeSlot();
   bool retire(Slot* slot, uint32_t epoch);
+  void unpin(Slot* slot);
   void reclaim(Slot* slot);
 
   std::array<std::atomic<Slot*>, kChunks> chunks_{};

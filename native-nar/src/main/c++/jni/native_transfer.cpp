@@ -176,6 +176,18 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_crc32c(JNIEnv*, jc
   });
 }
 
+JNIEXPORT jlong JNICALL Java_io_dynamo_natives_NativeTransfer_hold(JNIEnv*, jclass, jlong handle) {
+  return guarded([&] {
+    std::byte* base = nullptr;
+    Status held = table().hold(static_cast<uint64_t>(handle), &base);
+    return held == Status::kOk ? static_cast<jlong>(reinterpret_cast<uintptr_t>(base)) : code(held);
+  });
+}
+
+JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_letGo(JNIEnv*, jclass, jlong handle) {
+  return static_cast<jint>(guarded([&] { return code(table().letGo(static_cast<uint64_t>(handle))); }));
+}
+
 JNIEXPORT jstring JNICALL Java_io_dynamo_natives_NativeTransfer_probe(JNIEnv* env, jclass) {
   try {
     return env->NewStringUTF(dynamo::probeJson().c_str());

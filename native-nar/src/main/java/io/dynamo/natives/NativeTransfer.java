@@ -63,6 +63,17 @@ public final class NativeTransfer {
   /** The CRC-32C of a range in the lower 32 bits, or a status. */
   public static native long crc32c(long handle, long offset, long length);
 
+  /**
+   * Keeps a region's bytes where they are until {@link #letGo}, also past its release, for whoever
+   * works on them in place.
+   *
+   * @return their address, or a status
+   */
+  public static native long hold(long handle);
+
+  /** Gives one {@link #hold} back; to be called once for each. */
+  public static native int letGo(long handle);
+
   /** What the machine has, as a JSON object; null when memory ran out. */
   static native @Nullable String probe();
 

@@ -8,6 +8,7 @@ import static io.dynamo.config.SettingType.BOOLEAN;
 import static io.dynamo.config.SettingType.DECIMAL;
 import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
+import static io.dynamo.config.SettingType.TEXT;
 import static io.dynamo.config.SettingType.oneOf;
 
 import java.net.URI;
@@ -70,6 +71,14 @@ final class EngineKeys {
           "1",
           between(0.001, 1e6),
           "divides the time of its decoding once more");
+  static final SettingKey<String> MOCK_FAULT_FILE =
+      KEYS.key(
+          "dynamo.worker.mock.fault-file",
+          TEXT,
+          "",
+          none(),
+          "fault injection, for tests only: while this file says `throws`, `hangs`, `breaks` or"
+              + " `poisons`, the mock engine does");
   static final SettingKey<URI> LLAMACPP_URL =
       KEYS.key(
           "dynamo.worker.llamacpp.url",

@@ -1,5 +1,7 @@
 package io.dynamo.config;
 
+import org.jspecify.annotations.Nullable;
+
 /**
  * How the mock engine makes up its passes. Keys: {@code dynamo.worker.mock.*}.
  *
@@ -10,6 +12,7 @@ package io.dynamo.config;
  * @param timing how long a pass takes
  * @param speedup divides that
  * @param decodeSpeedup divides the time of decoding once more
+ * @param faultFile what the engine does wrong while the file says so; null for an engine that works
  */
 public record MockSettings(
     int passTokens,
@@ -18,7 +21,8 @@ public record MockSettings(
     Preemption victim,
     Timing timing,
     double speedup,
-    double decodeSpeedup) {
+    double decodeSpeedup,
+    @Nullable String faultFile) {
   /** Which running sequence is preempted, by Dynamo's names. */
   public enum Preemption {
     /** The one that was admitted last. */

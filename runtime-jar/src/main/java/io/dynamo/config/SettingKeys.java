@@ -406,6 +406,14 @@ final class SettingKeys {
           "256",
           atLeast(1),
           "generations that a rank runs at once");
+  static final SettingKey<String> ROUTER_CONFIG =
+      KEYS.key(
+          "dynamo.worker.router-config",
+          TEXT,
+          "",
+          none(),
+          "how routers are to choose among the workers of this model, JSON as `router_config` of a model"
+              + " card; absent leaves it to the frontend");
   static final SettingKey<String> HEALTH_PAYLOAD =
       KEYS.key(
           "dynamo.worker.health-payload",

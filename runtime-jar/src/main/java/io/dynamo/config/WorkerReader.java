@@ -176,6 +176,7 @@ final class WorkerReader {
         of.get(SettingKeys.TOKEN_INTERVAL),
         of.get(SettingKeys.PREFILL_PER_TOKEN),
         of.get(SettingKeys.MAX_RUNNING),
+        of.optional(SettingKeys.ROUTER_CONFIG),
         of.optional(SettingKeys.HEALTH_PAYLOAD),
         of.get(SettingKeys.MAX_LORAS),
         of.get(SettingKeys.STALL_TIMEOUT),
@@ -188,7 +189,8 @@ final class WorkerReader {
             of.get(EngineKeys.MOCK_PREEMPTION),
             of.get(EngineKeys.MOCK_TIMING),
             of.get(EngineKeys.MOCK_SPEEDUP),
-            of.get(EngineKeys.MOCK_DECODE_SPEEDUP)),
+            of.get(EngineKeys.MOCK_DECODE_SPEEDUP),
+            of.optional(EngineKeys.MOCK_FAULT_FILE)),
         new LlamaCppSettings(
             of.get(EngineKeys.LLAMACPP_URL),
             of.get(EngineKeys.LLAMACPP_START_TIMEOUT),

@@ -20,6 +20,8 @@ import org.jspecify.annotations.Nullable;
  * @param tokenInterval the inter-token latency of the mock engine and the echo
  * @param prefillPerToken the mock engine's time per prompt token that is not cached
  * @param maxRunning generations that a rank runs at once
+ * @param routerConfig how requests are to be routed to the worker, JSON as in a model card; null
+ *     leaves that to the frontend
  * @param healthPayload what probes ask, JSON or {@code @} and a file; null asks for one token
  * @param maxLoras adapters loaded at once
  * @param stallTimeout how long a rank may show no sign of life while somebody waits; zero for ever
@@ -43,6 +45,7 @@ public record WorkerSettings(
     Duration tokenInterval,
     Duration prefillPerToken,
     int maxRunning,
+    @Nullable String routerConfig,
     @Nullable String healthPayload,
     int maxLoras,
     Duration stallTimeout,

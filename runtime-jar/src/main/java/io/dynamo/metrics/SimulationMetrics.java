@@ -87,6 +87,8 @@ public final class SimulationMetrics {
       new MetricName(
           "vllm:gpu_cache_usage_perc",
           "Compatibility alias for KV-cache usage as a fraction of available cache blocks.");
+  public static final MetricName PREEMPTIONS =
+      new MetricName("vllm:num_preemptions_total", "Cumulative number of request preemptions.");
 
   private SimulationMetrics() {}
 }

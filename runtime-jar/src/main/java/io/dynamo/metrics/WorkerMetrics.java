@@ -15,6 +15,18 @@ public final class WorkerMetrics {
       new MetricName(
           "dynamo_component_kv_cache_hit_rate",
           "Share of prompt tokens found in the KV cache; NaN before the first prompt.");
+  public static final MetricName MODEL_LOAD_TIME =
+      new MetricName(
+          "dynamo_component_model_load_time_seconds",
+          "Time that the latest engine took to be made, its weights with it, and to start.");
+  public static final MetricName DRAIN_TIME =
+      new MetricName(
+          "dynamo_component_drain_time_seconds",
+          "Time that the drain waited for running streams; 0 before.");
+  public static final MetricName CLEANUP_TIME =
+      new MetricName(
+          "dynamo_component_cleanup_time_seconds",
+          "Time that the engine took to give back what it held at the end; 0 before.");
   public static final MetricName RUNNING =
       new MetricName("dynamo_worker_running_requests", "Generations that hold a slot of a rank.");
   public static final MetricName WAITING =

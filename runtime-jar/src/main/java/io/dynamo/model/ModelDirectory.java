@@ -165,6 +165,19 @@ public record ModelDirectory(
    */
   public ModelCard card(
       @Nullable String displayName, int blockTokens, Map<String, @Nullable Object> runtimeConfig) {
+    return card(displayName, blockTokens, runtimeConfig, Map.of());
+  }
+
+  /**
+   * The card of a worker that also says how it wants to be routed to.
+   *
+   * @param routerConfig as Dynamo's {@code router_config}; empty leaves it to the frontend
+   */
+  public ModelCard card(
+      @Nullable String displayName,
+      int blockTokens,
+      Map<String, @Nullable Object> runtimeConfig,
+      Map<String, @Nullable Object> routerConfig) {
     var shown = displayName == null ? name() : displayName;
     return new ModelCard(
         shown,
@@ -185,7 +198,7 @@ public record ModelDirectory(
         "aggregated",
         List.of(),
         runtimeConfig,
-        Map.of(),
+        routerConfig,
         null);
   }
 }

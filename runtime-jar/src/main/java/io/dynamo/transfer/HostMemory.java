@@ -1,5 +1,7 @@
 package io.dynamo.transfer;
 
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 
 /**
@@ -36,8 +38,15 @@ public interface HostMemory extends AutoCloseable {
     int crc32c(long offset, long length);
 
     /**
+     * The bytes in place. Valid while {@code until} lives, also past the region's own close.
+     *
+     * @throws IllegalStateException if {@code until} has ended, too
+     */
+    MemorySegment view(Arena until);
+
+    /**
      * Ends the region: whoever comes now is too late. Never waits; the bytes are freed when the
-     * operations that run on them have ended. Idempotent.
+     * operations that run on them, and the views of them, have ended. Idempotent.
      */
     @Override
     void close();

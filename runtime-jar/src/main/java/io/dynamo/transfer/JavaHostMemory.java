@@ -150,6 +150,18 @@ public final class JavaHostMemory implements HostMemory {
     }
 
     @Override
+    @SuppressWarnings("restricted") // the bytes live as long as the operation that this begins
+    public MemorySegment view(Arena until) {
+      enter();
+      try {
+        return bytes.reinterpret(until, _ -> leave());
+      } catch (RuntimeException ended) {
+        leave();
+        throw ended;
+      }
+    }
+
+    @Override
     public void close() {
       if (use.close()) {
         free();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.ErrorCode;
 import java.lang.foreign.Arena;
+import java.lang.foreign.ValueLayout;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.ArrayList;
@@ -66,6 +67,39 @@ public abstract class HostMemoryContract {
               e -> assertThat(e.code()).isEqualTo(ErrorCode.RESOURCE_EXHAUSTED));
     }
     memory.allocate(1).close();
+  }
+
+  @Test
+  void aViewShowsTheBytesInPlace() {
+    var data = random(SIZE);
+    try (var arena = Arena.ofShared();
+        var region = memory.allocate(SIZE)) {
+      var view = region.view(arena);
+      assertThat(view.byteSize()).isEqualTo(SIZE);
+      region.write(0, ByteBuffer.wrap(data));
+      assertThat(view.toArray(ValueLayout.JAVA_BYTE)).isEqualTo(data);
+      view.set(ValueLayout.JAVA_BYTE, 7, (byte) (data[7] + 1));
+      assertThat(bytes(region)[7]).isEqualTo((byte) (data[7] + 1));
+      assertThatThrownBy(() -> view.get(ValueLayout.JAVA_BYTE, SIZE))
+          .isInstanceOf(IndexOutOfBoundsException.class);
+    }
+  }
+
+  @Test
+  void aViewOutlivesItsRegionAndNotItsArena() {
+    var arena = Arena.ofShared();
+    var region = memory.allocate(SIZE);
+    region.write(0, ByteBuffer.wrap(new byte[] {5}));
+    var view = region.view(arena);
+    region.close();
+    assertThat(view.get(ValueLayout.JAVA_BYTE, 0)).isEqualTo((byte) 5);
+    assertThatIllegalStateException().isThrownBy(() -> region.view(arena));
+    arena.close();
+    assertThatIllegalStateException().isThrownBy(() -> view.get(ValueLayout.JAVA_BYTE, 0));
+    try (var other = memory.allocate(SIZE)) {
+      assertThatIllegalStateException().isThrownBy(() -> other.view(arena));
+      other.write(0, ByteBuffer.wrap(new byte[] {6}));
+    }
   }
 
   @Test

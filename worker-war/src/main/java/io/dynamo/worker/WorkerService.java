@@ -23,6 +23,7 @@ import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
+import io.dynamo.worker.load.LifecycleGauges;
 import io.dynamo.worker.load.LoadGauges;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
@@ -109,8 +110,10 @@ public final class WorkerService implements AutoCloseable {
   private @Nullable Handovers streams;
   private Discovery.@Nullable Handle cardHandle;
   private @Nullable InstanceRegistration registration;
+  private volatile @Nullable Presence presence;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
   private @Nullable Registered files;
+  private volatile @Nullable LifecycleGauges times;
   private volatile @Nullable Sleeping sleeping;
 
   /**
@@ -152,6 +155,7 @@ public final class WorkerService implements AutoCloseable {
       var told = engine.start(outlets.events);
       var model = card.apply(told);
       LoadGauges.attach(planes.metrics, engine, told.ranks(), labels(model));
+      times = LifecycleGauges.attach(planes.metrics, engine::loadNanos, labels(model));
       var id = planes.discovery.instanceId();
       var watched =
           planes
@@ -178,6 +182,7 @@ public final class WorkerService implements AutoCloseable {
       var registered = new InstanceRegistration(planes.discovery, record);
       registration = registered;
       registered.register();
+      presence = new Presence(registered, watched);
       sleeping = new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
       if (told.tellsKvEvents()) {
         outlets.sources.open(planes.server, planes.discovery);
@@ -193,7 +198,7 @@ public final class WorkerService implements AutoCloseable {
           model.displayName(),
           at.address(),
           endpoint);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       close();
       throw failure;
     }
@@ -222,66 +227,10 @@ public final class WorkerService implements AutoCloseable {
   }
 
   private void followHealth() {
-    try {
-      matchHealth();
-    } catch (RuntimeException e) {
-      LOG.log(Level.WARNING, "discovery refuses a change; the next probe tries again", e);
+    var at = presence;
+    if (at != null && state == State.SERVING) {
+      at.follow();
     }
-  }
-
-  /** Takes the instance out of discovery while its endpoint is not fit, and puts it back after. */
-  private synchronized void matchHealth() {
-    var watched = canary;
-    var registered = registration;
-    if (state != State.SERVING || watched == null || registered == null) {
-      return;
-    }
-    boolean was = registered.isFound();
-    boolean is = registered.setFit(watched.isFit());
-    if (is && !was) {
-      LOG.log(
-          Level.INFO,
-          "instance {0} of {1} is in discovery again",
-          registered.instance().id(),
-          endpoint);
-    } else if (was && !is) {
-      LOG.log(
-          Level.WARNING,
-          "instance {0} of {1} has left discovery until a probe succeeds; its card stays",
-          registered.instance().id(),
-          endpoint);
-    }
-  }
-
-  /**
-   * Takes the instance out of discovery, so that routers send nothing more to it; it serves on, and
-   * its card stays: for an engine that sleeps, say. Idempotent.
-   *
-   * @throws IllegalStateException when the worker does not serve
-   */
-  public synchronized void unregister() {
-    serving().unregister();
-    LOG.log(Level.INFO, "{0} has left discovery as it was asked to; its card stays", endpoint);
-  }
-
-  /**
-   * Lets the instance be found again, under the same id. Idempotent.
-   *
-   * @return whether it is found now; an endpoint that fails its probes is found once it is well
-   * @throws IllegalStateException when the worker does not serve, or discovery refuses
-   */
-  public synchronized boolean register() {
-    boolean found = serving().register();
-    LOG.log(Level.INFO, "{0} may be found again: {1}", endpoint, found);
-    return found;
-  }
-
-  private InstanceRegistration serving() { // holds this
-    var registered = registration;
-    if (state != State.SERVING || registered == null) {
-      throw new IllegalStateException("the worker does not serve; it is " + state);
-    }
-    return registered;
   }
 
   /**
@@ -347,8 +296,13 @@ public final class WorkerService implements AutoCloseable {
       drain = new Drain(Objects.requireNonNull(streams), leaving);
     }
     boolean all = false;
+    long begun = System.nanoTime();
     try {
       all = drain.run(serving, deadline);
+      var measured = times;
+      if (measured != null) {
+        measured.drained(System.nanoTime() - begun);
+      }
       if (drain.handedOver() > 0) {
         LOG.log(
             Level.INFO,
@@ -400,7 +354,7 @@ public final class WorkerService implements AutoCloseable {
     } finally {
       guard.close();
       try {
-        engine.close(); // its streams end as "engine shut down" before their sockets go
+        closeEngine(); // its streams end as "engine shut down" before their sockets go
       } finally {
         if (served != null) {
           served.close();
@@ -411,6 +365,15 @@ public final class WorkerService implements AutoCloseable {
         }
         outlets.close();
       }
+    }
+  }
+
+  private void closeEngine() {
+    long begun = System.nanoTime();
+    engine.close();
+    var measured = times;
+    if (measured != null) {
+      measured.cleanedUp(System.nanoTime() - begun);
     }
   }
 }

@@ -182,6 +182,18 @@ class FailingEngineTest {
   }
 
   @Test
+  void whoWasLetInBeforeARankFellSilentIsNotForgotten() {
+    engine.mode = Mode.HANGS;
+    var late = worker.publisher(Requests.of(new int[] {1}, 5).routedTo(new RoutingHints(0)));
+    ask(0);
+    worker.alarms.advance(TestWorker.STALL.plus(WAIT));
+    assertThat(worker.isFound()).isFalse();
+    var got = Collected.all(late);
+    worker.alarms.advance(TestWorker.STALL.plus(WAIT));
+    assertThat(got.failure()).isInstanceOf(WorkerLostException.class);
+  }
+
+  @Test
   void readersWhoMayHoldTheRoomThatIsWaitedForGetTheirTime() {
     engine.mode = Mode.HANGS;
     var idle =

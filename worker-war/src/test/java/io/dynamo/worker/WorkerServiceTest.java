@@ -23,6 +23,7 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
 import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.PrometheusText;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointHandler;
@@ -417,42 +418,6 @@ class WorkerServiceTest {
   }
 
   @Test
-  void aWorkerMayLeaveDiscoveryAndComeBackWhileItServes() throws Exception {
-    var service = service();
-    service.start();
-    log.clear();
-
-    service.unregister();
-    service.unregister();
-    assertThat(log).containsExactly("-v1/instances");
-    assertThat(service.state()).isEqualTo(WorkerService.State.SERVING);
-    assertThat(service.register()).isTrue();
-    assertThat(log).containsExactly("-v1/instances", "+v1/instances");
-
-    service.unregister();
-    service.drain(Deadline.after(Duration.ofSeconds(1)));
-    assertThatThrownBy(service::register).isInstanceOf(IllegalStateException.class);
-  }
-
-  @Test
-  void aProbeDoesNotPutBackWhatWasTakenOut() {
-    status = status(true, true);
-    var service = service();
-    service.start();
-    service.unregister();
-    alarms.advance(Duration.ofSeconds(13)); // silence fails the probe
-    assertThat(service.register()).as("it is not well").isFalse();
-    service.unregister();
-    log.clear();
-
-    engine.stream = new ItemStream<>(8, () -> {}, () -> {});
-    alarms.advance(Duration.ofSeconds(10));
-    engine.stream.offer(EngineOutput.ofTokens(1));
-    assertThat(log).isEmpty();
-    assertThat(service.register()).isTrue();
-  }
-
-  @Test
   void aFailedProbeCanBeLeftToHealthAlone() {
     status = status(true, false);
     var service = service();
@@ -488,6 +453,26 @@ class WorkerServiceTest {
             Duration.ofSeconds(3),
             withdraw);
     return new SystemStatus(new SystemHealth(settings, alarms, Runnable::run, alarms::nanos));
+  }
+
+  @Test
+  void howLongItTookToBeginAndToEndIsMeasured() throws Exception {
+    var text = new PrometheusText();
+    metrics.attach(text);
+    var service = service();
+    service.start();
+    assertThat(seconds(text, "model_load")).isPositive();
+    assertThat(seconds(text, "drain")).isZero();
+    assertThat(seconds(text, "cleanup")).isZero();
+    service.drain(Deadline.after(Duration.ofSeconds(1)));
+    assertThat(seconds(text, "drain")).isPositive();
+    assertThat(seconds(text, "cleanup")).isPositive();
+  }
+
+  private static double seconds(PrometheusText text, String what) {
+    var series = "dynamo_component_" + what + "_time_seconds{";
+    var line = text.write().lines().filter(it -> it.startsWith(series)).findFirst().orElseThrow();
+    return Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1));
   }
 
   @Test

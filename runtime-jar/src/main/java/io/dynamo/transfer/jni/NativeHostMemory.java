@@ -6,6 +6,8 @@ import io.dynamo.natives.NativeTransfer;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemoryExhaustedException;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.nio.ReadOnlyBufferException;
 import java.util.Set;
@@ -164,6 +166,23 @@ public final class NativeHostMemory implements HostMemory {
       var crc = NativeTransfer.crc32c(handle, offset, length);
       requireWithin(offset, length, crc);
       return (int) crc;
+    }
+
+    @Override
+    @SuppressWarnings("restricted") // the bytes are held until the segment's end
+    public MemorySegment view(Arena until) {
+      var address = NativeTransfer.hold(handle);
+      requireOk(address);
+      try {
+        return MemorySegment.ofAddress(address).reinterpret(byteSize, until, _ -> letGo());
+      } catch (RuntimeException ended) {
+        letGo();
+        throw ended;
+      }
+    }
+
+    private void letGo() {
+      requireOk(NativeTransfer.letGo(handle));
     }
 
     @Override

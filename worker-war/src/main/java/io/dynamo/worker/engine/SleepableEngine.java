@@ -30,20 +30,48 @@ public final class SleepableEngine
     void forgetWeights();
   }
 
+  /**
+   * What there is at one moment.
+   *
+   * @param engine the latest; a closed one while it sleeps
+   * @param cancelledBefore generations that were given up, by the engines before
+   * @param lastCancelBefore when the last of them had ended
+   */
+  private record State(
+      EngineParts engine, boolean asleep, long cancelledBefore, long lastCancelBefore) {
+    long cancelled() {
+      return cancelledBefore + engine.load().cancelled();
+    }
+
+    long lastCancelNanos() {
+      return engine.load().cancelled() == 0 ? lastCancelBefore : engine.load().lastCancelNanos();
+    }
+
+    State sleeping() {
+      return new State(engine, true, cancelledBefore, lastCancelBefore);
+    }
+
+    State awakeWith(EngineParts coming) {
+      return new State(coming, false, cancelled(), lastCancelNanos());
+    }
+  }
+
   private final Source source;
   private final Map<String, Path> adapters = new LinkedHashMap<>(); // guarded by this, like these:
-  private @Nullable EngineDescription told; // null before the start
   private @Nullable KvEventSink events;
   private PassReport.@Nullable Listener listener;
-  private boolean closed;
-  private long cancelledBefore; // by the engines that are gone
-  private volatile EngineParts awake; // the latest engine; a closed one while it sleeps
-  private volatile boolean asleep; // written under this
+  private volatile State state; // replaced whole, under this
+  private volatile @Nullable EngineDescription told; // null before the start
+  private volatile @Nullable Engine coming; // the one that a wake waits for
+  private volatile boolean closed;
+  private volatile long loadNanos; // written under this
 
   /** Makes the first engine. */
   public SleepableEngine(Source source) {
+    long begun = System.nanoTime();
     this.source = source;
-    this.awake = source.make();
+    this.state = new State(source.make(), false, 0, 0);
+    this.loadNanos = System.nanoTime() - begun;
   }
 
   @Override
@@ -51,9 +79,12 @@ public final class SleepableEngine
     if (told != null) {
       throw new IllegalStateException("an engine starts once");
     }
+    long begun = System.nanoTime();
     events = to;
-    var description = awake.engine().start(to);
+    var description = state.engine.engine().start(to);
     told = description;
+    long made = loadNanos;
+    loadNanos = made + System.nanoTime() - begun;
     return description;
   }
 
@@ -66,16 +97,17 @@ public final class SleepableEngine
    */
   public synchronized boolean sleep(boolean dropWeights) {
     var description = requireStarted();
-    if (asleep) {
+    if (state.asleep) {
       return false;
     }
-    asleep = true;
-    var going = awake;
-    going.engine().close();
-    cancelledBefore += going.load().cancelled();
-    var to = events;
-    for (int rank = 0; to != null && rank < description.ranks(); rank++) {
-      to.cleared(rank);
+    state = state.sleeping();
+    try {
+      state.engine.engine().close();
+    } finally {
+      var to = sink();
+      for (int rank = 0; rank < description.ranks(); rank++) {
+        to.cleared(rank);
+      }
     }
     if (dropWeights) {
       source.forgetWeights();
@@ -92,29 +124,38 @@ public final class SleepableEngine
    */
   public synchronized boolean wake() {
     var description = requireStarted();
-    if (!asleep) {
+    if (!state.asleep) {
       return false;
     }
-    var coming = source.make();
+    long begun = System.nanoTime();
+    var made = source.make();
+    coming = made.engine();
     try {
-      var now = coming.engine().start(sink());
-      if (!now.equals(description)) {
-        throw new IllegalStateException(
-            "the engine woke as %s and went to sleep as %s; restart the worker"
-                .formatted(now, description));
-      }
-      adapters.forEach((name, directory) -> host(coming).loadAdapter(name, directory));
-      var to = listener;
-      if (to != null) {
-        coming.passes().tellPasses(to);
-      }
+      start(made, description);
     } catch (RuntimeException | Error failure) {
-      coming.engine().close();
+      made.engine().close();
       throw failure;
+    } finally {
+      coming = null;
     }
-    awake = coming;
-    asleep = false;
+    state = state.awakeWith(made);
+    loadNanos = System.nanoTime() - begun;
     return true;
+  }
+
+  private void start(EngineParts made, EngineDescription before) { // holds this
+    requireStarted(); // a close meanwhile has not seen it, perhaps
+    var now = made.engine().start(sink());
+    if (!now.equals(before)) {
+      throw new IllegalStateException(
+          "the engine woke as %s and went to sleep as %s; restart the worker"
+              .formatted(now, before));
+    }
+    adapters.forEach((name, directory) -> host(made).loadAdapter(name, directory));
+    var to = listener;
+    if (to != null) {
+      made.passes().tellPasses(to);
+    }
   }
 
   private EngineDescription requireStarted() { // holds this
@@ -133,33 +174,39 @@ public final class SleepableEngine
     return to;
   }
 
+  /** How long the latest engine took to be made and to start. */
+  public long loadNanos() {
+    return loadNanos;
+  }
+
   public boolean isAsleep() {
-    return asleep;
+    return state.asleep;
   }
 
   @Override
   public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
-    if (asleep) {
+    var at = state;
+    if (at.asleep) {
       throw new WorkerLostException(ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the engine sleeps");
     }
-    return awake.engine().generate(request, context);
+    return at.engine.engine().generate(request, context);
   }
 
   @Override
   public int running() {
-    return awake.engine().running();
+    return state.engine.engine().running();
   }
 
-  /** Asleep, ranks that hold nothing. */
+  /**
+   * {@inheritDoc} Asleep, ranks that hold nothing. Never waits for an engine that comes or goes.
+   */
   @Override
   public List<RankLoad> ranks() {
-    if (!asleep) {
-      return awake.load().ranks();
+    var at = state;
+    if (!at.asleep) {
+      return at.engine.load().ranks();
     }
-    EngineDescription description;
-    synchronized (this) {
-      description = told;
-    }
+    var description = told;
     return description == null
         ? List.of()
         : Collections.nCopies(
@@ -167,20 +214,20 @@ public final class SleepableEngine
   }
 
   @Override
-  public synchronized long cancelled() {
-    return asleep ? cancelledBefore : cancelledBefore + awake.load().cancelled();
+  public long cancelled() {
+    return state.cancelled();
   }
 
   @Override
   public long lastCancelNanos() {
-    return awake.load().lastCancelNanos();
+    return state.lastCancelNanos();
   }
 
   @Override
   public synchronized void tellPasses(PassReport.Listener to) {
     listener = to;
-    if (!asleep) {
-      awake.passes().tellPasses(to);
+    if (!state.asleep) {
+      state.engine.passes().tellPasses(to);
     }
   }
 
@@ -189,10 +236,11 @@ public final class SleepableEngine
    */
   @Override
   public void clearCache() {
-    if (asleep) {
+    var at = state;
+    if (at.asleep) {
       return; // it holds none
     }
-    if (!(awake.engine() instanceof CacheControl cache)) {
+    if (!(at.engine.engine() instanceof CacheControl cache)) {
       throw new IllegalStateException("this engine has no KV cache");
     }
     cache.clearCache();
@@ -204,10 +252,10 @@ public final class SleepableEngine
    */
   @Override
   public synchronized void loadAdapter(String name, Path directory) {
-    if (asleep) {
+    if (state.asleep) {
       throw new IllegalStateException("the engine sleeps; wake it first");
     }
-    host(awake).loadAdapter(name, directory);
+    host(state.engine).loadAdapter(name, directory);
     adapters.put(name, directory);
   }
 
@@ -220,14 +268,20 @@ public final class SleepableEngine
 
   @Override
   public synchronized void unloadAdapter(String name) {
-    if (adapters.remove(name) != null && !asleep) {
-      host(awake).unloadAdapter(name);
+    if (adapters.remove(name) != null && !state.asleep) {
+      host(state.engine).unloadAdapter(name);
     }
   }
 
   @Override
-  public synchronized void close() {
+  public void close() {
     closed = true;
-    awake.engine().close();
+    var late = coming;
+    if (late != null) {
+      late.close(); // whoever waits for its start holds this
+    }
+    synchronized (this) {
+      state.engine.engine().close();
+    }
   }
 }

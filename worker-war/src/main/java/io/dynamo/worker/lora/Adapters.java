@@ -141,8 +141,11 @@ public final class Adapters implements AutoCloseable {
       throw new IllegalArgumentException(
           "LoRA adapter '%s' not found. Available LoRAs: %s".formatted(name, loaded.keySet()));
     }
-    gone.withdraw();
-    engine.unloadAdapter(name);
+    try {
+      gone.withdraw();
+    } finally {
+      engine.unloadAdapter(name);
+    }
     LOG.log(Level.INFO, "{0} has the adapter {1} no more", endpoint, name);
   }
 

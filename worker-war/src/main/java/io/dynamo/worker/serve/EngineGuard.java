@@ -88,17 +88,23 @@ public final class EngineGuard implements AutoCloseable {
   }
 
   private void lookLater() { // holds this
+    if (next != null) {
+      next.cancel();
+    }
     next = !watching ? null : alarms.after(limit.dividedBy(LOOKS_PER_LIMIT), this::look);
   }
 
   private void look() {
-    for (var rank : ranks) {
-      if (rank.isOverdue(limit)) {
-        giveUp(rank, "%s has shown no sign of life for %s".formatted(rank.name(), limit));
+    try {
+      for (var rank : ranks) {
+        if (watching && rank.isOverdue(limit)) {
+          giveUp(rank, "%s has shown no sign of life for %s".formatted(rank.name(), limit));
+        }
       }
-    }
-    synchronized (this) {
-      lookLater();
+    } finally {
+      synchronized (this) {
+        lookLater();
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.NamedRank;
 import java.util.concurrent.Flow;
 
 /** Answers requests with the engine's streams, guarded. Safe for concurrent use; never blocks. */
@@ -39,11 +40,7 @@ public final class GenerateEndpoint implements EndpointHandler<GenerateRequest, 
   }
 
   private void check(GenerateRequest request) {
-    var rank = request.routing().rank();
-    if (rank != null && (rank < 0 || rank >= limits.ranks())) {
-      throw new InvalidRequestException(
-          "dp_rank %d is out of bounds for dp_size %d".formatted(rank, limits.ranks()));
-    }
+    var _ = NamedRank.of(request.routing().rank(), limits.ranks());
     int prompt = request.tokenIds().length;
     if (prompt == 0) {
       throw new InvalidRequestException("the prompt has no tokens");

@@ -24,7 +24,7 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
   private volatile Flow.@Nullable Subscription engine;
   private volatile long delivered; // written under this
   private volatile long waitingSince; // while more is wanted than was delivered
-  private volatile boolean over; // written under this: the requester has heard its last, or left
+  private volatile boolean over; // the requester has heard its last (set under this), or left
   private boolean finished; // guarded by this: the last item is out
 
   /**
@@ -55,8 +55,11 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
   @Override
   public void onSubscribe(Flow.Subscription subscription) {
     engine = subscription;
-    rank.add(this);
     next.onSubscribe(this);
+    rank.add(this); // only now: it may be told of a loss from here on
+    if (over) {
+      rank.remove(this);
+    }
   }
 
   @Override

@@ -60,7 +60,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     private int sent; // tokens; guarded by this, like what follows
     private long firstNanos;
     private boolean finished; // all items were sent
-    private boolean ended;
+    private volatile boolean ended; // set under this, or by a requester who leaves
 
     Held(GenerateRequest request, Flow.Subscriber<? super EngineOutput> next) {
       this.request = request;
@@ -96,8 +96,11 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
       engine = subscription;
-      running.add(this);
       next.onSubscribe(this);
+      running.add(this); // only now: it may be ended from here on
+      if (ended) {
+        running.remove(this);
+      }
     }
 
     @Override
@@ -146,6 +149,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
 
     @Override
     public void cancel() {
+      ended = true;
       running.remove(this);
       var from = engine;
       if (from != null) {

@@ -53,11 +53,12 @@ final class RankWatch {
 
   /**
    * Whether somebody has waited for longer than {@code limit} since the last sign; twice as long
-   * while others take nothing of what they get, as these may hold the room that is waited for.
+   * while others take nothing of what they get, as these may hold the room that is waited for. Also
+   * of a silent rank: whoever was let in just before may come to wait just after.
    */
   boolean isOverdue(Duration limit) {
     long now = now();
-    if (silent || now - lastSignNanos <= limit.toNanos()) {
+    if (now - lastSignNanos <= limit.toNanos()) {
       return false;
     }
     long longest = 0;

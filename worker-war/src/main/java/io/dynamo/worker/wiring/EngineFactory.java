@@ -14,6 +14,8 @@ import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llamacpp.LlamaCppConfig;
 import io.dynamo.worker.engine.llamacpp.LlamaCppEngine;
+import io.dynamo.worker.engine.mock.FaultSwitch;
+import io.dynamo.worker.engine.mock.FaultyMockEngine;
 import io.dynamo.worker.engine.mock.MockEngine;
 import io.dynamo.worker.engine.mock.MockEngineConfig;
 import io.dynamo.worker.engine.mock.OracleTokens;
@@ -55,7 +57,7 @@ final class EngineFactory {
    */
   EngineParts make(ModelDirectory model, int positions, String shownName, Metrics metrics) {
     return switch (settings.engine()) {
-      case MOCK -> EngineParts.of(mock(model, positions, series(metrics, shownName)));
+      case MOCK -> withFaults(mock(model, positions, series(metrics, shownName)));
       case LLAMA -> EngineParts.of(llama(model));
       case ECHO -> {
         var echo = echo(positions);
@@ -105,6 +107,18 @@ final class EngineFactory {
         memory,
         new ThreadPacer(),
         series);
+  }
+
+  private EngineParts withFaults(MockEngine engine) {
+    var faults = settings.mock().faultFile();
+    if (faults == null) {
+      return EngineParts.of(engine);
+    }
+    LOG.log(
+        Level.WARNING,
+        "the mock engine fails as {0} says: fault injection, not for service",
+        faults);
+    return EngineParts.of(new FaultyMockEngine(engine, new FaultSwitch(Path.of(faults))));
   }
 
   private Scheduling scheduling() {

@@ -83,6 +83,8 @@ final class WorkerRole {
             runtime.settings().server().namespace(), settings.component(), settings.endpoint());
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
+    var probe = payload(settings, codec);
+    var wish = RoutingWish.of(settings.routerConfig(), runtime.settings().router());
     Metrics metrics = runtime.metrics();
     var factory = new EngineFactory(settings, runtime.memory());
     var engine =
@@ -155,10 +157,10 @@ final class WorkerRole {
             new WorkerService.Planes(
                 runtime.discovery(), runtime.server(), metrics, runtime.status()),
             engine,
-            new WorkerService.Entrance(guard, adapters::admit, payload(settings, codec)),
+            new WorkerService.Entrance(guard, adapters::admit, probe),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> adapters.on(card(model, settings, told, adapters)),
+            told -> adapters.on(card(model, settings, told, adapters, wish)),
             new Drain.Plan(
                 runtime.settings().server().handoverAfter(),
                 () ->
@@ -175,7 +177,7 @@ final class WorkerRole {
     service.start();
     try {
       role.commands.open(role.controls);
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       role.close();
       throw failure;
     }
@@ -216,7 +218,11 @@ final class WorkerRole {
   }
 
   private static ModelCard card(
-      ModelDirectory model, WorkerSettings settings, EngineDescription engine, Adapters adapters) {
+      ModelDirectory model,
+      WorkerSettings settings,
+      EngineDescription engine,
+      Adapters adapters,
+      Map<String, @Nullable Object> wish) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
@@ -232,7 +238,7 @@ final class WorkerRole {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }
     limits.putAll(ParserNames.of(model, settings));
-    return model.card(settings.modelName(), engine.blockTokens(), limits);
+    return model.card(settings.modelName(), engine.blockTokens(), limits, wish);
   }
 
   WorkerService.State state() {

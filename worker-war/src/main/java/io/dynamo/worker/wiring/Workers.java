@@ -40,7 +40,7 @@ final class Workers implements RoleLifecycle {
           new EngineCommands(
               runtime.status().engine(), started.stream().map(WorkerRole::controls).toList());
       return new Workers(List.copyOf(started), commands, runtime.memory().kind());
-    } catch (RuntimeException failure) {
+    } catch (RuntimeException | Error failure) {
       started.reversed().forEach(WorkerRole::close);
       throw failure;
     }

@@ -2,6 +2,8 @@ package io.dynamo.worker.engine;
 
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,6 +51,11 @@ public final class HeapMemory implements HostMemory {
       var crc = new CRC32C();
       crc.update(open().slice((int) offset, (int) length));
       return (int) crc.getValue();
+    }
+
+    @Override
+    public MemorySegment view(Arena until) {
+      return MemorySegment.ofBuffer(open());
     }
 
     /** Flips one bit. */

@@ -40,6 +40,11 @@ public final class ManualPacer implements Pacer {
     return driven;
   }
 
+  /** What time it is, in the terms of {@link System#nanoTime()}. */
+  public long nanos() {
+    return now;
+  }
+
   public int ticks() {
     return ticks;
   }

@@ -4,9 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.Migratable;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.mock.MockEngines;
+import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** An engine that can sleep is an engine, and the same one after it. */
@@ -20,13 +29,20 @@ class SleepableEngineContractTest extends EngineContract {
   }
 
   private SleepableEngine newSleepable() {
+    return sleepable(
+        () -> {
+          var engine = MockEngines.quick();
+          made.add(engine);
+          return EngineParts.of(engine);
+        });
+  }
+
+  private SleepableEngine sleepable(Supplier<EngineParts> engines) {
     return new SleepableEngine(
         new SleepableEngine.Source() {
           @Override
           public EngineParts make() {
-            var engine = MockEngines.quick();
-            made.add(engine);
-            return EngineParts.of(engine);
+            return engines.get();
           }
 
           @Override
@@ -47,7 +63,7 @@ class SleepableEngineContractTest extends EngineContract {
       var running =
           Collected.all(
                   engine.generate(
-                      Requests.endless(Requests.prompt(1, 400), 400), Requests.context()))
+                      Requests.endless(Requests.prompt(500, 400), 400), Requests.context()))
               .begun();
 
       assertThat(engine.sleep(false)).isTrue();
@@ -89,6 +105,75 @@ class SleepableEngineContractTest extends EngineContract {
       synchronized (passes) {
         assertThat(passes).isNotEmpty();
       }
+    }
+  }
+
+  @Test
+  void askingForItsLoadDoesNotWaitForAnEngineThatWakes() throws Exception {
+    var first = MockEngines.quick();
+    var slow = new StartsWhenClosed();
+    var engines = new ArrayDeque<>(List.of(EngineParts.of(first), EngineParts.of(slow)));
+    try (var engine = sleepable(engines::remove)) {
+      engine.start(DEAF);
+      engine.sleep(false);
+      var waking = Thread.ofVirtual().start(() -> assertThatThrownBy(engine::wake).isNotNull());
+      assertThat(slow.starting.await(10, TimeUnit.SECONDS)).isTrue();
+      assertThat(engine.ranks()).as("of the engine that went").hasSize(2);
+      assertThat(engine.cancelled()).isZero();
+      assertThat(engine.isAsleep()).isTrue();
+      engine.close(); // does not wait for it either
+      assertThat(waking.join(Duration.ofSeconds(10))).isTrue();
+      assertThatThrownBy(engine::wake).isInstanceOf(IllegalStateException.class);
+    }
+  }
+
+  /** An engine whose start waits for something that never comes, but for its end. */
+  private static final class StartsWhenClosed implements Engine, LoadReport, PassReport {
+    final CountDownLatch starting = new CountDownLatch(1);
+    private final CountDownLatch closed = new CountDownLatch(1);
+
+    @Override
+    public EngineDescription start(KvEventSink events) {
+      starting.countDown();
+      try {
+        assertThat(closed.await(10, TimeUnit.SECONDS)).as("closed").isTrue();
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      throw new IllegalStateException("closed while it started");
+    }
+
+    @Override
+    public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+      throw new IllegalStateException("not started");
+    }
+
+    @Override
+    public int running() {
+      return 0;
+    }
+
+    @Override
+    public List<RankLoad> ranks() {
+      return List.of();
+    }
+
+    @Override
+    public long cancelled() {
+      return 0;
+    }
+
+    @Override
+    public long lastCancelNanos() {
+      return 0;
+    }
+
+    @Override
+    public void tellPasses(PassReport.Listener listener) {}
+
+    @Override
+    public void close() {
+      closed.countDown();
     }
   }
 

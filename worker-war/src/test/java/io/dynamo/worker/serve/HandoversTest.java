@@ -18,6 +18,7 @@ import io.dynamo.worker.engine.Requests;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
@@ -128,6 +129,39 @@ class HandoversTest {
     ask(request(1)).cancel();
     assertThat(givenUp).hasValue(1);
     assertThat(handovers.handOver(0)).isZero();
+  }
+
+  @Test
+  void nobodyHearsOfAnEndBeforeTheBeginning() {
+    var heard = new ArrayList<String>();
+    handovers
+        .handle(request(100), Requests.context())
+        .subscribe(
+            new Flow.Subscriber<>() {
+              @Override
+              public void onSubscribe(Flow.Subscription subscription) {
+                handovers.handOver(0); // a drain at the worst moment
+                heard.add("begin");
+                subscription.request(1);
+              }
+
+              @Override
+              public void onNext(EngineOutput item) {
+                heard.add("item");
+              }
+
+              @Override
+              public void onError(Throwable cause) {
+                heard.add("end");
+              }
+
+              @Override
+              public void onComplete() {
+                heard.add("end");
+              }
+            });
+    assertThat(handovers.handOver(0)).isOne();
+    assertThat(heard).containsExactly("begin", "end");
   }
 
   @Test

@@ -47,6 +47,7 @@ class EngineFactoryTest {
             Duration.ZERO,
             8,
             null,
+            null,
             16,
             Duration.ofSeconds(30),
             48,
@@ -58,7 +59,8 @@ class EngineFactoryTest {
                 MockSettings.Preemption.FIFO,
                 MockSettings.Timing.POLYNOMIAL,
                 2,
-                1),
+                1,
+                null),
             new LlamaCppSettings(
                 URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)));
     return new EngineFactory(settings, new HeapMemory());

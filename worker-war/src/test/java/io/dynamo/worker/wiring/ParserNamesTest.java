@@ -51,12 +51,13 @@ class ParserNamesTest {
         Duration.ZERO,
         4,
         null,
+        null,
         1,
         Duration.ofSeconds(30),
         64,
         64,
         new MockSettings(
-            64, true, true, MockSettings.Preemption.FIFO, MockSettings.Timing.LINEAR, 1, 1),
+            64, true, true, MockSettings.Preemption.FIFO, MockSettings.Timing.LINEAR, 1, 1, null),
         new LlamaCppSettings(
             URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1), Duration.ofSeconds(1)));
   }

@@ -53,6 +53,7 @@ public class ForwardPassBenchmark {
   String kernel;
 
   private final JavaHostMemory memory = new JavaHostMemory();
+  private KvStore store;
   private ForwardPass pass;
 
   /** Sequences that have so many tokens, each to get one more. */
@@ -113,12 +114,13 @@ public class ForwardPassBenchmark {
     var weights = LlamaWeights.load(model, chosen);
     var shape = weights.shape();
     var region = memory.allocate(32 * BLOCKS_EACH * KvStore.blockBytes(shape, BLOCK_TOKENS));
-    var store = new KvStore(region, shape, BLOCK_TOKENS);
+    store = new KvStore(region, shape, BLOCK_TOKENS);
     pass = new ForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 512);
   }
 
   @TearDown
   public void close() {
+    store.close();
     memory.close();
   }
 

@@ -10,6 +10,7 @@ import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
@@ -122,10 +123,7 @@ public final class EchoEngine implements Engine, LoadReport {
           "%d prompt tokens exceed the context of %d tokens"
               .formatted(prompt, config.contextLength()));
     }
-    var rank = request.routing().rank();
-    if (rank != null && rank != 0) {
-      throw new InvalidRequestException("dp_rank " + rank + " is out of bounds for dp_size 1");
-    }
+    var _ = NamedRank.of(request.routing().rank(), 1);
   }
 
   private void wake() {

@@ -1,8 +1,12 @@
 package io.dynamo.worker.engine.llama;
 
+import static io.dynamo.worker.engine.llama.math.KvReader.NUMBER;
+
 import io.dynamo.worker.engine.llama.math.Kernel;
+import io.dynamo.worker.engine.llama.math.KvReader;
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
+import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
@@ -43,6 +47,7 @@ final class ForwardPass {
   private final Kernel kernel;
   private final Rotation rotation;
   private final KvStore store;
+  private final KvReader reader;
   private final int blockTokens;
   private final float[] state; // [rows][hidden]
   private final float[] normed; // [rows][hidden]
@@ -56,7 +61,7 @@ final class ForwardPass {
   private final float scale;
   private LlamaWeights weights; // of the pass under way
   private float[] scores = new float[0]; // one per token of the longest sequence so far
-  private float[] pieces = new float[0]; // one layer of all blocks of the longest sequence so far
+  private long[] pieces = new long[0]; // where one layer of each of its blocks is, in bytes
 
   ForwardPass(
       LlamaWeights weights, Rotation rotation, KvStore store, int blockTokens, int maxRows) {
@@ -66,6 +71,7 @@ final class ForwardPass {
     this.kernel = weights.kernel();
     this.rotation = rotation;
     this.store = store;
+    this.reader = kernel.reader(store.memory(), store.pieceFloats(), blockTokens, shape.headDim());
     this.blockTokens = blockTokens;
     this.state = new float[Math.multiplyExact(maxRows, shape.hidden())];
     this.normed = new float[state.length];
@@ -149,68 +155,65 @@ final class ForwardPass {
     int end = segment.from + segment.count;
     int blocks = (end + blockTokens - 1) / blockTokens;
     reserve(blocks);
-    int piece = store.pieceFloats();
-    int firstWritten = segment.from / blockTokens;
-    int firstNew = (segment.from + blockTokens - 1) / blockTokens; // blocks without older tokens
-    for (int b = 0; b < Math.min(firstNew, blocks); b++) {
-      store.read(segment.blocks[b], layer, pieces, b * piece);
+    for (int b = 0; b < blocks; b++) {
+      pieces[b] = store.at(segment.blocks[b], layer);
     }
     for (int i = 0; i < segment.count; i++) {
       place(firstRow + i, segment.from + i);
     }
-    for (int b = firstWritten; b < blocks; b++) {
-      store.write(segment.blocks[b], layer, pieces, b * piece);
-    }
+    reader.open(pieces, blocks);
     for (int i = 0; i < segment.count; i++) {
       attendRow(firstRow + i, segment.from + i + 1);
     }
   }
 
   private void reserve(int blocks) {
-    int floats = Math.multiplyExact(blocks, store.pieceFloats());
-    if (pieces.length < floats) {
-      pieces = new float[Math.max(floats, (int) Math.min(2L * pieces.length, 1 << 26))];
-      scores = new float[pieces.length / store.pieceFloats() * blockTokens];
+    if (pieces.length < blocks) {
+      pieces = new long[Math.max(blocks, 2 * pieces.length)];
+      scores = new float[Math.multiplyExact(pieces.length, blockTokens)];
     }
   }
 
-  /** Turns a row's query and key, and puts its key and value where their block's piece is. */
+  /** Turns a row's query and key, and puts its key and value into their block's piece. */
   private void place(int row, int position) {
     int dims = shape.headDim();
     for (int head = 0; head < shape.heads(); head++) {
       rotation.turn(query, row * shape.queryWidth() + head * dims, position);
     }
-    int piece = position / blockTokens * store.pieceFloats();
+    var memory = store.memory();
+    long piece = pieces[position / blockTokens];
     int token = position % blockTokens;
     for (int head = 0; head < shape.kvHeads(); head++) {
       int from = row * shape.kvWidth() + head * dims;
       rotation.turn(key, from, position);
-      int keys = piece + head * 2 * dims * blockTokens;
+      int keys = head * 2 * dims * blockTokens + token;
       for (int d = 0; d < dims; d++) {
-        pieces[keys + d * blockTokens + token] = key[from + d];
+        memory.set(NUMBER, piece + bytes(keys + d * blockTokens), key[from + d]);
       }
-      int values = keys + dims * blockTokens + token * dims;
-      System.arraycopy(value, from, pieces, values, dims);
+      int values = (head * 2 + 1) * dims * blockTokens + token * dims;
+      MemorySegment.copy(value, from, memory, NUMBER, piece + bytes(values), dims);
     }
+  }
+
+  private static long bytes(int floats) {
+    return (long) floats * Float.BYTES;
   }
 
   private void attendRow(int row, int length) {
     int dims = shape.headDim();
-    int stride = store.pieceFloats();
     int blocks = (length + blockTokens - 1) / blockTokens;
     int perKvHead = shape.heads() / shape.kvHeads();
     for (int head = 0; head < shape.heads(); head++) {
       int at = row * shape.queryWidth() + head * dims;
       int keys = head / perKvHead * 2 * dims * blockTokens;
-      kernel.scores(query, at, dims, pieces, keys, stride, blocks, blockTokens, scores);
+      reader.scores(query, at, keys, blocks, scores);
       float max = Float.NEGATIVE_INFINITY;
       for (int t = 0; t < length; t++) {
         max = Math.max(max, scores[t]);
       }
       kernel.exp(scores, length, scale, max * scale);
       float sum = Norm.sum(scores, length);
-      int values = keys + dims * blockTokens;
-      kernel.weigh(scores, length, pieces, values, stride, blockTokens, dims, attended, at);
+      reader.weigh(scores, length, keys + dims * blockTokens, attended, at);
       float share = 1f / sum;
       for (int d = 0; d < dims; d++) {
         attended[at + d] *= share;

@@ -2,8 +2,9 @@ package io.dynamo.worker.engine.llama;
 
 import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 
 /**
  * The bytes of one rank's KV blocks in a region of host memory. Used by the rank's thread only.
@@ -17,7 +18,8 @@ final class KvStore implements AutoCloseable {
   private final int pieceFloats;
   private final long pieceBytes;
   private final long blockBytes;
-  private final ByteBuffer scratch;
+  private final Arena arena = Arena.ofShared(); // of the view; ends with the store
+  private final MemorySegment memory;
 
   /** Bytes of one block. */
   static long blockBytes(LlamaShape shape, int blockTokens) {
@@ -28,13 +30,22 @@ final class KvStore implements AutoCloseable {
     return Math.multiplyExact(2 * shape.kvWidth(), blockTokens);
   }
 
+  /** Owns {@code region} once made. */
   KvStore(Region region, LlamaShape shape, int blockTokens) {
     this.region = region;
     this.pieceFloats = pieceFloats(shape, blockTokens);
     this.pieceBytes = (long) pieceFloats * Float.BYTES;
     this.blockBytes = blockBytes(shape, blockTokens);
-    this.scratch =
-        ByteBuffer.allocateDirect(Math.toIntExact(pieceBytes)).order(ByteOrder.LITTLE_ENDIAN);
+    this.memory = view(region, arena);
+  }
+
+  private static MemorySegment view(Region region, Arena until) {
+    try {
+      return region.view(until);
+    } catch (RuntimeException failure) {
+      until.close();
+      throw failure;
+    }
   }
 
   int pieceFloats() {
@@ -45,17 +56,14 @@ final class KvStore implements AutoCloseable {
     return Math.toIntExact(blockBytes);
   }
 
-  void read(int block, int layer, float[] into, int at) {
-    scratch.clear();
-    region.read(block * blockBytes + layer * pieceBytes, scratch);
-    scratch.flip();
-    scratch.asFloatBuffer().get(into, at, pieceFloats);
+  /** The bytes in place. */
+  MemorySegment memory() {
+    return memory;
   }
 
-  void write(int block, int layer, float[] from, int at) {
-    scratch.clear();
-    scratch.asFloatBuffer().put(from, at, pieceFloats);
-    region.write(block * blockBytes + layer * pieceBytes, scratch);
+  /** Where a layer's piece of a block begins, in bytes. */
+  long at(int block, int layer) {
+    return block * blockBytes + layer * pieceBytes;
   }
 
   int checksum(int block) {
@@ -75,6 +83,9 @@ final class KvStore implements AutoCloseable {
 
   @Override
   public void close() {
+    if (arena.scope().isAlive()) {
+      arena.close();
+    }
     region.close();
   }
 }

@@ -12,11 +12,13 @@ import io.dynamo.token.BlockHasher;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.AdapterHost;
 import io.dynamo.worker.engine.CacheControl;
+import io.dynamo.worker.engine.CacheScope;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
@@ -125,9 +127,15 @@ public final class LlamaEngine
 
   /** Owns {@code region} from the call on. */
   private Rank make(int rank, HostMemory.Region region, Rotation rotation, KvEventSink events) {
+    var shape = model.weights().shape();
+    KvStore store;
     try {
-      var shape = model.weights().shape();
-      var store = new KvStore(region, shape, config.blockTokens());
+      store = new KvStore(region, shape, config.blockTokens());
+    } catch (RuntimeException | Error failure) {
+      region.close();
+      throw failure;
+    }
+    try {
       var pool = new BlockPool(rank, config.blocksPerRank(), store, events);
       var pass =
           new ForwardPass(
@@ -135,7 +143,7 @@ public final class LlamaEngine
       return new Rank(
           new LlamaRank(config, pool, pass, cancels), new Sampler.Scratch(shape.vocabulary()));
     } catch (RuntimeException | Error failure) {
-      region.close();
+      store.close();
       throw failure;
     }
   }
@@ -149,16 +157,17 @@ public final class LlamaEngine
       var usage = new Usage(request.tokenIds().length, 0, 0);
       return TokenStream.of(EngineOutput.finish(FinishReason.LENGTH, usage));
     }
+    var scope = CacheScope.of(request);
     var scheduler = rank.scheduler;
     var generation =
         new Generation(
             request.tokenIds(),
             budget,
             ends(request),
-            adapted(request),
+            adapted(scope.adapter()),
             context,
             sampler(request, rank.scratch),
-            new BlockTable(scheduler.pool(), hasher(request)),
+            new BlockTable(scheduler.pool(), hasher(scope)),
             config.streamBuffer(),
             scheduler::wake);
     generation.follow(context.cancellation());
@@ -171,8 +180,7 @@ public final class LlamaEngine
     return generation.stream;
   }
 
-  private Adapted adapted(GenerateRequest request) {
-    var name = text(request.routing().passedOn().get("lora_name"));
+  private Adapted adapted(@Nullable String name) {
     var by = name == null ? unadapted : adapters.get(name);
     if (by == null) {
       throw new WorkerBusyException(
@@ -200,18 +208,11 @@ public final class LlamaEngine
     }
   }
 
-  /** Names blocks as routers do: equal only within one adapter and salt. */
-  private BlockHasher hasher(GenerateRequest request) {
-    var routing = request.routing().passedOn();
-    var adapter = text(routing.get("lora_name"));
-    var salt = text(routing.get("cache_salt"));
-    return adapter == null && salt == null
+  /** Names blocks as routers do: equal only within one scope. */
+  private BlockHasher hasher(CacheScope scope) {
+    return scope.isCommon()
         ? hasher
-        : BlockHasher.of(config.blockTokens(), adapter, salt);
-  }
-
-  private static @Nullable String text(@Nullable Object value) {
-    return value instanceof String text && !text.isEmpty() ? text : null;
+        : BlockHasher.of(config.blockTokens(), scope.adapter(), scope.salt());
   }
 
   private void requireOpen() {
@@ -264,13 +265,10 @@ public final class LlamaEngine
     return new ChoiceGuide(vocabulary, guided.choice());
   }
 
-  private Rank rank(@Nullable Integer asked) {
+  private Rank rank(@Nullable Integer named) {
     var all = ranks;
+    var asked = NamedRank.of(named, all.size());
     if (asked != null) {
-      if (asked < 0 || asked >= all.size()) {
-        throw new InvalidRequestException(
-            "dp_rank %d is out of bounds for dp_size %d".formatted(asked, all.size()));
-      }
       return all.get(asked);
     }
     var least = all.getFirst();
@@ -315,7 +313,7 @@ public final class LlamaEngine
 
   @Override
   public void clearCache() {
-    ranks.forEach(rank -> rank.scheduler.ask(RankTask.of(BlockPool::clear)));
+    ranks.forEach(rank -> rank.scheduler.clear());
   }
 
   /** How often sequences had to give their blocks back so that others could go on. */

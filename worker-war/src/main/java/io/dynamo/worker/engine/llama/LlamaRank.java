@@ -52,6 +52,7 @@ final class LlamaRank implements Pacer.Paced {
   private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
   private final ArrayList<Generation> running = new ArrayList<>(); // in the order of their coming
   private final AtomicInteger live = new AtomicInteger();
+  private volatile boolean clearAsked;
   private volatile boolean ended;
   private volatile Pacer.@Nullable Driven driven;
   private volatile PassReport.@Nullable Listener passes;
@@ -128,6 +129,12 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
+  /** Empties the cache at the next tick: nothing that is submitted from now on sees what it had. */
+  void clear() {
+    clearAsked = true;
+    wake();
+  }
+
   private WorkerBusyException busy(String what) {
     return new WorkerBusyException(
         "rank %d %s, its limit; try another worker".formatted(pool.rank(), what));
@@ -166,12 +173,16 @@ final class LlamaRank implements Pacer.Paced {
 
   @Override
   public long tick(long now) {
+    for (var next = inbox.poll(); next != null; next = inbox.poll()) {
+      waiting.add(next); // first: who comes after a clear must find the cache empty
+    }
+    if (clearAsked) {
+      clearAsked = false;
+      pool.clear();
+    }
     for (var task = tasks.poll(); task != null; task = tasks.poll()) {
       owed.decrementAndGet();
       task.run(pool);
-    }
-    for (var next = inbox.poll(); next != null; next = inbox.poll()) {
-      waiting.add(next);
     }
     waiting.removeIf(generation -> endedBeforeItsTime(generation, now));
     running.removeIf(generation -> endedBeforeItsTime(generation, now));

@@ -6,7 +6,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import java.util.function.Function;
 
 /** Work on a rank's blocks that its thread does between two passes. */
@@ -16,15 +15,6 @@ final class RankTask<T> implements LlamaRank.Task {
 
   private RankTask(Function<BlockPool, T> work) {
     this.work = work;
-  }
-
-  /** Work whose end nobody waits for. */
-  static RankTask<Boolean> of(Consumer<BlockPool> work) {
-    return new RankTask<>(
-        pool -> {
-          work.accept(pool);
-          return true;
-        });
   }
 
   /** Has {@code work} done and waits for its result. */

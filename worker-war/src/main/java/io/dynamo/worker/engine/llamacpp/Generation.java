@@ -8,19 +8,12 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
-import io.dynamo.inference.Logprobs;
-import io.dynamo.inference.PassedOn;
-import io.dynamo.inference.StopReason;
-import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
-import io.dynamo.worker.engine.sampling.Ends;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
 import java.time.Duration;
-import java.util.Arrays;
-import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
@@ -59,15 +52,9 @@ final class Generation implements Runnable {
   final TokenStream stream;
   private final Host host;
   private final Prompting prompting;
-  private final Ends ends;
-  private final int promptTokens;
-  private final int budget;
+  private final GeneratedText text;
   private final long deadlineNanos;
   private final Thread thread;
-  private int[] tokens; // the prompt, then what was generated
-  private volatile int length; // written by the thread
-  private volatile int cachedTokens; // of the prompt; written by the thread
-  private double cumulative;
   private boolean whole; // the next leg is not streamed
   private volatile boolean computing; // the first token has not come yet
   private volatile boolean admitted;
@@ -78,19 +65,13 @@ final class Generation implements Runnable {
   Generation(
       Host host,
       Prompting prompting,
-      Ends ends,
-      int[] prompt,
-      int budget,
+      GeneratedText text,
       RequestContext context,
       int streamBuffer) {
     this.host = host;
     this.prompting = prompting;
-    this.ends = ends;
-    this.promptTokens = prompt.length;
-    this.budget = budget;
+    this.text = text;
     this.deadlineNanos = context.deadline().nanoTime();
-    this.tokens = Arrays.copyOf(prompt, promptTokens + Math.min(budget, 64));
-    this.length = promptTokens;
     this.whole = prompting.isGuided();
     this.thread = Thread.ofVirtual().name("llamacpp-generation").unstarted(this);
     this.stream = new TokenStream(streamBuffer, this::wake, this::giveUp);
@@ -144,21 +125,13 @@ final class Generation implements Runnable {
         || thread.join(most);
   }
 
-  int length() {
-    return length;
-  }
-
-  int promptTokens() {
-    return promptTokens;
-  }
-
-  int cachedTokens() {
-    return cachedTokens;
+  GeneratedText text() {
+    return text;
   }
 
   /** Prompt tokens that the server still computes. */
   int prefillTokens() {
-    return computing ? promptTokens - cachedTokens : 0;
+    return computing ? text.promptTokens() - text.cachedTokens() : 0;
   }
 
   @Override
@@ -175,6 +148,14 @@ final class Generation implements Runnable {
                   new EngineFailedException(
                       ErrorCode.BACKEND_UNKNOWN,
                       "llama.cpp's server said what this engine does not understand: " + failure,
+                      failure));
+    } catch (Error failure) { // its slot must not be lost with its thread
+      end =
+          () ->
+              stream.fail(
+                  new WorkerLostException(
+                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
+                      "the engine failed: " + failure,
                       failure));
     }
     unfollow();
@@ -228,23 +209,15 @@ final class Generation implements Runnable {
     if (System.nanoTime() - deadlineNanos >= 0) {
       var late =
           new DeadlineExceededException(
-              "the deadline passed after %d of %d tokens".formatted(made(), budget));
+              "the deadline passed after %d of %d tokens".formatted(text.made(), text.budget()));
       return () -> stream.fail(late);
     }
     return null;
   }
 
   private Runnable finish(FinishReason reason) {
-    var last = EngineOutput.finish(reason, usage());
+    var last = EngineOutput.finish(reason, text.usage());
     return () -> stream.finish(last);
-  }
-
-  private int made() {
-    return length - promptTokens;
-  }
-
-  private Usage usage() {
-    return new Usage(promptTokens, made(), cachedTokens);
   }
 
   /**
@@ -253,15 +226,15 @@ final class Generation implements Runnable {
    * @return what ends the text; null when another leg goes on
    */
   private @Nullable Runnable leg() throws LegBroken {
-    int from = made();
-    int most = budget - from;
-    if (from < ends.leastTokens()) {
-      most = Math.min(most, ends.leastTokens() - from);
+    int from = text.made();
+    int most = text.budget() - from;
+    if (from < text.leastTokens()) {
+      most = Math.min(most, text.leastTokens() - from);
     }
     if (whole && !prompting.isGuided()) {
       most = Math.min(most, WHOLE_LEG_TOKENS);
     }
-    var body = prompting.body(Arrays.copyOf(tokens, length), from, most, !whole);
+    var body = prompting.body(text.tokens(), from, most, !whole);
     try (var exchange = host.complete(body, this::wake)) {
       while (true) {
         var line = awaitLine(exchange);
@@ -282,13 +255,13 @@ final class Generation implements Runnable {
           continue;
         }
         if (step.cached() != null && from == 0) {
-          cachedTokens = Math.min(step.cached(), promptTokens);
+          text.foundCached(step.cached());
         }
         var end = take(step, from);
         if (end != null) {
           return end;
         }
-        if (made() - from < step.predicted()) {
+        if (text.made() - from < step.predicted()) {
           if (whole) {
             throw lost("left out tokens of an answer that was not streamed", null);
           }
@@ -297,7 +270,7 @@ final class Generation implements Runnable {
         }
         if (step.end() != null) {
           whole = false;
-          return afterLeg(step.end(), made() - from < most);
+          return afterLeg(step.end(), text.made() - from < most);
         }
       }
     } catch (IOException e) {
@@ -305,7 +278,7 @@ final class Generation implements Runnable {
         throw new WorkerLostException(
             ErrorCode.BACKEND_CANNOT_CONNECT, "llama.cpp's server cannot be reached: " + e, e);
       }
-      if (made() == from) {
+      if (text.made() == from) {
         throw new LegBroken(e);
       }
       throw lost("broke a stream off: " + e, e);
@@ -315,7 +288,7 @@ final class Generation implements Runnable {
   private @Nullable Runnable afterLeg(Step.End why, boolean early) {
     return switch (why) {
       case END_OF_TEXT -> finish(FinishReason.EOS);
-      case LIMIT -> early || made() == budget ? finish(FinishReason.LENGTH) : null;
+      case LIMIT -> early || text.made() == text.budget() ? finish(FinishReason.LENGTH) : null;
       case OTHER -> throw lost("ended a stream for no reason that it told", null);
     };
   }
@@ -350,7 +323,7 @@ final class Generation implements Runnable {
    * @return what ends the text
    */
   private @Nullable Runnable take(Step step, int from) {
-    if (made() - from + step.tokens().length < step.predicted()) {
+    if (text.made() - from + step.tokens().length < step.predicted()) {
       return null;
     }
     int rated = 0;
@@ -368,63 +341,19 @@ final class Generation implements Runnable {
   }
 
   private @Nullable Runnable append(int token, Step.@Nullable Rated how) {
-    if (length == tokens.length) {
-      tokens = Arrays.copyOf(tokens, Math.min(2 * length, promptTokens + budget));
-    }
-    boolean first = made() == 0;
-    boolean mayEnd = made() >= ends.leastTokens();
-    int at = length;
-    tokens[at] = token;
-    length = at + 1;
+    var item = text.append(token, how);
     computing = false;
-    FinishReason finish = null;
-    StopReason stop = null;
-    if (mayEnd && ends.isEndOfText(token)) {
-      finish = FinishReason.EOS;
-    } else if (mayEnd && ends.isStop(token)) {
-      finish = FinishReason.STOP;
-      stop = new StopReason.Token(token);
-    } else if (made() == budget) {
-      finish = FinishReason.LENGTH;
-    }
-    var item =
-        new EngineOutput(
-            new int[] {token},
-            null,
-            finish,
-            null,
-            0,
-            first || finish != null ? usage() : null,
-            logprobs(how),
-            stop,
-            PassedOn.NONE);
-    if (finish != null) {
+    if (item.finishReason() != null) {
       return () -> stream.finish(item);
     }
     while (!stream.hasRoom()) {
-      var early = ending();
-      if (early != null) {
-        length = at; // it was not delivered
-        return finishing(early);
+      if (ending() != null) {
+        text.takeBack();
+        return ending(); // with the counts of now: what ends a text goes on doing so
       }
       LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
     }
     stream.offer(item);
     return null;
-  }
-
-  /** What ends it, with the counts of now. */
-  private Runnable finishing(Runnable early) {
-    return givenUp ? finish(FinishReason.CANCELLED) : early;
-  }
-
-  private @Nullable Logprobs logprobs(Step.@Nullable Rated how) {
-    var alternatives = prompting.alternatives();
-    if (alternatives == null || how == null) {
-      return null;
-    }
-    cumulative += how.logprob();
-    var top = how.top().subList(0, Math.min(alternatives, how.top().size()));
-    return new Logprobs(cumulative, new double[] {how.logprob()}, List.of(top));
   }
 }

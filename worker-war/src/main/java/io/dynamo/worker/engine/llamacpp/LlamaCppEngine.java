@@ -1,6 +1,5 @@
 package io.dynamo.worker.engine.llamacpp;
 
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -12,6 +11,7 @@ import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.sampling.Admission;
@@ -44,8 +44,9 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   private final AtomicInteger live = new AtomicInteger();
   private final AtomicLong promptTokens = new AtomicLong();
   private final AtomicLong cachedTokens = new AtomicLong();
-  private volatile @Nullable Started started; // written under this
-  private volatile boolean closed; // written under this
+  private volatile @Nullable LlamaCppServer server; // written under this, like started
+  private volatile @Nullable Started started;
+  private volatile boolean closed;
 
   /** What a start makes. */
   private record Started(
@@ -69,16 +70,20 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   /**
    * {@inheritDoc} Waits until the server has its model.
    *
-   * @throws IllegalStateException when it has not in time
+   * @throws IllegalStateException when it has not in time, or the engine is closed meanwhile
    */
   @Override
   public synchronized EngineDescription start(KvEventSink events) {
-    if (started != null || closed) {
+    if (server != null || closed) {
       throw new IllegalStateException("an engine starts once");
     }
-    var server = new LlamaCppServer(config.server());
+    var to = new LlamaCppServer(config.server());
+    server = to;
     try {
-      var facts = server.awaitReady(config.startTimeout());
+      if (closed) { // perhaps too late for close to see the server
+        throw new IllegalStateException("the engine is closed");
+      }
+      var facts = to.awaitReady(config.startTimeout());
       int positions = Math.min(facts.positions(), config.modelPositions());
       var admission =
           new Admission(
@@ -86,7 +91,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
               facts.vocabulary(),
               "a slot of llama.cpp's server has %d, the model %d"
                   .formatted(facts.positions(), config.modelPositions()));
-      var made = new Started(server, facts, admission, new Slots(facts.slots()));
+      var made = new Started(to, facts, admission, new Slots(facts.slots()));
       started = made;
       LOG.log(
           Level.INFO,
@@ -103,11 +108,11 @@ public final class LlamaCppEngine implements Engine, LoadReport {
           null,
           false);
     } catch (InterruptedException e) {
-      server.close();
+      to.close();
       Thread.currentThread().interrupt();
       throw new IllegalStateException("interrupted while waiting for " + config.server(), e);
     } catch (RuntimeException failure) {
-      server.close();
+      to.close();
       throw failure;
     }
   }
@@ -121,7 +126,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     if (at == null) {
       throw new IllegalStateException("the engine was not started");
     }
-    requireRank(request.routing().rank());
+    var _ = NamedRank.of(request.routing().rank(), 1);
     int budget = at.admission.budget(request);
     int vocabulary = at.facts.vocabulary();
     var plan = SamplingPlan.of(request, defaults.sampling(), vocabulary, seeds.getAsLong());
@@ -142,9 +147,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
         new Generation(
             new Way(at),
             prompting,
-            ends,
-            request.tokenIds(),
-            budget,
+            new GeneratedText(request.tokenIds(), budget, ends, prompting.alternatives()),
             context,
             config.streamBuffer());
     generation.follow(context.cancellation());
@@ -154,12 +157,6 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     }
     generation.start();
     return generation.stream;
-  }
-
-  private static void requireRank(@Nullable Integer rank) {
-    if (rank != null && rank != 0) {
-      throw new InvalidRequestException("dp_rank " + rank + " is out of bounds for dp_size 1");
-    }
   }
 
   /** What generations see of this engine. */
@@ -177,8 +174,8 @@ public final class LlamaCppEngine implements Engine, LoadReport {
 
     @Override
     public void settled(Generation generation) {
-      promptTokens.addAndGet(generation.promptTokens());
-      cachedTokens.addAndGet(generation.cachedTokens());
+      promptTokens.addAndGet(generation.text().promptTokens());
+      cachedTokens.addAndGet(generation.text().cachedTokens());
       if (generation.isGivenUp()) {
         cancels.record();
       }
@@ -210,7 +207,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     int prefill = 0;
     var running = at.slots.running();
     for (var generation : running) {
-      held += (generation.length() + config.blockTokens() - 1) / config.blockTokens();
+      held += (generation.text().length() + config.blockTokens() - 1) / config.blockTokens();
       prefill += generation.prefillTokens();
     }
     int blocks = at.blocks(config.blockTokens());
@@ -239,18 +236,18 @@ public final class LlamaCppEngine implements Engine, LoadReport {
 
   @Override
   public void close() {
-    Started at;
-    synchronized (this) {
-      if (closed) {
-        return;
-      }
-      closed = true;
-      at = started;
+    closed = true; // without the lock: a start that waits holds it
+    var at = started;
+    if (at != null) {
+      endAll(at.slots.all());
     }
-    if (at == null) {
-      return;
+    var to = server;
+    if (to != null) {
+      to.close();
     }
-    var left = at.slots.all();
+  }
+
+  private static void endAll(List<Generation> left) {
     left.forEach(Generation::shutDown);
     try {
       long until = System.nanoTime() + JOIN.toNanos();
@@ -262,6 +259,5 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    at.server.close();
   }
 }

@@ -9,8 +9,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
 
 /**
  * The way to one server. Safe for concurrent use; its threads are its own and end with {@link
@@ -24,6 +26,7 @@ final class LlamaCppServer implements AutoCloseable {
   private static final Duration END = Duration.ofSeconds(5);
 
   private final URI base;
+  private final CountDownLatch closed = new CountDownLatch(1);
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final HttpClient client;
 
@@ -43,9 +46,10 @@ final class LlamaCppServer implements AutoCloseable {
   }
 
   /**
-   * Waits until the server has loaded its model.
+   * Waits until the server has loaded its model: it tells nobody, so it is asked again and again.
    *
-   * @throws IllegalStateException when it has not within {@code timeout}, or is no llama.cpp
+   * @throws IllegalStateException when it has not within {@code timeout}, or is no llama.cpp, or
+   *     after {@link #close}
    */
   ServerFacts awaitReady(Duration timeout) throws InterruptedException {
     long begun = System.nanoTime();
@@ -69,7 +73,9 @@ final class LlamaCppServer implements AutoCloseable {
             "the llama.cpp server at %s was not ready within %s (%s); start it, or set dynamo.worker.llamacpp.url"
                 .formatted(base, timeout, why));
       }
-      Thread.sleep(BETWEEN_TRIES);
+      if (closed.await(BETWEEN_TRIES.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw new IllegalStateException("nobody waits for " + base + " any more");
+      }
     }
   }
 
@@ -110,6 +116,7 @@ final class LlamaCppServer implements AutoCloseable {
   /** Cuts every exchange. Idempotent. */
   @Override
   public void close() {
+    closed.countDown();
     client.shutdownNow();
     try {
       if (!client.awaitTermination(END)) {

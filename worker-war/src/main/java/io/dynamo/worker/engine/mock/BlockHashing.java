@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.mock;
 
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.SequenceHash;
+import io.dynamo.worker.engine.CacheScope;
 import org.jspecify.annotations.Nullable;
 
 /** How blocks are named; the router must name them alike. Safe for concurrent use. */
@@ -12,11 +13,6 @@ public interface BlockHashing {
   /** Names a block together with all before it; {@code parent} is null for the first. */
   SequenceHash sequence(@Nullable SequenceHash parent, BlockHash block);
 
-  /**
-   * The names within one adapter and salt, which are equal to no others.
-   *
-   * @param adapter null for the model itself
-   * @param salt null for none
-   */
-  BlockHashing within(@Nullable String adapter, @Nullable String salt);
+  /** The names within one scope, which are equal to no others. */
+  BlockHashing within(CacheScope scope);
 }

@@ -8,11 +8,13 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.AdapterHost;
 import io.dynamo.worker.engine.CacheControl;
+import io.dynamo.worker.engine.CacheScope;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
@@ -21,6 +23,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,6 +39,8 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   private final Pacer pacer;
   private final @Nullable VllmSeries series;
   private final CancelLog cancels = new CancelLog();
+  private final RankGroup group = new RankGroup();
+  private final AtomicInteger turn = new AtomicInteger(); // of the ranks that have the least to do
   private volatile @Nullable Ranks ranks; // set by start
   private volatile boolean closed; // written under this
 
@@ -83,24 +88,24 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     }
     var caches = new ArrayList<PagedKvCache>();
     var schedulers = new ArrayList<RankScheduler>();
+    var published = new ArrayList<RankSeries>();
     try {
       for (int rank = 0; rank < config.ranks(); rank++) {
         int blocks = config.blocksPerRank();
         var region = memory.allocate((long) blocks * config.blockBytes());
         var kept = new PassEvents(events);
-        caches.add(new PagedKvCache(rank, blocks, config.blockBytes(), region, kept));
-        schedulers.add(new RankScheduler(rank, config, caches.get(rank), kept, cancels));
+        var cache = new PagedKvCache(rank, blocks, config.blockBytes(), region, kept);
+        caches.add(cache);
+        var times = series == null ? RankSeries.SILENT : series.publish(this, rank);
+        published.add(times);
+        schedulers.add(new RankScheduler(rank, config, cache, kept, cancels, times, group::wake));
       }
     } catch (RuntimeException failure) {
       caches.forEach(PagedKvCache::close);
       throw failure;
     }
-    var published = new ArrayList<RankSeries>();
-    for (int rank = 0; rank < config.ranks(); rank++) {
-      published.add(series == null ? RankSeries.SILENT : series.publish(this, rank));
-    }
     ranks = new Ranks(List.copyOf(schedulers), List.copyOf(caches), List.copyOf(published));
-    schedulers.forEach(scheduler -> scheduler.start(pacer));
+    group.start(pacer, schedulers);
     return new EngineDescription(
         config.contextLength(),
         config.blockTokens(),
@@ -123,14 +128,14 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     int budget = budget(request);
     int rank = rank(request, at.schedulers);
     var scheduler = at.schedulers.get(rank);
-    var adapter = text(request, "lora_name");
+    var scope = CacheScope.of(request);
     var seed = request.sampling().seed();
     int total = request.tokenIds().length + budget;
     var blocks =
         new SequenceBlocks(
             rank,
             at.caches.get(rank),
-            hashing.within(adapter, text(request, "cache_salt")),
+            hashing.within(scope),
             scheduler.events(),
             config.blockTokens(),
             config.scheduling().prefixCaching(),
@@ -140,7 +145,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
             request,
             context,
             budget,
-            seedWith(adapter, seed == null ? config.defaultSeed() : seed),
+            seedWith(scope.adapter(), seed == null ? config.defaultSeed() : seed),
             config.streamBuffer(),
             at.series.get(rank),
             oracle,
@@ -154,12 +159,6 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
       throw refused;
     }
     return generation.stream;
-  }
-
-  private static @Nullable String text(GenerateRequest request, String hint) {
-    return request.routing().passedOn().get(hint) instanceof String text && !text.isEmpty()
-        ? text
-        : null;
   }
 
   /** The seed of the tokens: an adapter makes others than the model, the same ones everywhere. */
@@ -215,17 +214,16 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     return (prompt / config.defaultMaxTokens() + 1) * config.defaultMaxTokens();
   }
 
-  private static int rank(GenerateRequest request, List<RankScheduler> schedulers) {
-    var asked = request.routing().rank();
+  private int rank(GenerateRequest request, List<RankScheduler> schedulers) {
+    var asked = NamedRank.of(request.routing().rank(), schedulers.size());
     if (asked != null) {
-      if (asked < 0 || asked >= schedulers.size()) {
-        throw new InvalidRequestException(
-            "dp_rank %d is out of bounds for dp_size %d".formatted(asked, schedulers.size()));
-      }
       return asked;
     }
-    int least = 0;
-    for (int rank = 1; rank < schedulers.size(); rank++) {
+    int count = schedulers.size();
+    int first = Math.floorMod(turn.getAndIncrement(), count);
+    int least = first;
+    for (int i = 1; i < count; i++) {
+      int rank = (first + i) % count;
       if (schedulers.get(rank).live() < schedulers.get(least).live()) {
         least = rank;
       }
@@ -286,9 +284,6 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
       }
       closed = true;
     }
-    var at = ranks;
-    if (at != null) {
-      at.schedulers.forEach(RankScheduler::close);
-    }
+    group.close();
   }
 }

@@ -20,13 +20,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank in time: what a pass changes is planned when it begins and comes out when it ends.
- * Driven by one thread; {@link #submit}, {@link #wake} and {@link #load} may come from any.
+ * One rank: what a pass changes is planned when it begins and comes out when it ends. Used by the
+ * thread of its {@link RankGroup}; {@link #submit}, {@link #clear} and what tells of it may come
+ * from any.
  *
  * <p>Invariant: {@code live} counts the inbox, those that wait and those that run, and never
  * exceeds {@code maxRunning + maxWaiting}.
  */
-final class RankScheduler implements Pacer.Paced {
+final class RankScheduler {
   private static final double NANOS_PER_SECOND = 1e9;
 
   private final int rank;
@@ -38,20 +39,29 @@ final class RankScheduler implements Pacer.Paced {
   private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final PassMeter meter = new PassMeter();
   private final AtomicInteger live = new AtomicInteger();
-  private boolean passing;
-  private long passNanos; // how long the pass under way, or the last one, takes
-  private long passEnd; // by the pacer's clock
+  private final RankSeries series;
+  private final Runnable wake;
   private ForwardPass.@Nullable Work scheduled; // of the pass under way, like what follows
   private ForwardPass.@Nullable Work queued;
   private volatile long preemptions; // written by each tick
   private volatile boolean clearAsked;
   private volatile boolean ended;
-  private volatile Pacer.@Nullable Driven driven;
   private volatile PassReport.@Nullable Listener passes;
   private volatile RankLoad load; // replaced by each tick
 
+  /**
+   * @param wake makes the group's thread look soon
+   */
   RankScheduler(
-      int rank, MockEngineConfig config, PagedKvCache cache, PassEvents events, CancelLog cancels) {
+      int rank,
+      MockEngineConfig config,
+      PagedKvCache cache,
+      PassEvents events,
+      CancelLog cancels,
+      RankSeries series,
+      Runnable wake) {
+    this.series = series;
+    this.wake = wake;
     this.rank = rank;
     this.config = config;
     this.cache = cache;
@@ -67,16 +77,8 @@ final class RankScheduler implements Pacer.Paced {
     this.load = measure();
   }
 
-  /** Starts to be driven; called once. */
-  void start(Pacer pacer) {
-    driven = pacer.drive("mock-engine-rank-" + rank, this);
-  }
-
   void wake() {
-    var by = driven;
-    if (by != null) {
-      by.wake();
-    }
+    wake.run();
   }
 
   /**
@@ -128,45 +130,40 @@ final class RankScheduler implements Pacer.Paced {
     passes = listener;
   }
 
-  @Override
-  public long tick(long now) {
+  /** Takes in what has come, and lets go of what has ended before its time. */
+  void look(long now) {
     for (var next = inbox.poll(); next != null; next = inbox.poll()) {
       plan.waiting.add(next);
     }
     dropEnded(now);
-    if (passing && now - passEnd >= 0) {
-      endPass();
-    }
-    if (!passing) {
-      if (clearAsked) {
-        clearAsked = false;
-        cache.clear();
-        events.tell();
-      }
-      beginPass(now);
-    }
-    preemptions = plan.preemptions();
-    load = measure();
-    long wait = untilDeadline(now);
-    return passing ? Math.min(wait, Math.max(0, passEnd - now)) : wait;
   }
 
-  private void beginPass(long now) {
-    passing = plan.plan();
-    if (!passing) {
+  /**
+   * Plans the next pass.
+   *
+   * @return how long it takes, {@link RankGroup#NO_PASS} when there is nothing to compute
+   */
+  long beginPass() {
+    if (clearAsked) {
+      clearAsked = false;
+      cache.clear();
+      events.tell();
+    }
+    if (!plan.plan()) {
       events.tell(); // what a failed admission dropped
-      return;
+      return RankGroup.NO_PASS;
     }
     scheduled = meter.scheduled(plan.scheduled());
     queued = meter.queued(plan.waiting);
-    long took = plan.nanos();
-    boolean follows = now - passEnd < passNanos; // a late tick must not slow the simulation down
-    passEnd = (follows ? passEnd : now) + took;
-    passNanos = took;
+    return plan.nanos();
   }
 
-  private void endPass() {
-    passing = false;
+  /**
+   * Brings the pass out.
+   *
+   * @param passNanos how long it took
+   */
+  void endPass(long passNanos) {
     events.tell();
     var listener = passes;
     if (listener != null && scheduled != null && queued != null) {
@@ -177,6 +174,23 @@ final class RankScheduler implements Pacer.Paced {
         advance((Generation) sequence);
       }
     }
+    scheduled = null;
+    queued = null;
+  }
+
+  /**
+   * Measures the rank for whoever asks.
+   *
+   * @return nanoseconds until the next deadline
+   */
+  long settle(long now) {
+    long preempted = plan.preemptions();
+    if (preempted != preemptions) {
+      series.preemptions().accept(preempted - preemptions);
+      preemptions = preempted;
+    }
+    load = measure();
+    return untilDeadline(now);
   }
 
   private void dropEnded(long now) {
@@ -239,7 +253,7 @@ final class RankScheduler implements Pacer.Paced {
   }
 
   private long untilDeadline(long now) {
-    long wait = IDLE;
+    long wait = Pacer.Paced.IDLE;
     for (var sequence : plan.running) {
       wait = Math.min(wait, Math.max(0, ((Generation) sequence).deadlineNanos - now));
     }
@@ -276,8 +290,8 @@ final class RankScheduler implements Pacer.Paced {
     return events;
   }
 
-  @Override
-  public void end() {
+  /** Ends every generation and frees the cache; the last call of the group's thread. */
+  void end() {
     ended = true;
     plan.waiting.forEach(sequence -> shutDown((Generation) sequence));
     plan.running.forEach(sequence -> shutDown((Generation) sequence));
@@ -292,15 +306,5 @@ final class RankScheduler implements Pacer.Paced {
   private void shutDown(Generation generation) {
     settle(generation);
     generation.stream.fail(TokenStream.shutDown());
-  }
-
-  /** Ends every generation and frees the cache. Idempotent. */
-  void close() {
-    var by = driven;
-    if (by != null) {
-      by.close();
-    } else if (!ended) {
-      end();
-    }
   }
 }

@@ -38,7 +38,8 @@ public final class VllmSeries {
     return new RankSeries(
         metrics.timer(SimulationMetrics.TIME_TO_FIRST_TOKEN, labels),
         metrics.timer(SimulationMetrics.INTER_TOKEN_LATENCY, labels),
-        metrics.timer(SimulationMetrics.REQUEST_LATENCY, labels));
+        metrics.timer(SimulationMetrics.REQUEST_LATENCY, labels),
+        metrics.counter(SimulationMetrics.PREEMPTIONS, labels)::add);
   }
 
   private static double usage(RankLoad load) {

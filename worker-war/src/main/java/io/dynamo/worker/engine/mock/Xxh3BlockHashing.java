@@ -4,30 +4,29 @@ import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
+import io.dynamo.worker.engine.CacheScope;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /** Dynamo's hashes. */
 public final class Xxh3BlockHashing implements BlockHashing {
-  private final @Nullable String adapter;
-  private final @Nullable String salt;
+  private final CacheScope scope;
   private volatile @Nullable BlockHasher hasher; // of the latest block size: there is only one
 
   /** Without adapter and salt. */
   public Xxh3BlockHashing() {
-    this(null, null);
+    this(new CacheScope(null, null));
   }
 
-  private Xxh3BlockHashing(@Nullable String adapter, @Nullable String salt) {
-    this.adapter = adapter;
-    this.salt = salt;
+  private Xxh3BlockHashing(CacheScope scope) {
+    this.scope = scope;
   }
 
   @Override
   public BlockHash block(int[] tokens, int from, int count) {
     var by = hasher;
     if (by == null || by.blockTokens() != count) {
-      by = BlockHasher.of(count, adapter, salt);
+      by = BlockHasher.of(count, scope.adapter(), scope.salt());
       hasher = by;
     }
     return new BlockHash(by.hash(Arrays.copyOfRange(tokens, from, from + count)).block(0));
@@ -40,9 +39,7 @@ public final class Xxh3BlockHashing implements BlockHashing {
   }
 
   @Override
-  public BlockHashing within(@Nullable String otherAdapter, @Nullable String otherSalt) {
-    return otherAdapter == null && otherSalt == null
-        ? this
-        : new Xxh3BlockHashing(otherAdapter, otherSalt);
+  public BlockHashing within(CacheScope other) {
+    return other.isCommon() ? this : new Xxh3BlockHashing(other);
   }
 }

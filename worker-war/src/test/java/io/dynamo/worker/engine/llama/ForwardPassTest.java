@@ -25,9 +25,11 @@ class ForwardPassTest {
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS_EACH = 20;
   private final JavaHostMemory memory = new JavaHostMemory();
+  private final List<KvStore> stores = new ArrayList<>();
 
   @AfterEach
   void close() {
+    stores.forEach(KvStore::close);
     memory.close();
   }
 
@@ -70,6 +72,7 @@ class ForwardPassTest {
     var shape = weights.shape();
     var region = memory.allocate(KvStore.blockBytes(shape, BLOCK_TOKENS) * sequences * BLOCKS_EACH);
     var store = new KvStore(region, shape, BLOCK_TOKENS);
+    stores.add(store);
     return new ForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 1024);
   }
 

@@ -193,6 +193,17 @@ class LlamaEngineTest {
     assertThat(run(engine, prompt, 30).last().usage()).isEqualTo(new Usage(40, 30, 0));
   }
 
+  @Test
+  void theCacheIsEmptiedHoweverOftenThatIsAskedFor() {
+    var engine = engine();
+    var prompt = Requests.prompt(300, 40);
+    run(engine, prompt, 3);
+    for (int i = 0; i < 100; i++) {
+      engine.clearCache();
+    }
+    assertThat(run(engine, prompt, 3).last().usage()).isEqualTo(new Usage(40, 3, 0));
+  }
+
   private int cached(LlamaEngine engine, int[] prompt, Map<String, Object> routing) {
     var plain = Requests.endless(prompt, 3);
     var request =

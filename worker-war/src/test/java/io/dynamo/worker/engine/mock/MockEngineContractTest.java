@@ -2,32 +2,11 @@ package io.dynamo.worker.engine.mock;
 
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
-import io.dynamo.worker.engine.HeapMemory;
-import io.dynamo.worker.engine.ThreadPacer;
-import java.time.Duration;
 
 /** The contract in real time, on threads. */
 class MockEngineContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {
-    var config =
-        new MockEngineConfig(
-            2,
-            4,
-            4,
-            1000,
-            4,
-            256,
-            64,
-            Scheduling.of(new PassTiming.Linear(Duration.ofNanos(1000), Duration.ofMillis(1))),
-            64,
-            7,
-            8);
-    return new MockEngine(
-        config,
-        new OracleTokens(new int[] {10, 11, 12}, 9),
-        new Xxh3BlockHashing(),
-        new HeapMemory(),
-        new ThreadPacer());
+    return MockEngines.quick();
   }
 }

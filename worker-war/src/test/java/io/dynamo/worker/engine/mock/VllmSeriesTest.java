@@ -24,6 +24,7 @@ class VllmSeriesTest {
           "vllm:gpu_cache_usage_perc",
           "vllm:inter_token_latency_seconds",
           "vllm:kv_cache_usage_perc",
+          "vllm:num_preemptions_total",
           "vllm:num_requests_running",
           "vllm:num_requests_waiting",
           "vllm:time_to_first_token_seconds");

@@ -1,5 +1,7 @@
 package io.dynamo.worker.engine.llama.math;
 
+import java.lang.foreign.MemorySegment;
+
 /**
  * The loops that take the time. Without state, safe for concurrent use.
  *
@@ -28,41 +30,13 @@ public interface Kernel {
   void multiply(Matrix matrix, float[] x, int rows, float[] y);
 
   /**
-   * The products of one query with the keys of whole blocks.
+   * Reads keys and values of {@code memory}.
    *
-   * @param keys {@code [dims][blockTokens]} per block
-   * @param keysAt where the first block's keys are; the next block's are {@code stride} further
-   * @param out one product per token, {@code blocks * blockTokens}, overwritten
+   * @param pieceFloats numbers of one layer of a block
+   * @param blockTokens tokens of a block
+   * @param dims numbers of one token's key, and of its value, in one head
    */
-  void scores(
-      float[] query,
-      int queryAt,
-      int dims,
-      float[] keys,
-      int keysAt,
-      int stride,
-      int blocks,
-      int blockTokens,
-      float[] out);
-
-  /**
-   * The sum of values by their weights.
-   *
-   * @param weights one per token
-   * @param values {@code [blockTokens][dims]} per block
-   * @param valuesAt where the first block's values are; the next block's are {@code stride} further
-   * @param out {@code dims} sums from {@code outAt}, overwritten
-   */
-  void weigh(
-      float[] weights,
-      int tokens,
-      float[] values,
-      int valuesAt,
-      int stride,
-      int blockTokens,
-      int dims,
-      float[] out,
-      int outAt);
+  KvReader reader(MemorySegment memory, int pieceFloats, int blockTokens, int dims);
 
   /** Replaces the first {@code count} values by {@code exp(value * scale - shift)}. */
   void exp(float[] values, int count, float scale, float shift);

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.llama.math;
 
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
@@ -65,7 +66,7 @@ public final class PlainKernel implements Kernel {
   }
 
   /** Adds {@code inputs} terms to each of {@code outputs} sums. */
-  private static void addAll(
+  static void addAll(
       float[] m, int at, int outputs, float[] x, int xAt, int inputs, float[] y, int yAt) {
     int i = 0;
     for (; i + 4 <= inputs; i += 4) {
@@ -77,40 +78,8 @@ public final class PlainKernel implements Kernel {
   }
 
   @Override
-  public void scores(
-      float[] query,
-      int queryAt,
-      int dims,
-      float[] keys,
-      int keysAt,
-      int stride,
-      int blocks,
-      int blockTokens,
-      float[] out) {
-    Arrays.fill(out, 0, blocks * blockTokens, 0f);
-    for (int b = 0; b < blocks; b++) {
-      addAll(keys, keysAt + b * stride, blockTokens, query, queryAt, dims, out, b * blockTokens);
-    }
-  }
-
-  @Override
-  public void weigh(
-      float[] weights,
-      int tokens,
-      float[] values,
-      int valuesAt,
-      int stride,
-      int blockTokens,
-      int dims,
-      float[] out,
-      int outAt) {
-    Arrays.fill(out, outAt, outAt + dims, 0f);
-    int at = valuesAt;
-    for (int first = 0; first < tokens; first += blockTokens) {
-      int count = Math.min(blockTokens, tokens - first);
-      addAll(values, at, dims, weights, first, count, out, outAt);
-      at += stride;
-    }
+  public KvReader reader(MemorySegment memory, int pieceFloats, int blockTokens, int dims) {
+    return new PlainKvReader(memory, pieceFloats, blockTokens, dims);
   }
 
   @Override

@@ -15,6 +15,7 @@ import static io.dynamo.worker.engine.llama.math.Exponential.LOG2_E;
 import static io.dynamo.worker.engine.llama.math.Exponential.LOWEST;
 import static io.dynamo.worker.engine.llama.math.Exponential.ROUNDER;
 
+import java.lang.foreign.MemorySegment;
 import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
@@ -194,135 +195,8 @@ final class VectorKernel implements Kernel {
   }
 
   @Override
-  public void scores(
-      float[] query,
-      int queryAt,
-      int dims,
-      float[] keys,
-      int keysAt,
-      int stride,
-      int blocks,
-      int blockTokens,
-      float[] out) {
-    int lanes = blockTokens - blockTokens % LANES;
-    int b = 0;
-    for (; b + 4 <= blocks; b += 4) {
-      for (int t = 0; t < lanes; t += LANES) {
-        int at = keysAt + b * stride + t;
-        fourBlocks(query, queryAt, dims, keys, at, stride, blockTokens, out, b * blockTokens + t);
-      }
-    }
-    for (; b < blocks; b++) {
-      for (int t = 0; t < lanes; t += LANES) {
-        int at = keysAt + b * stride + t;
-        oneBlock(query, queryAt, dims, keys, at, blockTokens, out, b * blockTokens + t);
-      }
-    }
-    if (lanes < blockTokens) {
-      for (b = 0; b < blocks; b++) {
-        for (int t = lanes; t < blockTokens; t++) {
-          float sum = 0f;
-          for (int d = 0; d < dims; d++) {
-            sum =
-                Math.fma(query[queryAt + d], keys[keysAt + b * stride + d * blockTokens + t], sum);
-          }
-          out[b * blockTokens + t] = sum;
-        }
-      }
-    }
-  }
-
-  private static void fourBlocks(
-      float[] query,
-      int queryAt,
-      int dims,
-      float[] keys,
-      int keysAt,
-      int stride,
-      int blockTokens,
-      float[] out,
-      int outAt) {
-    var a = FloatVector.zero(S);
-    var b = a;
-    var c = a;
-    var d = a;
-    int at = keysAt;
-    for (int i = 0; i < dims; i++) {
-      var v = FloatVector.broadcast(S, query[queryAt + i]);
-      a = v.fma(FloatVector.fromArray(S, keys, at), a);
-      b = v.fma(FloatVector.fromArray(S, keys, at + stride), b);
-      c = v.fma(FloatVector.fromArray(S, keys, at + 2 * stride), c);
-      d = v.fma(FloatVector.fromArray(S, keys, at + 3 * stride), d);
-      at += blockTokens;
-    }
-    a.intoArray(out, outAt);
-    b.intoArray(out, outAt + blockTokens);
-    c.intoArray(out, outAt + 2 * blockTokens);
-    d.intoArray(out, outAt + 3 * blockTokens);
-  }
-
-  private static void oneBlock(
-      float[] query,
-      int queryAt,
-      int dims,
-      float[] keys,
-      int keysAt,
-      int blockTokens,
-      float[] out,
-      int outAt) {
-    var a = FloatVector.zero(S);
-    int at = keysAt;
-    for (int i = 0; i < dims; i++) {
-      a = FloatVector.broadcast(S, query[queryAt + i]).fma(FloatVector.fromArray(S, keys, at), a);
-      at += blockTokens;
-    }
-    a.intoArray(out, outAt);
-  }
-
-  @Override
-  public void weigh(
-      float[] weights,
-      int tokens,
-      float[] values,
-      int valuesAt,
-      int stride,
-      int blockTokens,
-      int dims,
-      float[] out,
-      int outAt) {
-    int d = 0;
-    for (; d + 4 * LANES <= dims; d += 4 * LANES) {
-      var a = FloatVector.zero(S);
-      var b = a;
-      var c = a;
-      var e = a;
-      int block = valuesAt + d;
-      for (int first = 0; first < tokens; first += blockTokens) {
-        int end = Math.min(first + blockTokens, tokens);
-        int at = block;
-        for (int t = first; t < end; t++) {
-          var v = FloatVector.broadcast(S, weights[t]);
-          a = v.fma(FloatVector.fromArray(S, values, at), a);
-          b = v.fma(FloatVector.fromArray(S, values, at + LANES), b);
-          c = v.fma(FloatVector.fromArray(S, values, at + 2 * LANES), c);
-          e = v.fma(FloatVector.fromArray(S, values, at + 3 * LANES), e);
-          at += dims;
-        }
-        block += stride;
-      }
-      a.intoArray(out, outAt + d);
-      b.intoArray(out, outAt + d + LANES);
-      c.intoArray(out, outAt + d + 2 * LANES);
-      e.intoArray(out, outAt + d + 3 * LANES);
-    }
-    for (; d < dims; d++) { // only where a head is no multiple of four vectors
-      float sum = 0f;
-      for (int t = 0; t < tokens; t++) {
-        int at = valuesAt + t / blockTokens * stride + t % blockTokens * dims + d;
-        sum = Math.fma(weights[t], values[at], sum);
-      }
-      out[outAt + d] = sum;
-    }
+  public KvReader reader(MemorySegment memory, int pieceFloats, int blockTokens, int dims) {
+    return new VectorKvReader(memory, blockTokens, dims);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.dynamo.worker.engine.llama.math;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import java.lang.foreign.Arena;
 import java.util.Arrays;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
@@ -56,21 +57,39 @@ class KernelTest {
   @ParameterizedTest
   @CsvSource({"1,4,1", "16,64,1", "16,64,3", "16,64,9", "7,10,5", "32,128,6", "20,6,4"})
   void scoresAndValuesAreThoseOfThePlainLoops(int blockTokens, int dims, int blocks) {
-    int stride = 2 * blockTokens * dims + 3;
-    var pieces = numbers(blocks * stride + 11);
-    var query = numbers(dims + 2);
-    var plain = new PlainKernel();
-    var expected = new float[blocks * blockTokens];
-    var scores = new float[expected.length];
-    plain.scores(query, 2, dims, pieces, 5, stride, blocks, blockTokens, expected);
-    kernel.scores(query, 2, dims, pieces, 5, stride, blocks, blockTokens, scores);
-    assertThat(scores).isEqualTo(expected);
-    for (int tokens = 1; tokens <= expected.length; tokens++) {
-      var sums = numbers(dims + 1);
-      var expectedSums = sums.clone();
-      plain.weigh(scores, tokens, pieces, 9, stride, blockTokens, dims, expectedSums, 1);
-      kernel.weigh(scores, tokens, pieces, 9, stride, blockTokens, dims, sums, 1);
-      assertThat(sums).isEqualTo(expectedSums);
+    int piece = 2 * blockTokens * dims + 3;
+    try (var arena = Arena.ofConfined()) {
+      var memory = arena.allocate((blocks + 2L) * piece * Float.BYTES + 1);
+      for (int i = 0; i < (blocks + 2) * piece; i++) {
+        memory.set(KvReader.NUMBER, 1L + (long) i * Float.BYTES, (float) random.nextGaussian());
+      }
+      var pieces = new long[blocks + 1];
+      for (int b = 0; b < blocks; b++) { // anywhere, and not in order
+        pieces[b] = 1L + (blocks - b) * (long) piece * Float.BYTES;
+      }
+      var query = numbers(dims + 2);
+      var plain = new PlainKernel().reader(memory, piece, blockTokens, dims);
+      var own = kernel.reader(memory, piece, blockTokens, dims);
+      plain.open(pieces, blocks);
+      own.open(pieces, blocks);
+      var expected = new float[blocks * blockTokens];
+      var scores = new float[expected.length];
+      plain.scores(query, 2, 3, blocks, expected);
+      own.scores(query, 2, 3, blocks, scores);
+      assertThat(scores).isEqualTo(expected);
+      float last = 0f;
+      for (int d = 0; d < dims; d++) {
+        long at = pieces[blocks - 1] + (3L + d * blockTokens + blockTokens - 1) * Float.BYTES;
+        last = Math.fma(query[2 + d], memory.get(KvReader.NUMBER, at), last);
+      }
+      assertThat(scores[scores.length - 1]).as("a sum written down").isEqualTo(last);
+      for (int tokens = 1; tokens <= expected.length; tokens++) {
+        var sums = numbers(dims + 1);
+        var expectedSums = sums.clone();
+        plain.weigh(scores, tokens, 2, expectedSums, 1);
+        own.weigh(scores, tokens, 2, sums, 1);
+        assertThat(sums).isEqualTo(expectedSums);
+      }
     }
   }
 

@@ -1,0 +1,42 @@
+package io.dynamo.worker.wiring;
+
+import io.dynamo.config.RouterCard;
+import io.dynamo.config.RouterSettings;
+import io.dynamo.json.Json;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How a worker asks to be routed to: Dynamo's {@code router_config} of a model card, which counts
+ * for its model's workers in place of what the frontend says, here and there.
+ */
+final class RoutingWish {
+  private static final String KEY = "dynamo.worker.router-config";
+
+  private RoutingWish() {}
+
+  /**
+   * The member of the card; empty when nothing is asked for.
+   *
+   * @param own what counts without it
+   * @throws IllegalArgumentException when a router would not heed all of it
+   */
+  static Map<String, @Nullable Object> of(@Nullable String text, RouterSettings own) {
+    if (text == null) {
+      return Map.of();
+    }
+    Map<String, @Nullable Object> asked;
+    try {
+      asked = Json.readObject(text.getBytes(StandardCharsets.UTF_8)).members();
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(KEY + " is no JSON object: " + e.getMessage(), e);
+    }
+    var ignored = RouterCard.read(asked, own).ignored();
+    if (!ignored.isEmpty()) {
+      throw new IllegalArgumentException(
+          KEY + " has what no router would heed: " + String.join("; ", ignored));
+    }
+    return asked;
+  }
+}
