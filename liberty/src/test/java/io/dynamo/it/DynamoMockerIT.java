@@ -23,7 +23,7 @@ class DynamoMockerIT {
     return ServerProcess.Plan.named(name)
         .with("DYN_DISCOVERY_BACKEND", "file")
         .with("DYN_FILE_KV", store.toString())
-        .with("JVM_ARGS", "-Xmx512m -Ddynamo.role=frontend")
+        .jvm("-Ddynamo.role=frontend")
         .start();
   }
 

@@ -16,8 +16,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,8 @@ final class ServerProcess implements AutoCloseable {
   private static final Path CONFIG = Path.of(System.getProperty("dynamo.it.config"));
   private static final Path EAR = Path.of(System.getProperty("dynamo.it.ear"));
   private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));
-  private static final Duration START = Duration.ofMinutes(2);
+  private static final Duration START = Duration.ofMinutes(4); // of three at once on a busy machine
+  private static final Duration ASK_AGAIN = Duration.ofMillis(100); // while it starts
   private static final Duration STOP = Duration.ofSeconds(45); // Liberty quiesces for up to 30 s
   private static final HttpClient HTTP = client().build();
 
@@ -59,16 +62,27 @@ final class ServerProcess implements AutoCloseable {
   /**
    * What a server is started with. Immutable.
    *
+   * @param jvm more arguments of its JVM
    * @param tls what to speak to it with; null speaks in the clear
    */
-  record Plan(String name, Map<String, String> environment, @Nullable SSLContext tls) {
+  record Plan(
+      String name, Map<String, String> environment, List<String> jvm, @Nullable SSLContext tls) {
+    private static final List<String> SMALL = List.of("-Xmx512m");
+
+    /**
+     * Short lives: half of the processor time of a start would go to code that is optimized too
+     * late to be of use.
+     */
+    private static final String QUICK = "-XX:TieredStopAtLevel=1";
+
     Plan {
       environment = Map.copyOf(environment);
+      jvm = List.copyOf(jvm);
     }
 
     /** A server that plays all roles. */
     static Plan named(String name) {
-      return new Plan(name, Map.of(), null);
+      return new Plan(name, Map.of(), SMALL, null);
     }
 
     /**
@@ -81,12 +95,26 @@ final class ServerProcess implements AutoCloseable {
     Plan with(String variable, String value) {
       var more = new LinkedHashMap<>(environment);
       more.put(variable, value);
-      return new Plan(name, more, tls);
+      return new Plan(name, more, jvm, tls);
+    }
+
+    /** More arguments of the server's JVM. */
+    Plan jvm(String... arguments) {
+      return new Plan(
+          name, environment, Stream.concat(jvm.stream(), Stream.of(arguments)).toList(), tls);
     }
 
     /** A server that is spoken to with {@code client}. */
     Plan over(SSLContext client) {
-      return new Plan(name, environment, client);
+      return new Plan(name, environment, jvm, client);
+    }
+
+    /** The engine that computes lives on optimized code; all others are quick to start. */
+    private String jvmArguments() {
+      var arguments = String.join(" ", jvm);
+      return "llama".equals(environment.get("DYNAMO_WORKER_ENGINE"))
+          ? arguments
+          : arguments + " " + QUICK;
     }
 
     /** Starts it; the caller closes it. Returns before it is ready. */
@@ -114,7 +142,7 @@ final class ServerProcess implements AutoCloseable {
     environment.put("JAVA_HOME", System.getProperty("java.home"));
     environment.put("WLP_USER_DIR", user.toString());
     environment.put("DYN_HTTP_PORT", Integer.toString(port));
-    environment.put("JVM_ARGS", "-Xmx512m -XX:TieredStopAtLevel=1"); // short lives
+    environment.put("JVM_ARGS", plan.jvmArguments());
     environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());
@@ -136,6 +164,7 @@ final class ServerProcess implements AutoCloseable {
     Polling.until(
         name + " ready",
         START,
+        ASK_AGAIN,
         () -> {
           if (!process.isAlive()) {
             throw new IllegalStateException(

@@ -28,7 +28,10 @@ class ServerProcessIT {
   @Test
   void killedServerIsGoneAtOnce() {
     try (var server = ServerProcess.Plan.named("killed").start()) {
-      server.awaitReady();
+      Polling.until( // Java runs; it need not serve yet
+          "the server is launched",
+          Duration.ofMinutes(1),
+          () -> server.console().contains("CWWKE0001I"));
       var java = server.java();
 
       server.kill();
