@@ -63,10 +63,15 @@ final class ServerProcess implements AutoCloseable {
    * What a server is started with. Immutable.
    *
    * @param jvm more arguments of its JVM
+   * @param prepared whether it finds what an earlier start of such a server has worked out
    * @param tls what to speak to it with; null speaks in the clear
    */
   record Plan(
-      String name, Map<String, String> environment, List<String> jvm, @Nullable SSLContext tls) {
+      String name,
+      Map<String, String> environment,
+      List<String> jvm,
+      boolean prepared,
+      @Nullable SSLContext tls) {
     private static final List<String> SMALL = List.of("-Xmx512m");
 
     /**
@@ -82,7 +87,7 @@ final class ServerProcess implements AutoCloseable {
 
     /** A server that plays all roles. */
     static Plan named(String name) {
-      return new Plan(name, Map.of(), SMALL, null);
+      return new Plan(name, Map.of(), SMALL, true, null);
     }
 
     /**
@@ -95,18 +100,23 @@ final class ServerProcess implements AutoCloseable {
     Plan with(String variable, String value) {
       var more = new LinkedHashMap<>(environment);
       more.put(variable, value);
-      return new Plan(name, more, jvm, tls);
+      return new Plan(name, more, jvm, prepared, tls);
     }
 
     /** More arguments of the server's JVM. */
     Plan jvm(String... arguments) {
-      return new Plan(
-          name, environment, Stream.concat(jvm.stream(), Stream.of(arguments)).toList(), tls);
+      var more = Stream.concat(jvm.stream(), Stream.of(arguments)).toList();
+      return new Plan(name, environment, more, prepared, tls);
+    }
+
+    /** A server that starts for the first time, as after its installation. */
+    Plan fresh() {
+      return new Plan(name, environment, jvm, false, tls);
     }
 
     /** A server that is spoken to with {@code client}. */
     Plan over(SSLContext client) {
-      return new Plan(name, environment, jvm, client);
+      return new Plan(name, environment, jvm, prepared, client);
     }
 
     /** The engine that computes lives on optimized code; all others are quick to start. */
@@ -134,6 +144,9 @@ final class ServerProcess implements AutoCloseable {
     copyTree(CONFIG, folder);
     Files.createDirectories(folder.resolve("apps"));
     Files.copy(EAR, folder.resolve("apps/dynamo.ear"), StandardCopyOption.REPLACE_EXISTING);
+    if (plan.prepared()) {
+      PreparedServer.copyTo(folder);
+    }
     int port = freePort();
     var console = user.resolve("console.log");
     var builder = new ProcessBuilder(WLP.resolve("bin/server").toString(), "run", plan.name());
@@ -272,7 +285,7 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  private static void copyTree(Path from, Path to) throws IOException {
+  static void copyTree(Path from, Path to) throws IOException {
     try (var files = Files.walk(from)) {
       for (var file : files.toList()) {
         var target = to.resolve(from.relativize(file).toString());

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class ServerProcessIT {
   @Test
   void packagedServerComesUpQuietlyAndEndsOnSigterm() {
-    try (var server = ServerProcess.Plan.named("quiet").start()) {
+    try (var server = ServerProcess.Plan.named("quiet").fresh().start()) {
       server.awaitReady();
 
       Polling.until( // the application is ready a moment before its server says so
