@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -16,8 +17,6 @@ import java.util.Map;
 final class Cluster implements AutoCloseable {
   /** The model that ships with the server. */
   static final String MODEL = "tiny";
-
-  private static final String JVM_ARGS = "-Xmx512m -Ddynamo.role=";
 
   private final Plan plan;
   private final Path store;
@@ -31,30 +30,20 @@ final class Cluster implements AutoCloseable {
   /**
    * What a cluster is started with.
    *
-   * @param frontendArgs more arguments of the frontend's JVM
    * @param worker environment of each worker
    * @param workerRole of each worker; with {@code all} each is another frontend, too
    */
-  record Plan(
-      String name,
-      int workers,
-      String frontendArgs,
-      Map<String, String> worker,
-      String workerRole) {
+  record Plan(String name, int workers, Map<String, String> worker, String workerRole) {
     static Plan of(String name, int workers) {
-      return new Plan(name, workers, "", Map.of(), "worker");
+      return new Plan(name, workers, Map.of(), "worker");
     }
 
     Plan worker(Map<String, String> environment) {
-      return new Plan(name, workers, frontendArgs, environment, workerRole);
-    }
-
-    Plan frontendArgs(String args) {
-      return new Plan(name, workers, args, worker, workerRole);
+      return new Plan(name, workers, environment, workerRole);
     }
 
     Plan workerRole(String role) {
-      return new Plan(name, workers, frontendArgs, worker, role);
+      return new Plan(name, workers, worker, role);
     }
 
     /** Starts all, and returns when the frontend sees every worker. */
@@ -70,28 +59,25 @@ final class Cluster implements AutoCloseable {
     }
   }
 
-  /** One after the other: together they would only share the processors. */
+  /** All at once: where one waits for its disk or for a thread of its own, another computes. */
   private void startAll() {
-    servers.add(
-        server(plan.name + "-frontend")
-            .with("JVM_ARGS", JVM_ARGS + "frontend " + plan.frontendArgs)
-            .start());
+    servers.add(server(plan.name + "-frontend", "frontend").start());
     for (int i = 0; i < plan.workers; i++) {
-      servers.add(startWorker(i));
-      servers.getLast().awaitReady();
+      servers.add(startWorker(i, Map.of()));
     }
-    servers.getFirst().awaitReady(); // once it has found a model
-    awaitRegistered();
+    servers.forEach(ServerProcess::awaitReady); // the frontend once it has found a model
+    awaitRegistered(frontend());
     Polling.until(
         "the model is listed",
         Duration.ofSeconds(30),
         () -> frontend().get("/v1/models").body().contains('"' + MODEL + '"'));
   }
 
-  private ServerProcess startWorker(int index) {
-    var worker =
-        server(plan.name + "-worker-" + index).with("JVM_ARGS", JVM_ARGS + plan.workerRole);
-    for (var setting : plan.worker.entrySet()) {
+  private ServerProcess startWorker(int index, Map<String, String> settings) {
+    var worker = server(plan.name + "-worker-" + index, plan.workerRole);
+    var all = new HashMap<>(plan.worker);
+    all.putAll(settings);
+    for (var setting : all.entrySet()) {
       worker = worker.with(setting.getKey(), setting.getValue());
     }
     return worker.start();
@@ -99,15 +85,42 @@ final class Cluster implements AutoCloseable {
 
   /** Starts a worker in place of one that is killed here, if it lives. */
   void replaceWorker(int index) {
-    worker(index).close();
-    servers.set(index + 1, startWorker(index));
-    worker(index).awaitReady();
-    awaitRegistered();
+    replaceWorker(index, Map.of());
   }
 
-  private void awaitRegistered() {
+  /**
+   * The same with an environment of its own.
+   *
+   * @param settings beside those of the plan, or in their place
+   */
+  void replaceWorker(int index, Map<String, String> settings) {
+    worker(index).close();
+    servers.set(index + 1, startWorker(index, settings));
+    worker(index).awaitReady();
+    awaitRegistered(frontend());
+  }
+
+  /**
+   * Starts another frontend of the same workers; the caller closes it. Returns when it sees every
+   * worker.
+   */
+  ServerProcess startFrontend(String name, String... args) {
+    var another = server(plan.name + "-" + name, "frontend").jvm(args).start().awaitReady();
+    try {
+      awaitRegistered(another);
+      return another;
+    } catch (RuntimeException | Error failed) {
+      another.close();
+      throw failed;
+    }
+  }
+
+  /** They alone are in discovery, and {@code frontend} has heard so. */
+  private void awaitRegistered(ServerProcess frontend) {
     Polling.until(
         "all workers are registered", Duration.ofSeconds(30), () -> registered() == plan.workers);
+    ServerFacts.awaitMetric(
+        frontend, "dynamo_component_router_worker_registered", "", plan.workers);
   }
 
   /** The folder through which they find each other. */
@@ -115,8 +128,9 @@ final class Cluster implements AutoCloseable {
     return store;
   }
 
-  private ServerProcess.Plan server(String name) {
+  private ServerProcess.Plan server(String name, String role) {
     return ServerProcess.Plan.named(name)
+        .jvm("-Ddynamo.role=" + role)
         .with("DYN_DISCOVERY_BACKEND", "file")
         .with("DYN_FILE_KV", store.toString());
   }

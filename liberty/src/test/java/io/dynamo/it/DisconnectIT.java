@@ -39,7 +39,7 @@ class DisconnectIT {
   @Test
   void withoutTheNativeLibraryHeartbeatsFindTheClientThatHungUp() throws Exception {
     // to the library's loader, a machine that it was not built for
-    var plan = plan("disconnect-java").with("JVM_ARGS", "-Xmx512m -Dos.arch=x86-64-unknown");
+    var plan = plan("disconnect-java").jvm("-Dos.arch=x86-64-unknown");
     try (var server = plan.start().awaitReady()) {
       assertThat(server.get("/health/ready").body()).doesNotContain("\"native\":\"present\"");
       assertThat(server.messages())

@@ -34,7 +34,7 @@ class DynamoFrontendIT {
             .with("DYN_FILE_KV", store.toString())
             // the same for all: Dynamo takes workers for one fleet only when their paths agree
             .with("DYNAMO_WORKER_MODEL_PATH", PeerProcess.model().toString())
-            .with("JVM_ARGS", "-Xmx512m -Ddynamo.role=worker");
+            .jvm("-Ddynamo.role=worker");
     for (var setting : environment.entrySet()) {
       plan = plan.with(setting.getKey(), setting.getValue());
     }
@@ -90,7 +90,8 @@ class DynamoFrontendIT {
   private static void completionsAreAnswered(PeerProcess frontend) throws Exception {
     var body =
         """
-        {"model":"tiny","prompt":"one two three","max_tokens":8,"temperature":0,"stream":%s}""";
+        {"model":"tiny","prompt":"one two three","max_tokens":8,"temperature":0,"stream":%s}\
+        """;
     var whole = frontend.post("/v1/completions", body.formatted(false));
     assertThat(whole.statusCode()).as(whole.body()).isEqualTo(200);
     var text = JSON.readTree(whole.body()).at("/choices/0/text").textValue();

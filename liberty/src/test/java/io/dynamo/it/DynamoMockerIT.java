@@ -7,6 +7,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -14,16 +17,42 @@ import org.junit.jupiter.api.io.TempDir;
 class DynamoMockerIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
+  private static final String MIGRATIONS = "dynamo_frontend_model_migration_total";
+  private static final String ONGOING = "migration_type=\"ongoing_request\"";
+  private static final String REQUESTS = "dynamo_frontend_requests_total";
+  private static final String ERROR = "status=\"error\"";
+
   private static final Map<String, String> PROBED =
       Map.of("DYN_HEALTH_CHECK_ENABLED", "true", "DYN_CANARY_WAIT_TIME", "1");
 
-  @TempDir Path store;
+  @TempDir static Path store;
 
-  private ServerProcess frontend(String name) {
+  @SuppressWarnings("NullAway.Init") // before all
+  private static ServerProcess frontend;
+
+  @BeforeAll
+  static void start() {
+    frontend = frontend("peer-mocker-frontend"); // ready once it has found a mocker
+    Polling.until(
+        "it answers", Duration.ofMinutes(4), () -> frontend.get("/v1/models").statusCode() == 200);
+  }
+
+  @AfterAll
+  static void stop() {
+    frontend.close();
+  }
+
+  /** The mockers of the test before may leave a lease to run out. */
+  @AfterEach
+  void mockersAreForgotten() {
+    awaitListed(frontend, false);
+  }
+
+  private static ServerProcess frontend(String name) {
     return ServerProcess.Plan.named(name)
         .with("DYN_DISCOVERY_BACKEND", "file")
         .with("DYN_FILE_KV", store.toString())
-        .with("JVM_ARGS", "-Xmx512m -Ddynamo.role=frontend")
+        .jvm("-Ddynamo.role=frontend")
         .start();
   }
 
@@ -36,8 +65,7 @@ class DynamoMockerIT {
 
   @Test
   void theMockerIsFoundAnswersIsCancelledAndVanishes() throws Exception {
-    try (var frontend = frontend("peer-mocker-frontend");
-        var mocker = PeerProcess.mocker("mocker", store, PROBED, "--speedup-ratio", "1")) {
+    try (var mocker = PeerProcess.mocker("mocker", store, PROBED, "--speedup-ratio", "1")) {
       frontend.awaitReady();
       awaitListed(frontend, true);
 
@@ -55,7 +83,7 @@ class DynamoMockerIT {
           }
         }
       }
-      aClientThatHangsUpIsACancelAtTheMocker(frontend, mocker);
+      aClientThatHangsUpIsACancelAtTheMocker(mocker);
       Polling.until("its canary sings", LIMIT, () -> mocker.get("/health").statusCode() == 200);
 
       mocker.terminate();
@@ -63,8 +91,7 @@ class DynamoMockerIT {
     }
   }
 
-  private static void aClientThatHangsUpIsACancelAtTheMocker(
-      ServerProcess frontend, PeerProcess mocker) throws Exception {
+  private static void aClientThatHangsUpIsACancelAtTheMocker(PeerProcess mocker) throws Exception {
     var cancellations = "dynamo_component_cancellation_total";
     long before = mocker.metric(cancellations);
     var body = ChatClient.body(Cluster.MODEL, "Never mind", 3000, true);
@@ -88,12 +115,12 @@ class DynamoMockerIT {
   @Test
   void ourRouterChoosesByTheMockersEvents() throws Exception {
     var block = List.of("--block-size", "16").toArray(String[]::new);
-    try (var frontend = frontend("peer-kv-frontend");
-        var early = PeerProcess.mocker("mocker-kv-early", store, block)) {
+    long never = recovered(frontend);
+    try (var early = PeerProcess.mocker("mocker-kv-early", store, block)) {
       frontend.awaitReady();
       awaitListed(frontend, true);
       LongPrompts.askAll(frontend.port()); // the late one is not there yet: all prefixes are here
-      Polling.until("it was asked for what it holds", LIMIT, () -> recovered(frontend) > 0);
+      Polling.until("it was asked for what it holds", LIMIT, () -> recovered(frontend) > never);
       long asked = recovered(frontend);
       try (var late = PeerProcess.mocker("mocker-kv-late", store, block)) {
         Polling.until("the second was asked too", LIMIT, () -> recovered(frontend) > asked);
@@ -126,11 +153,10 @@ class DynamoMockerIT {
 
   @Test
   void aRouterThatComesLateAsksTheMockersWhatTheyHold() throws Exception {
-    try (var mocker = PeerProcess.mocker("mocker-kv-held", store, "--block-size", "16");
-        var first = frontend("peer-kv-first")) {
-      first.awaitReady();
-      awaitListed(first, true);
-      LongPrompts.askAll(first.port());
+    try (var mocker = PeerProcess.mocker("mocker-kv-held", store, "--block-size", "16")) {
+      frontend.awaitReady();
+      awaitListed(frontend, true);
+      LongPrompts.askAll(frontend.port());
       try (var second = frontend("peer-kv-second")) { // heard none of the events
         second.awaitReady();
         awaitListed(second, true);
@@ -162,26 +188,23 @@ class DynamoMockerIT {
   void streamsOfAKilledOrTerminatedMockerGoOnElsewhere() throws Exception {
     int streams = 32;
     int tokens = 200;
-    try (var frontend = frontend("peer-mockers-frontend");
-        var killed = PeerProcess.mocker("mocker-killed", store);
+    long moved = ServerFacts.metric(frontend, MIGRATIONS, ONGOING);
+    long failed = ServerFacts.metric(frontend, REQUESTS, ERROR);
+    try (var killed = PeerProcess.mocker("mocker-killed", store);
         var drained = PeerProcess.mocker("mocker-drained", store)) {
       frontend.awaitReady();
       awaitListed(frontend, true);
-      Polling.until("both serve", LIMIT, () -> bothServe(frontend, killed, drained));
+      Polling.until("both serve", LIMIT, () -> bothServe(killed, drained));
       try (var crowd = Crowd.ask(frontend, 0, streams, tokens)) {
         crowd.awaitFlowing();
         long moving = killed.metric("dynamo_component_inflight_requests");
         assertThat(moving).as("streams of the mocker to be killed").isPositive();
         killed.kill();
         assertThat(crowd.outcomes()).allSatisfy(outcome -> assertThat(outcome.error()).isNull());
-        ServerFacts.awaitMetric(
-            frontend,
-            "dynamo_frontend_model_migration_total",
-            "migration_type=\"ongoing_request\"",
-            moving);
+        ServerFacts.awaitMetric(frontend, MIGRATIONS, ONGOING, moved + moving);
       }
       try (var third = PeerProcess.mocker("mocker-third", store)) {
-        Polling.until("both serve", LIMIT, () -> bothServe(frontend, drained, third));
+        Polling.until("both serve", LIMIT, () -> bothServe(drained, third));
         try (var crowd = Crowd.ask(frontend, streams, streams, tokens)) {
           crowd.awaitFlowing();
           drained.terminate();
@@ -193,12 +216,11 @@ class DynamoMockerIT {
         }
       }
       ServerFacts.awaitMetric(frontend, "dynamo_frontend_inflight_requests", "", 0);
-      ServerFacts.awaitMetric(frontend, "dynamo_frontend_requests_total", "status=\"error\"", 0);
+      ServerFacts.awaitMetric(frontend, REQUESTS, ERROR, failed);
     }
   }
 
-  private static boolean bothServe(ServerProcess frontend, PeerProcess one, PeerProcess other)
-      throws Exception {
+  private static boolean bothServe(PeerProcess one, PeerProcess other) throws Exception {
     try (var crowd = Crowd.ask(frontend, 1000, 8, 2)) {
       crowd.outcomes();
     }

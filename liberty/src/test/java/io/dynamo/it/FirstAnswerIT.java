@@ -27,7 +27,6 @@ class FirstAnswerIT {
     server =
         ServerProcess.Plan.named("first-answer")
             .with("DYNAMO_WORKER_ENGINE", "llama")
-            .with("JVM_ARGS", "-Xmx512m")
             .start()
             .awaitReady();
   }

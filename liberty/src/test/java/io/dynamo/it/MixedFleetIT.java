@@ -37,7 +37,7 @@ class MixedFleetIT {
         .with("DYN_FILE_KV", store.toString())
         .with("DYNAMO_WORKER_MODEL_PATH", PeerProcess.model().toString())
         .with("DYNAMO_WORKER_TOKEN_INTERVAL", "10ms")
-        .with("JVM_ARGS", "-Xmx512m -Ddynamo.role=" + role);
+        .jvm("-Ddynamo.role=" + role);
   }
 
   /** Of the same shape as ours, as far as it enters the fleet's fingerprint. */

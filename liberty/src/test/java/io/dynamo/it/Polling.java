@@ -6,7 +6,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /** Waits at process borders, where nothing can notify. */
 final class Polling {
-  private static final long INTERVAL_NANOS = Duration.ofMillis(20).toNanos();
+  private static final Duration INTERVAL = Duration.ofMillis(20);
 
   private Polling() {}
 
@@ -29,7 +29,7 @@ final class Polling {
       } catch (Exception broken) {
         throw new AssertionError("could not be checked", broken);
       }
-      LockSupport.parkNanos(INTERVAL_NANOS);
+      LockSupport.parkNanos(INTERVAL.toNanos());
     }
   }
 
@@ -40,6 +40,11 @@ final class Polling {
    * @throws AssertionError when the answer is still no after {@code limit}
    */
   static long until(String what, Duration limit, Callable<Boolean> question) {
+    return until(what, limit, INTERVAL, question);
+  }
+
+  /** The same, asked less often, or more: a question may cost the one that is asked. */
+  static long until(String what, Duration limit, Duration interval, Callable<Boolean> question) {
     long started = System.nanoTime();
     Exception last = null;
     while (System.nanoTime() - started < limit.toNanos()) {
@@ -50,7 +55,7 @@ final class Polling {
       } catch (Exception notYet) {
         last = notYet;
       }
-      LockSupport.parkNanos(INTERVAL_NANOS);
+      LockSupport.parkNanos(interval.toNanos());
     }
     throw new AssertionError(what + ": not within " + limit, last);
   }

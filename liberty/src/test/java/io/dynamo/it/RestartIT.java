@@ -22,9 +22,7 @@ class RestartIT {
   @Test
   void restartsLeaveNoPortNoThreadAndNoClassLoaderBehind() throws Exception {
     // What soft references alone hold is not left behind: memory that is wanted takes it.
-    var plan =
-        ServerProcess.Plan.named("restart")
-            .with("JVM_ARGS", "-Xmx512m -XX:TieredStopAtLevel=1 -XX:SoftRefLRUPolicyMSPerMB=0");
+    var plan = ServerProcess.Plan.named("restart").jvm("-XX:SoftRefLRUPolicyMSPerMB=0");
     try (var server = plan.start()) {
       server.awaitReady();
       chat(server);

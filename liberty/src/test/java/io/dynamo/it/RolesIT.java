@@ -19,9 +19,7 @@ class RolesIT {
   @Test
   void roleFileFixesTheRoleWhateverTheEnvironmentSays() throws Exception {
     var plan =
-        ServerProcess.Plan.named("role-file")
-            .roles("frontend,router")
-            .with("JVM_ARGS", "-Ddynamo.role=worker -Xmx512m");
+        ServerProcess.Plan.named("role-file").roles("frontend,router").jvm("-Ddynamo.role=worker");
     try (var worker = plan.start()) {
       worker.awaitReady();
 

@@ -16,8 +16,10 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
@@ -30,7 +32,8 @@ final class ServerProcess implements AutoCloseable {
   private static final Path CONFIG = Path.of(System.getProperty("dynamo.it.config"));
   private static final Path EAR = Path.of(System.getProperty("dynamo.it.ear"));
   private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));
-  private static final Duration START = Duration.ofMinutes(2);
+  private static final Duration START = Duration.ofMinutes(4); // of three at once on a busy machine
+  private static final Duration ASK_AGAIN = Duration.ofMillis(100); // while it starts
   private static final Duration STOP = Duration.ofSeconds(45); // Liberty quiesces for up to 30 s
   private static final HttpClient HTTP = client().build();
 
@@ -59,16 +62,32 @@ final class ServerProcess implements AutoCloseable {
   /**
    * What a server is started with. Immutable.
    *
+   * @param jvm more arguments of its JVM
+   * @param prepared whether it finds what an earlier start of such a server has worked out
    * @param tls what to speak to it with; null speaks in the clear
    */
-  record Plan(String name, Map<String, String> environment, @Nullable SSLContext tls) {
+  record Plan(
+      String name,
+      Map<String, String> environment,
+      List<String> jvm,
+      boolean prepared,
+      @Nullable SSLContext tls) {
+    private static final List<String> SMALL = List.of("-Xmx512m");
+
+    /**
+     * Short lives: half of the processor time of a start would go to code that is optimized too
+     * late to be of use.
+     */
+    private static final String QUICK = "-XX:TieredStopAtLevel=1";
+
     Plan {
       environment = Map.copyOf(environment);
+      jvm = List.copyOf(jvm);
     }
 
     /** A server that plays all roles. */
     static Plan named(String name) {
-      return new Plan(name, Map.of(), null);
+      return new Plan(name, Map.of(), SMALL, true, null);
     }
 
     /**
@@ -81,12 +100,31 @@ final class ServerProcess implements AutoCloseable {
     Plan with(String variable, String value) {
       var more = new LinkedHashMap<>(environment);
       more.put(variable, value);
-      return new Plan(name, more, tls);
+      return new Plan(name, more, jvm, prepared, tls);
+    }
+
+    /** More arguments of the server's JVM. */
+    Plan jvm(String... arguments) {
+      var more = Stream.concat(jvm.stream(), Stream.of(arguments)).toList();
+      return new Plan(name, environment, more, prepared, tls);
+    }
+
+    /** A server that starts for the first time, as after its installation. */
+    Plan fresh() {
+      return new Plan(name, environment, jvm, false, tls);
     }
 
     /** A server that is spoken to with {@code client}. */
     Plan over(SSLContext client) {
-      return new Plan(name, environment, client);
+      return new Plan(name, environment, jvm, prepared, client);
+    }
+
+    /** The engine that computes lives on optimized code; all others are quick to start. */
+    private String jvmArguments() {
+      var arguments = String.join(" ", jvm);
+      return "llama".equals(environment.get("DYNAMO_WORKER_ENGINE"))
+          ? arguments
+          : arguments + " " + QUICK;
     }
 
     /** Starts it; the caller closes it. Returns before it is ready. */
@@ -106,6 +144,9 @@ final class ServerProcess implements AutoCloseable {
     copyTree(CONFIG, folder);
     Files.createDirectories(folder.resolve("apps"));
     Files.copy(EAR, folder.resolve("apps/dynamo.ear"), StandardCopyOption.REPLACE_EXISTING);
+    if (plan.prepared()) {
+      PreparedServer.copyTo(folder);
+    }
     int port = freePort();
     var console = user.resolve("console.log");
     var builder = new ProcessBuilder(WLP.resolve("bin/server").toString(), "run", plan.name());
@@ -114,7 +155,7 @@ final class ServerProcess implements AutoCloseable {
     environment.put("JAVA_HOME", System.getProperty("java.home"));
     environment.put("WLP_USER_DIR", user.toString());
     environment.put("DYN_HTTP_PORT", Integer.toString(port));
-    environment.put("JVM_ARGS", "-Xmx512m -XX:TieredStopAtLevel=1"); // short lives
+    environment.put("JVM_ARGS", plan.jvmArguments());
     environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());
@@ -136,6 +177,7 @@ final class ServerProcess implements AutoCloseable {
     Polling.until(
         name + " ready",
         START,
+        ASK_AGAIN,
         () -> {
           if (!process.isAlive()) {
             throw new IllegalStateException(
@@ -243,7 +285,7 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  private static void copyTree(Path from, Path to) throws IOException {
+  static void copyTree(Path from, Path to) throws IOException {
     try (var files = Files.walk(from)) {
       for (var file : files.toList()) {
         var target = to.resolve(from.relativize(file).toString());

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class ServerProcessIT {
   @Test
   void packagedServerComesUpQuietlyAndEndsOnSigterm() {
-    try (var server = ServerProcess.Plan.named("quiet").start()) {
+    try (var server = ServerProcess.Plan.named("quiet").fresh().start()) {
       server.awaitReady();
 
       Polling.until( // the application is ready a moment before its server says so
@@ -28,7 +28,10 @@ class ServerProcessIT {
   @Test
   void killedServerIsGoneAtOnce() {
     try (var server = ServerProcess.Plan.named("killed").start()) {
-      server.awaitReady();
+      Polling.until( // Java runs; it need not serve yet
+          "the server is launched",
+          Duration.ofMinutes(1),
+          () -> server.console().contains("CWWKE0001I"));
       var java = server.java();
 
       server.kill();

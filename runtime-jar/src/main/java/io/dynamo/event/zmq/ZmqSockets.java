@@ -21,7 +21,15 @@ final class ZmqSockets {
   private static final int MAX_SUBSCRIPTION_BYTES = 4096; // what a subscriber may send us at once
   private static final int RECONNECT_MILLIS = 100;
   private static final int RECONNECT_MAX_MILLIS = 2_000;
-  private static final int HANDSHAKE_MILLIS = 10_000;
+  private static final int ACCEPTED_HANDSHAKE_MILLIS = 10_000;
+
+  /**
+   * The library sometimes forgets a connection that it has just made, before a byte is sent
+   * (https://github.com/zeromq/jeromq/pull/1022); the end of this time is what makes it anew. Two
+   * round trips are what a handshake needs.
+   */
+  private static final int CONNECTED_HANDSHAKE_MILLIS = 2_000;
+
   // a subscriber never writes: without these it would hear a vanished host for ever
   private static final int HEARTBEAT_MILLIS = 5_000;
   private static final int HEARTBEAT_TIMEOUT_MILLIS = 15_000;
@@ -52,6 +60,7 @@ final class ZmqSockets {
   PublisherSocket publisher() {
     var socket = unattached();
     try {
+      socket.setHandshakeIvl(ACCEPTED_HANDSHAKE_MILLIS);
       socket.setBacklog(BACKLOG);
       var host = settings.zmqBind();
       boolean ipv6 = host.indexOf(':') >= 0;
@@ -75,6 +84,7 @@ final class ZmqSockets {
   PublisherSocket publisher(List<PeerAddress> brokers) {
     var socket = unattached();
     try {
+      socket.setHandshakeIvl(CONNECTED_HANDSHAKE_MILLIS);
       socket.setReconnectIVL(RECONNECT_MILLIS);
       socket.setReconnectIVLMax(RECONNECT_MAX_MILLIS);
       socket.setHeartbeatIvl(HEARTBEAT_MILLIS);
@@ -97,7 +107,6 @@ final class ZmqSockets {
     socket.setLinger(0);
     socket.setSndHWM(settings.zmqHighWaterMark());
     socket.setMaxMsgSize(MAX_SUBSCRIPTION_BYTES);
-    socket.setHandshakeIvl(HANDSHAKE_MILLIS);
     return socket;
   }
 
@@ -123,7 +132,7 @@ final class ZmqSockets {
       socket.setMaxMsgSize(settings.zmqMaxMessageBytes());
       socket.setReconnectIVL(RECONNECT_MILLIS);
       socket.setReconnectIVLMax(RECONNECT_MAX_MILLIS);
-      socket.setHandshakeIvl(HANDSHAKE_MILLIS);
+      socket.setHandshakeIvl(CONNECTED_HANDSHAKE_MILLIS);
       socket.setHeartbeatIvl(HEARTBEAT_MILLIS);
       socket.setHeartbeatTimeout(HEARTBEAT_TIMEOUT_MILLIS);
       socket.setIPv6(address.isIpv6());

@@ -160,12 +160,18 @@ class ZmqEventPlaneTest extends EventPlaneContract {
   /**
    * What a captured peer said first, said at the times of the protocol: the greeting, READY after
    * the other's greeting, the rest after the other's READY.
+   *
+   * @return whether there was another; the library may forget a connection before it says a byte
    */
-  private static void play(byte[] captured, Socket peer) throws IOException {
+  private static boolean play(byte[] captured, Socket peer) throws IOException {
     var out = peer.getOutputStream();
     var in = peer.getInputStream();
     out.write(captured, 0, GREETING_BYTES);
-    assertThat(in.readNBytes(GREETING_BYTES)).startsWith(0xff);
+    var greeting = in.readNBytes(GREETING_BYTES);
+    if (greeting.length == 0) {
+      return false;
+    }
+    assertThat(greeting).startsWith(0xff);
     out.write(captured, GREETING_BYTES, READY_BYTES);
     var header = in.readNBytes(2);
     assertThat(header[0]).isEqualTo((byte) 4); // a short command
@@ -173,6 +179,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
         .startsWith("\u0005READY");
     int said = GREETING_BYTES + READY_BYTES;
     out.write(captured, said, captured.length - said);
+    return true;
   }
 
   /** A captured publisher that hangs up on all but the last of those who connect. */
@@ -181,11 +188,10 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     Thread.ofVirtual()
         .start(
             () -> {
-              for (int i = 1; i <= times; i++) {
+              for (int heard = 0; heard < times; ) {
                 try {
                   var client = opened(server.accept());
-                  play(captured, client);
-                  if (i < times) {
+                  if (play(captured, client) && ++heard < times) {
                     var _ = client.getInputStream().read(); // its subscription
                     client.close();
                   }
@@ -294,7 +300,7 @@ class ZmqEventPlaneTest extends EventPlaneContract {
     try (var peer = new Socket(InetAddress.getLoopbackAddress(), port)) {
       var captured = CapturedEvent.bytes("zmtp-kv-events.sub2pub.bin");
       var upToReady = Arrays.copyOf(captured, GREETING_BYTES + READY_BYTES);
-      play(upToReady, peer);
+      assertThat(play(upToReady, peer)).isTrue();
       // our greeting is of ZMTP 3.0: who speaks 3.1 then subscribes by a message, not a command
       peer.getOutputStream().write("\u0000\n\u0001kv-events".getBytes(StandardCharsets.US_ASCII));
       peer.setSoTimeout(50);
