@@ -231,6 +231,22 @@ class HttpPortTest {
         .hasMessageContaining("dynamo.http.tls.key = \"" + key + "\" " + why);
   }
 
+  /** As OpenSSL wrote them before PKCS #8. */
+  @Test
+  void aKeyThatIsEncryptedInItsOldFormIsRefusedForItsPassword() throws Exception {
+    var key = output.resolve("key.pem");
+    Files.writeString(
+        key,
+        Certificates.encoded("RSA PRIVATE KEY", new byte[64])
+            .replaceFirst(
+                "KEY-----\n",
+                "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"));
+
+    assertThatThrownBy(() -> open(tls(certificates.certificateFile("server"), key)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("has a password; take it off");
+  }
+
   @Test
   void aFileThatIsNotThereIsRefused() {
     var missing = output.resolve("nothing.pem");
