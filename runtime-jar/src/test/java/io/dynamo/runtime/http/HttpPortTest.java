@@ -120,6 +120,8 @@ class HttpPortTest {
                 Long.parseLong(found(http, "readTimeout=\"(\\d+)s\"")),
                 Long.parseLong(found(http, "writeTimeout=\"(\\d+)s\"")),
                 Integer.parseInt(found(http, "maxOpenConnections=\"(\\d+)\""))));
+    assertThat(found(http, "inactivityTimeout=\"(\\d+)s\""))
+        .isEqualTo(found(http, "readTimeout=\"(\\d+)s\""));
     assertThat(http)
         .contains("id=\"dynamoHttp\"", "id=\"dynamoTcp\"", "id=\"defaultHttpEndpoint\"")
         .contains("${server.output.dir}/" + HttpPort.FOLDER + "/port.xml");
@@ -134,7 +136,8 @@ class HttpPortTest {
             "dynamo.http.max-connections", "77"));
 
     assertThat(piece())
-        .contains("readTimeout=\"1s\"", "writeTimeout=\"2s\"", "maxOpenConnections=\"77\"")
+        .contains("readTimeout=\"1s\"", "writeTimeout=\"2s\"")
+        .contains("inactivityTimeout=\"1s\" maxOpenConnections=\"77\"")
         .doesNotContain("httpEndpoint");
   }
 
