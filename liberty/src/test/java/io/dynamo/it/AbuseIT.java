@@ -70,7 +70,10 @@ class AbuseIT {
               var resets = new Abuse.Resets(server, RESETS_PER_SECOND, probe.prompt())) {
             long started = System.nanoTime();
             abused.add(probe.median("all at once"));
-            LOG.log(Level.INFO, "%.0f resets a second".formatted(resets.made() * 1e9 / (System.nanoTime() - started)));
+            LOG.log(
+                Level.INFO,
+                "%.0f resets a second"
+                    .formatted(resets.made() * 1e9 / (System.nanoTime() - started)));
             assertThat(ServerFacts.worker(server).running()).isGreaterThanOrEqualTo(IDLE_STREAMS);
             assertThat(Footprint.residentMegabytes(server.java())).isLessThan(RESIDENT_MEGABYTES);
             assertThat(uploads.statusLines()).allMatch(line -> line.startsWith("HTTP/1.1 408"));

@@ -99,7 +99,8 @@ class AdmissionIT {
     assertThat(chunked.statusCode()).isEqualTo(413);
     assertThat(chunked.body())
         .contains("more than 1048576 bytes exceeds the limit of 1048576 bytes");
-    var declared = server.post("/v1/chat/completions", HttpRequest.BodyPublishers.ofByteArray(long1));
+    var declared =
+        server.post("/v1/chat/completions", HttpRequest.BodyPublishers.ofByteArray(long1));
     assertThat(declared.statusCode()).isEqualTo(413);
     assertThat(declared.body()).contains("1048577", "1048576");
   }

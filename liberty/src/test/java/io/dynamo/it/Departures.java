@@ -40,7 +40,10 @@ final class Departures {
     }
     Arrays.sort(nanos);
     var median = Duration.ofNanos(nanos[TRIES / 2]);
-    LOG.log(Level.INFO, "%s: median %.1f ms, worst %.1f ms".formatted(name, nanos[TRIES / 2] / 1e6, nanos[TRIES - 1] / 1e6));
+    LOG.log(
+        Level.INFO,
+        "%s: median %.1f ms, worst %.1f ms"
+            .formatted(name, nanos[TRIES / 2] / 1e6, nanos[TRIES - 1] / 1e6));
     return median;
   }
 

@@ -64,7 +64,14 @@ final class FirstToken {
       nanos[i] = once();
     }
     Arrays.sort(nanos);
-    LOG.log(Level.INFO, "first token, %s: median %.1f ms, 90 %% %.1f ms, worst %.1f ms".formatted(during, nanos[PROBES / 2] / 1e6, nanos[PROBES * 9 / 10] / 1e6, nanos[PROBES - 1] / 1e6));
+    LOG.log(
+        Level.INFO,
+        "first token, %s: median %.1f ms, 90 %% %.1f ms, worst %.1f ms"
+            .formatted(
+                during,
+                nanos[PROBES / 2] / 1e6,
+                nanos[PROBES * 9 / 10] / 1e6,
+                nanos[PROBES - 1] / 1e6));
     return Duration.ofNanos(nanos[PROBES / 2]);
   }
 

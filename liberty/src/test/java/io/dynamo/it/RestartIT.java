@@ -31,8 +31,7 @@ class RestartIT {
     try (var collector = new ServerSocket(0, 1000, InetAddress.getLoopbackAddress());
         var server =
             plan.with("OTEL_EXPORT_ENABLED", "true")
-                .with(
-                    "OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:" + collector.getLocalPort())
+                .with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:" + collector.getLocalPort())
                 .start()) {
       server.awaitReady();
       chat(server);

@@ -134,10 +134,7 @@ final class ApiKeys {
         plain("DYN_IGNORE_OPENAI_FE_UNSUPPORTED_FIELDS", IGNORE_UNKNOWN_FIELDS),
         plain("DYN_ENABLE_FORCE_INCLUDE_USAGE", FORCE_USAGE),
         new EnvironmentAliases.Alias(
-            "DYN_DISABLE_FRONTEND_NVEXT",
-            NVEXT.name(),
-            "",
-            EnvironmentAliases::not),
+            "DYN_DISABLE_FRONTEND_NVEXT", NVEXT.name(), "", EnvironmentAliases::not),
         plain("DYN_METADATA_HEADER", METADATA_HEADER),
         plain("DYN_CONTEXT_WINDOW", CONTEXT_WINDOW),
         plain("DYN_MAX_OUTPUT_TOKENS", MAX_OUTPUT_TOKENS),

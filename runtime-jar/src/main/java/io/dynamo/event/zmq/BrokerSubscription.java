@@ -65,8 +65,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
     this.malformed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MALFORMED);
     this.missed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MISSED);
     this.onClose = onClose;
-    var ways =
-        new BrokerWays(() -> delivery.linked(_ -> true), () -> delivery.cut(_ -> true));
+    var ways = new BrokerWays(() -> delivery.linked(_ -> true), () -> delivery.cut(_ -> true));
     for (var endpoint : broker.xpub()) {
       links.add(
           new PeerLink(

@@ -34,8 +34,7 @@ final class OtlpLogs {
           "io.opentelemetry.sdk.trace.samplers.ParentBasedSamplerBuilder");
 
   /** Held, since the log manager's own references are weak. */
-  private static final List<System.Logger> LOGGERS =
-      NAMES.stream().map(System::getLogger).toList();
+  private static final List<System.Logger> LOGGERS = NAMES.stream().map(System::getLogger).toList();
 
   private OtlpLogs() {}
 

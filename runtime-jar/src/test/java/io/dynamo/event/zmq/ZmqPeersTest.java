@@ -206,12 +206,16 @@ class ZmqPeersTest {
             "tcp://[::1]:0",
             "tcp://127.0.0.1:99999",
             "tcp://no.such.host.invalid:1")) {
-      processes.discovery().register(
-          new EventChannel(
-              SUBJECT.scope(), SUBJECT.topic(), id++, new EventTransport.Zmq(endpoint)));
+      processes
+          .discovery()
+          .register(
+              new EventChannel(
+                  SUBJECT.scope(), SUBJECT.topic(), id++, new EventTransport.Zmq(endpoint)));
     }
-    processes.discovery().register(
-        new EventChannel(SUBJECT.scope(), SUBJECT.topic(), 100, new EventTransport.Nats("x")));
+    processes
+        .discovery()
+        .register(
+            new EventChannel(SUBJECT.scope(), SUBJECT.topic(), 100, new EventTransport.Nats("x")));
 
     var good = joined().publisher(SUBJECT);
     ear.connectTo(good);

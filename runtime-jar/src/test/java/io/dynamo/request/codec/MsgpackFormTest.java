@@ -206,8 +206,7 @@ class MsgpackFormTest {
       out.put((byte) 0xdd).putInt(bytes.length - 1_000);
     }
     var in = new MsgpackReader(ByteBuffer.wrap(bytes));
-    assertThat(
-            Allocation.bytes(() -> assertThatThrownBy(in::any).isInstanceOf(IOException.class)))
+    assertThat(Allocation.bytes(() -> assertThatThrownBy(in::any).isInstanceOf(IOException.class)))
         .isLessThan(8L * bytes.length);
   }
 }

@@ -18,9 +18,12 @@ class OtlpTracingTest {
     return new OtlpTracing(
         TestSettings.with(
                 Map.of(
-                    "dynamo.trace.export", "true",
-                    "dynamo.trace.timeout", timeout,
-                    "dynamo.trace.endpoint", "http://127.0.0.1:" + port + "/v1/traces"))
+                    "dynamo.trace.export",
+                    "true",
+                    "dynamo.trace.timeout",
+                    timeout,
+                    "dynamo.trace.endpoint",
+                    "http://127.0.0.1:" + port + "/v1/traces"))
             .watch()
             .trace());
   }
