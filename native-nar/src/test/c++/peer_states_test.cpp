@@ -25,7 +25,7 @@ dynamo::Endpoint endpointOf(int fd, int (*nameOf)(int, sockaddr*, socklen_t*)) {
 }
 
 dynamo::Connection connectionOf(int accepted) {
-  return {endpointOf(accepted, getsockname), endpointOf(accepted, getpeername)};
+  return {endpointOf(accepted, getsockname), endpointOf(accepted, getpeername), 0};
 }
 
 /// Two connections to one server: their clients and what the server accepted.

@@ -62,6 +62,7 @@ Lookup lookup(const Connection& connection, size_t index) {
   size_t from = ipv4 ? 12 : 0;
   std::memcpy(id.idiag_src, &connection.local.address[from], 16 - from);
   std::memcpy(id.idiag_dst, &connection.remote.address[from], 16 - from);
+  id.idiag_if = connection.interface;
   id.idiag_cookie[0] = id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
   return request;
 }

@@ -13,10 +13,11 @@ struct Endpoint {
   std::array<uint8_t, 16> address;
 };
 
-/// A TCP connection of this host.
+/// A TCP connection of this host. A link-local address is one on an interface: several may have the same.
 struct Connection {
   Endpoint local;
   Endpoint remote;
+  uint32_t interface;  ///< the number of it, for link-local addresses; 0 otherwise
 };
 
 enum class PeerState : uint8_t {

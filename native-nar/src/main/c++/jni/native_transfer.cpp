@@ -213,6 +213,7 @@ JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_peerStates(JNIEnv* 
       const jint* ints = &flat[i * kInts];
       asked[i].local = endpoint(static_cast<uint32_t>(ints[0]) >> 16, ints + 1);
       asked[i].remote = endpoint(static_cast<uint32_t>(ints[0]) & 0xffff, ints + 5);
+      asked[i].interface = static_cast<uint32_t>(ints[9]);
     }
     std::vector<dynamo::PeerState> found(size);
     int error = dynamo::findPeerStates(asked.data(), size, found.data());

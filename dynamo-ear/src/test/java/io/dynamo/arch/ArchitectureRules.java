@@ -21,16 +21,16 @@ import org.jspecify.annotations.NullMarked;
 /** The rules, for all classes below one root package. Immutable. */
 final class ArchitectureRules {
   private static final Pattern WIRING = Pattern.compile("(.+\\.)?(wiring|health)");
-  private static final Pattern JAX_RS =
-      Pattern.compile("frontend|frontend\\.(admin|openai|sse)|worker(\\.admin)?");
+  private static final Pattern JAX_RS = Pattern.compile("frontend|frontend\\.(admin|openai)");
   // A fault-tolerance leg is a CDI class bean: interceptors do not reach what a producer returns.
   private static final Pattern LEGS = Pattern.compile("frontend\\.dispatch");
   private static final Pattern CONFIG = Pattern.compile("config");
   private static final Pattern NETTY = Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp");
   private static final Pattern JACKSON =
-      Pattern.compile(
-          "json|(.+\\.)?codec|frontend\\.openai(\\..+)?|discovery\\.file|model|frontend\\.preprocess");
-  private static final Pattern MSGPACK = Pattern.compile("(.+\\.)?(codec|zmq)");
+      Pattern.compile("json|request\\.codec|frontend\\.openai(\\..+)?|frontend\\.preprocess");
+  private static final Pattern YAML = Pattern.compile("json");
+  private static final Pattern HASHES = Pattern.compile("token");
+  private static final Pattern TOKENIZERS = Pattern.compile("frontend\\.preprocess");
   private static final Pattern ZERO_MQ = Pattern.compile("event\\.zmq");
   private static final Pattern OPEN_TELEMETRY = Pattern.compile("trace\\.otlp");
   private static final Pattern NAMES_THAT_SAY_NOTHING =
@@ -60,7 +60,10 @@ final class ArchitectureRules {
         confined("org.eclipse.microprofile.", WIRING, JAX_RS, CONFIG, LEGS));
     rules.put("nettyStaysInPipelineNetAndTcp", confined("io.netty.", NETTY));
     rules.put("jacksonStaysAtTheEdges", confined("com.fasterxml.jackson.", JACKSON));
-    rules.put("msgpackStaysInTheCodecs", confined("org.msgpack.", MSGPACK));
+    rules.put("yamlStaysBesideJson", confined("org.yaml.", YAML));
+    rules.put("hashesStayInToken", confined("com.dynatrace.hash4j.", HASHES));
+    rules.put("tokenizersStayInPreprocess", confined("ai.djl.", TOKENIZERS));
+    rules.put("msgpackIsForTestsAlone", confined("org.msgpack."));
     rules.put("zeroMqStaysInItsPackage", confined("org.zeromq.", ZERO_MQ));
     rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
     rules.put("packagesFormNoCycle", noCycles());

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,6 +36,24 @@ class ArchitectureTest {
         .contains("io.dynamo.natives", "io.dynamo.runtime", "io.dynamo.router")
         .anyMatch(name -> name.startsWith("io.dynamo.frontend."))
         .anyMatch(name -> name.startsWith("io.dynamo.worker."));
+  }
+
+  @Test
+  void theGuideNamesEveryPackage() throws IOException {
+    var guide = Files.readString(Path.of("../docs/architecture.md"));
+    assertThat(
+            PRODUCT.stream()
+                .map(type -> type.getPackageName().substring("io.dynamo.".length()))
+                .distinct())
+        .allSatisfy(name -> assertThat(guide).containsPattern(mentionOf(name)));
+  }
+
+  /** In the row of its module, or for the runtime in that of what it is a part of. */
+  private static String mentionOf(String name) {
+    var parts = name.split("\\.", 2);
+    return parts.length == 2 && Set.of("frontend", "router", "worker").contains(parts[0])
+        ? "(?m)^\\| `" + parts[0] + "` \\| .*`" + Pattern.quote(parts[1]) + "`"
+        : "`" + parts[0] + "[`.]";
   }
 
   private static List<Path> classFolders() {

@@ -2,6 +2,7 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
  * streams are read.
  */
 class AbuseIT {
+  private static final System.Logger LOG = System.getLogger(AbuseIT.class.getName());
   private static final int IDLE_STREAMS = 2000;
   private static final int UPLOADS = 256;
   private static final int NEVER_READING = 64;
@@ -74,8 +76,10 @@ class AbuseIT {
               var resets = new Abuse.Resets(server, RESETS_PER_SECOND, FLOOD)) {
             long started = System.nanoTime();
             abused.add(probe.median("all at once"));
-            System.out.printf(
-                "%.0f resets a second%n", resets.made() * 1e9 / (System.nanoTime() - started));
+            LOG.log(
+                Level.INFO,
+                "%.0f resets a second"
+                    .formatted(resets.made() * 1e9 / (System.nanoTime() - started)));
             assertThat(running(server, IDLE)).isEqualTo(IDLE_STREAMS);
             assertThat(Footprint.residentMegabytes(server.java())).isLessThan(RESIDENT_MEGABYTES);
             assertThat(uploads.statusLines()).allMatch(line -> line.startsWith("HTTP/1.1 408"));
@@ -137,7 +141,7 @@ class AbuseIT {
             assertThat(Footprint.sockets(server.java()))
                 .isLessThanOrEqualTo(before.sockets() + 16)); // kept connections of the test
     var after = Footprint.of(server.java());
-    System.out.printf("before %s%nafter %s%n", before, after);
+    LOG.log(Level.INFO, "before %s, after %s".formatted(before, after));
     assertThat(JvmCensus.of(server.java()).moreThreadsThan(threads)).isEmpty();
     assertThat(after.liveMegabytes()).isLessThan(before.liveMegabytes() + LEAKED_MEGABYTES);
   }

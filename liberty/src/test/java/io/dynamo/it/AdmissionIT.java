@@ -3,7 +3,6 @@ package io.dynamo.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
-import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
@@ -44,29 +43,14 @@ class AdmissionIT {
     server.close();
   }
 
-  private static HttpResponse<String> post(String path, HttpRequest.BodyPublisher body)
-      throws Exception {
-    try (var client = HttpClient.newHttpClient()) {
-      return client.send(
-          HttpRequest.newBuilder(server.uri(path))
-              .timeout(LIMIT)
-              .header("content-type", "application/json")
-              .POST(body)
-              .build(),
-          HttpResponse.BodyHandlers.ofString());
-    }
-  }
-
   private static HttpResponse<String> ask() throws Exception {
     var body = ChatClient.body(Cluster.MODEL, OracleText.prompt(9), 2, false);
-    return post("/v1/chat/completions", HttpRequest.BodyPublishers.ofString(body));
+    return server.post("/v1/chat/completions", body);
   }
 
   private static HttpResponse<String> thresholds(String members) throws Exception {
-    return post(
-        "/busy_threshold",
-        HttpRequest.BodyPublishers.ofString(
-            "{\"model\":\"%s\",%s}".formatted(Cluster.MODEL, members)));
+    return server.post(
+        "/busy_threshold", "{\"model\":\"%s\",%s}".formatted(Cluster.MODEL, members));
   }
 
   private static void isTold(HttpResponse<String> answer, int status) {
@@ -109,13 +93,14 @@ class AdmissionIT {
   void aBodyThatGrowsBeyondTheLimitIs413WithBothNumbers() throws Exception {
     var long1 = new byte[(1 << 20) + 1];
     var chunked =
-        post(
+        server.post(
             "/v1/chat/completions",
             HttpRequest.BodyPublishers.ofInputStream(() -> new ByteArrayInputStream(long1)));
     assertThat(chunked.statusCode()).isEqualTo(413);
     assertThat(chunked.body())
         .contains("more than 1048576 bytes exceeds the limit of 1048576 bytes");
-    var declared = post("/v1/chat/completions", HttpRequest.BodyPublishers.ofByteArray(long1));
+    var declared =
+        server.post("/v1/chat/completions", HttpRequest.BodyPublishers.ofByteArray(long1));
     assertThat(declared.statusCode()).isEqualTo(413);
     assertThat(declared.body()).contains("1048577", "1048576");
   }

@@ -1,6 +1,7 @@
 package io.dynamo.it;
 
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Arrays;
 
@@ -10,6 +11,7 @@ import java.util.Arrays;
  * the answer has come, so that what is measured is too long by the answer's way, never too short.
  */
 final class Departures {
+  private static final System.Logger LOG = System.getLogger(Departures.class.getName());
   private static final int TRIES = 9; // the median counts: a busy machine may be late now and then
 
   private Departures() {}
@@ -38,9 +40,10 @@ final class Departures {
     }
     Arrays.sort(nanos);
     var median = Duration.ofNanos(nanos[TRIES / 2]);
-    System.out.printf(
-        "%s: median %.1f ms, worst %.1f ms%n",
-        name, nanos[TRIES / 2] / 1e6, nanos[TRIES - 1] / 1e6);
+    LOG.log(
+        Level.INFO,
+        "%s: median %.1f ms, worst %.1f ms"
+            .formatted(name, nanos[TRIES / 2] / 1e6, nanos[TRIES - 1] / 1e6));
     return median;
   }
 

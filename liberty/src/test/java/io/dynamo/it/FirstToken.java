@@ -3,6 +3,7 @@ package io.dynamo.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Arrays;
 
@@ -12,6 +13,7 @@ import java.util.Arrays;
  * thread.
  */
 final class FirstToken {
+  private static final System.Logger LOG = System.getLogger(FirstToken.class.getName());
   private static final int PROBES = 25; // the median counts: others work on the machine too
   static final int BLOCK_TOKENS = 4; // what the engine caches at once
 
@@ -55,9 +57,14 @@ final class FirstToken {
       nanos[i] = once();
     }
     Arrays.sort(nanos);
-    System.out.printf(
-        "first token, %s: median %.1f ms, 90 %% %.1f ms, worst %.1f ms%n",
-        during, nanos[PROBES / 2] / 1e6, nanos[PROBES * 9 / 10] / 1e6, nanos[PROBES - 1] / 1e6);
+    LOG.log(
+        Level.INFO,
+        "first token, %s: median %.1f ms, 90 %% %.1f ms, worst %.1f ms"
+            .formatted(
+                during,
+                nanos[PROBES / 2] / 1e6,
+                nanos[PROBES * 9 / 10] / 1e6,
+                nanos[PROBES - 1] / 1e6));
     return Duration.ofNanos(nanos[PROBES / 2]);
   }
 

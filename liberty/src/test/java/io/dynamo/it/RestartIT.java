@@ -3,6 +3,8 @@ package io.dynamo.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
@@ -13,7 +15,8 @@ import org.junit.jupiter.api.Test;
 /**
  * The application is restarted inside a server that goes on: five times, by a newer EAR. It answers
  * chats before each restart, so that all it loads lazily (tokenizer, native library, connections)
- * is there to be left behind.
+ * is there to be left behind. Its spans go to a collector that never answers, so that each stop
+ * meets an export that hangs.
  */
 class RestartIT {
   private static final int RESTARTS = 5;
@@ -23,13 +26,20 @@ class RestartIT {
   void restartsLeaveNoPortNoThreadAndNoClassLoaderBehind() throws Exception {
     // What soft references alone hold is not left behind: memory that is wanted takes it.
     var plan = ServerProcess.Plan.named("restart").jvm("-XX:SoftRefLRUPolicyMSPerMB=0");
-    try (var server = plan.start()) {
+    try (var collector = new ServerSocket(0, 1000, InetAddress.getLoopbackAddress());
+        var server =
+            plan.with("OTEL_EXPORT_ENABLED", "true")
+                .with("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:" + collector.getLocalPort())
+                .start()) {
       server.awaitReady();
       chat(server);
       var before = JvmCensus.of(server.java());
       assertThat(before.applicationLoaders()).as("the census sees the application").isPositive();
       assertThat(before.listeningPorts()).as("the census sees ports").contains(server.port());
       assertThat(before.threads()).as("the census sees threads").containsKey("runtime-timer");
+      assertThat(before.threads())
+          .as("the census sees the exporter of spans")
+          .containsKey("BatchSpanProcessor_WorkerThread-#");
 
       for (int restart = 1; restart <= RESTARTS; restart++) {
         restart(server, restart);

@@ -210,6 +210,30 @@ final class ServerProcess implements AutoCloseable {
     return http.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
+  /**
+   * Sends JSON and waits for the whole answer.
+   *
+   * @param headers names and values in turn
+   */
+  HttpResponse<String> post(String path, String json, String... headers)
+      throws IOException, InterruptedException {
+    return post(path, HttpRequest.BodyPublishers.ofString(json), headers);
+  }
+
+  /** The same of a body in another form. */
+  HttpResponse<String> post(String path, HttpRequest.BodyPublisher json, String... headers)
+      throws IOException, InterruptedException {
+    var request =
+        HttpRequest.newBuilder(uri(path))
+            .timeout(Duration.ofSeconds(60))
+            .header("content-type", "application/json")
+            .POST(json);
+    if (headers.length > 0) {
+      request.headers(headers);
+    }
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
   /** What the server printed so far. */
   String console() {
     return read(console);

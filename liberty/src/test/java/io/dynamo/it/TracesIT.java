@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.opentelemetry.proto.trace.v1.Span;
 import io.opentelemetry.proto.trace.v1.Status;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.List;
@@ -22,17 +20,7 @@ class TracesIT {
 
   private static HttpResponse<String> post(ServerProcess server, String body, String... headers)
       throws Exception {
-    try (var http = HttpClient.newHttpClient()) {
-      var request =
-          HttpRequest.newBuilder(server.uri("/v1/chat/completions"))
-              .timeout(Duration.ofSeconds(60))
-              .header("content-type", "application/json")
-              .POST(HttpRequest.BodyPublishers.ofString(body));
-      if (headers.length > 0) {
-        request.headers(headers);
-      }
-      return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
-    }
+    return server.post("/v1/chat/completions", body, headers);
   }
 
   private static Span named(Map<String, Span> spans, String name) {

@@ -54,20 +54,11 @@ class WorkerModelsIT {
     }
   }
 
-  private static HttpResponse<String> post(URI to, String json)
-      throws IOException, InterruptedException {
-    var request =
-        HttpRequest.newBuilder(to)
-            .header("Content-Type", "application/json")
-            .POST(HttpRequest.BodyPublishers.ofString(json))
-            .build();
-    return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
-  }
-
   private static JsonNode status(String method, String path, String json)
       throws IOException, InterruptedException {
     var request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + statusPort + path))
+            .timeout(LIMIT)
             .header("Content-Type", "application/json")
             .method(method, HttpRequest.BodyPublishers.ofString(json))
             .build();
@@ -75,8 +66,8 @@ class WorkerModelsIT {
   }
 
   private static HttpResponse<String> ask(String model) throws IOException, InterruptedException {
-    return post(
-        server.uri("/v1/chat/completions"),
+    return server.post(
+        "/v1/chat/completions",
         """
         {"model":"%s","max_tokens":24,"messages":[{"role":"user","content":"What is the capital of France?"}]}"""
             .formatted(model));

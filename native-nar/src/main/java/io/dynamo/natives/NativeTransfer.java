@@ -15,10 +15,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class NativeTransfer {
   /**
-   * What {@link #peerStates} takes of a connection: the local port above the remote one, then the
-   * two addresses, four ints each.
+   * What {@link #peerStates} takes of a connection: the local port above the remote one, the two
+   * addresses of four ints each, and the interface of link-local ones.
    */
-  static final int CONNECTION_INTS = 9;
+  static final int CONNECTION_INTS = 10;
 
   static {
     NativeLibrary.ensureLoaded();

@@ -1,6 +1,7 @@
 package io.dynamo.natives;
 
 import java.net.Inet4Address;
+import java.net.Inet6Address;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -37,6 +38,12 @@ public final class PeerStates {
       ends[0] = local.getPort() << 16 | remote.getPort();
       put(local, 1);
       put(remote, 5);
+      // a link-local connection is one of its interface only
+      ends[9] = Math.max(scope(local), scope(remote));
+    }
+
+    private static int scope(InetSocketAddress end) {
+      return end.getAddress() instanceof Inet6Address address ? address.getScopeId() : 0;
     }
 
     private void put(InetSocketAddress end, int from) {

@@ -6,8 +6,10 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dynamo.natives.PeerStates.State;
 import java.io.IOException;
+import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.net.SocketException;
@@ -15,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -69,6 +72,24 @@ class PeerStatesTest {
     closing.accepted().close();
     assertThat(stateOf(closing)).isNotEqualTo(State.CLOSED);
     assertThat(stateOf(staying)).isEqualTo(State.OPEN);
+  }
+
+  @Test
+  void clientOfTheSameLinkIsSeenToCome() throws IOException {
+    var address = linkLocal();
+    assumeTrue(address != null, "skipped: no interface has a link-local address");
+    var ends = connect(listen(address.getHostAddress()));
+    assertThat(stateOf(ends)).isEqualTo(State.OPEN);
+    ends.closeClient();
+    assertThat(stateOf(ends)).isEqualTo(State.CLOSED);
+  }
+
+  private static @Nullable InetAddress linkLocal() throws SocketException {
+    return NetworkInterface.networkInterfaces()
+        .flatMap(NetworkInterface::inetAddresses)
+        .filter(address -> address instanceof Inet6Address && address.isLinkLocalAddress())
+        .findFirst()
+        .orElse(null);
   }
 
   @Test

@@ -15,11 +15,9 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
-import java.util.Set;
 
 /** The settings of the frontend's API, in the order of the documentation, and their aliases. */
 final class ApiKeys {
-  private static final Set<String> TRUTHS = Set.of("true", "1", "on", "yes");
   private static final KeyList KEYS = new KeyList();
 
   static final SettingKey<Boolean> IGNORE_UNKNOWN_FIELDS =
@@ -136,10 +134,7 @@ final class ApiKeys {
         plain("DYN_IGNORE_OPENAI_FE_UNSUPPORTED_FIELDS", IGNORE_UNKNOWN_FIELDS),
         plain("DYN_ENABLE_FORCE_INCLUDE_USAGE", FORCE_USAGE),
         new EnvironmentAliases.Alias(
-            "DYN_DISABLE_FRONTEND_NVEXT",
-            NVEXT.name(),
-            "",
-            text -> Boolean.toString(!TRUTHS.contains(text.toLowerCase(Locale.ROOT)))),
+            "DYN_DISABLE_FRONTEND_NVEXT", NVEXT.name(), "", EnvironmentAliases::not),
         plain("DYN_METADATA_HEADER", METADATA_HEADER),
         plain("DYN_CONTEXT_WINDOW", CONTEXT_WINDOW),
         plain("DYN_MAX_OUTPUT_TOKENS", MAX_OUTPUT_TOKENS),

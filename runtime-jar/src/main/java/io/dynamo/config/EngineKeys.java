@@ -12,15 +12,14 @@ import static io.dynamo.config.SettingType.TEXT;
 import static io.dynamo.config.SettingType.oneOf;
 
 import java.net.URI;
-import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.List;
 
 /** The settings of single engines, in the order of the documentation. */
 final class EngineKeys {
   private static final KeyList KEYS = new KeyList();
-  private static final SettingType<URI> HTTP_URL =
-      new SettingType<>("http or https URL", EngineKeys::httpUrl);
+  private static final SettingType<URI> SERVER =
+      new SettingType<>(SettingType.HTTP_URL.name(), EngineKeys::server);
 
   static final SettingKey<Integer> MOCK_PASS_TOKENS =
       KEYS.key(
@@ -82,7 +81,7 @@ final class EngineKeys {
   static final SettingKey<URI> LLAMACPP_URL =
       KEYS.key(
           "dynamo.worker.llamacpp.url",
-          HTTP_URL,
+          SERVER,
           "http://127.0.0.1:8080",
           none(),
           "where llama.cpp's server is, for the `llamacpp` engine");
@@ -103,22 +102,15 @@ final class EngineKeys {
 
   private EngineKeys() {}
 
-  private static URI httpUrl(String text) {
-    try {
-      var url = new URI(text);
-      boolean http = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
-      var path = url.getPath();
-      if (http
-          && url.getHost() != null
-          && url.getUserInfo() == null
-          && url.getQuery() == null
-          && (path.isEmpty() || path.equals("/"))) {
-        return url;
-      }
-    } catch (URISyntaxException e) {
-      throw new IllegalArgumentException("is not a URL", e);
+  private static URI server(String text) {
+    var url = SettingType.HTTP_URL.parser().apply(text);
+    var path = url.getPath();
+    if (url.getUserInfo() != null
+        || url.getQuery() != null
+        || !(path.isEmpty() || path.equals("/"))) {
+      throw new IllegalArgumentException("is not http or https, a host and a port, without a path");
     }
-    throw new IllegalArgumentException("is not http or https, a host and a port, without a path");
+    return url;
   }
 
   static List<SettingKey<?>> all() {

@@ -67,12 +67,12 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TCP_TLS_CLIENT_CERT_PATH", TcpKeys.TLS_CLIENT_CERTIFICATE),
           plain("DYN_TCP_TLS_CLIENT_KEY_PATH", TcpKeys.TLS_CLIENT_KEY),
           plain("DYN_TCP_TLS_CLIENT_CA_CERT_PATH", TcpKeys.TLS_CLIENT_AUTHORITIES),
-          plain("DYN_MODEL_NAME", SettingKeys.MODEL_NAME),
-          plain("DYN_MODEL_PATH", SettingKeys.MODEL_PATH),
-          plain("DYN_TOOL_CALL_PARSER", SettingKeys.TOOL_CALL_PARSER),
-          plain("DYN_REASONING_PARSER", SettingKeys.REASONING_PARSER),
-          plain("DYN_HEALTH_CHECK_PAYLOAD", SettingKeys.HEALTH_PAYLOAD),
-          numbered("DYN_ENGINE_HEALTH_CHECK_TIMEOUT", SettingKeys.STALL_TIMEOUT, "s"),
+          plain("DYN_MODEL_NAME", WorkerKeys.MODEL_NAME),
+          plain("DYN_MODEL_PATH", WorkerKeys.MODEL_PATH),
+          plain("DYN_TOOL_CALL_PARSER", WorkerKeys.TOOL_CALL_PARSER),
+          plain("DYN_REASONING_PARSER", WorkerKeys.REASONING_PARSER),
+          plain("DYN_HEALTH_CHECK_PAYLOAD", WorkerKeys.HEALTH_PAYLOAD),
+          numbered("DYN_ENGINE_HEALTH_CHECK_TIMEOUT", WorkerKeys.STALL_TIMEOUT, "s"),
           plain("DYN_REQUEST_PLANE_CODEC", TcpKeys.REQUEST_CODEC),
           plain("DYN_EVENT_PLANE", SettingKeys.EVENT_PLANE),
           plain("DYN_ZMQ_EVENT_SUBSCRIBER_CHANNEL_CAPACITY", SettingKeys.EVENT_QUEUE_CAPACITY),
@@ -82,10 +82,10 @@ public final class EnvironmentAliases implements ConfigSource {
               "",
               EnvironmentAliases::withoutBrackets),
           plain("DYN_ZMQ_BROKER_URL", SettingKeys.EVENT_ZMQ_BROKER),
-          plain("DYN_MIGRATION_LIMIT", SettingKeys.MIGRATION_LIMIT),
-          plain("DYN_TOKENIZER_CACHE_BYTES", SettingKeys.PREFIX_CACHE_BYTES),
-          numbered("DYN_HTTP_BODY_LIMIT_MB", SettingKeys.BODY_LIMIT, "MiB"),
-          numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", SettingKeys.FIRST_ITEM_WAIT, "ms"),
+          plain("DYN_MIGRATION_LIMIT", FrontendKeys.MIGRATION_LIMIT),
+          plain("DYN_TOKENIZER_CACHE_BYTES", FrontendKeys.PREFIX_CACHE_BYTES),
+          numbered("DYN_HTTP_BODY_LIMIT_MB", FrontendKeys.BODY_LIMIT, "MiB"),
+          numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", FrontendKeys.FIRST_ITEM_WAIT, "ms"),
           plain("DYN_HTTP_OVERLOAD_STATUS_CODE", AdmissionKeys.OVERLOAD_STATUS),
           new Alias(
               "DYN_DISABLE_FRONTEND_ADMIN_API",
@@ -148,7 +148,7 @@ public final class EnvironmentAliases implements ConfigSource {
   }
 
   /** What is set when the original's variable says the opposite; nonsense is passed on. */
-  private static String not(String text) {
+  static String not(String text) {
     return switch (text.toLowerCase(Locale.ROOT)) {
       case "1", "true", "on", "yes" -> "false";
       case "0", "false", "off", "no" -> "true";

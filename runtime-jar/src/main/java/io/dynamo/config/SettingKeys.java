@@ -1,9 +1,7 @@
 package io.dynamo.config;
 
 import static io.dynamo.config.Bound.PORT;
-import static io.dynamo.config.Bound.WAIT;
 import static io.dynamo.config.Bound.WAIT_OR_NEVER;
-import static io.dynamo.config.Bound.atLeast;
 import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
 import static io.dynamo.config.Bound.sizeBetween;
@@ -12,7 +10,6 @@ import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
 import static io.dynamo.config.SettingType.IP_LITERAL;
 import static io.dynamo.config.SettingType.NAME;
-import static io.dynamo.config.SettingType.NAMES;
 import static io.dynamo.config.SettingType.PATH;
 import static io.dynamo.config.SettingType.PATHS;
 import static io.dynamo.config.SettingType.SIZE;
@@ -208,251 +205,12 @@ final class SettingKeys {
 
   static {
     KEYS.addAll(RouterKeys.all());
-  }
-
-  static final SettingKey<Integer> MIGRATION_LIMIT =
-      KEYS.key(
-          "dynamo.frontend.migration-limit",
-          INTEGER,
-          "3",
-          between(0, 1000),
-          "how often one generation may move to another worker");
-  static final SettingKey<Integer> FRONTEND_MAX_CONCURRENT_REQUESTS =
-      KEYS.key(
-          "dynamo.frontend.max-concurrent-requests",
-          INTEGER,
-          "4096",
-          between(1, 1_000_000),
-          "requests of all models at once, waiting ones included; more are answered 503");
-  static final SettingKey<Integer> BODY_LIMIT =
-      KEYS.key(
-          "dynamo.frontend.body-limit",
-          SIZE,
-          "45MiB",
-          sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
-          "a request body");
-  static final SettingKey<Duration> UPLOAD_TIMEOUT =
-      KEYS.key(
-          "dynamo.frontend.upload-timeout",
-          DURATION,
-          "60s",
-          WAIT,
-          "how long a request body may take to arrive; then it is answered 408");
-  static final SettingKey<Duration> REQUEST_TIMEOUT =
-      KEYS.key("dynamo.frontend.request-timeout", DURATION, "10m", WAIT, "a generation's deadline");
-  static final SettingKey<Duration> FIRST_ITEM_WAIT =
-      KEYS.key(
-          "dynamo.frontend.first-item-wait",
-          DURATION,
-          "500ms",
-          WAIT_OR_NEVER,
-          "how long the status line waits for the first item");
-  static final SettingKey<Duration> HEARTBEAT =
-      KEYS.key(
-          "dynamo.frontend.heartbeat",
-          DURATION,
-          "500ms",
-          WAIT,
-          "between comments on a stream without its first token");
-  static final SettingKey<Duration> WRITE_STALL =
-      KEYS.key(
-          "dynamo.frontend.write-stall",
-          DURATION,
-          "30s",
-          WAIT,
-          "how long a stream may go without progress of its reader");
-  static final SettingKey<Duration> DISCONNECT_POLL =
-      KEYS.key(
-          "dynamo.frontend.disconnect-poll",
-          DURATION,
-          "20ms",
-          WAIT,
-          "between looks at connections whose client may have hung up");
-  static final SettingKey<Integer> PREPROCESS_THREADS =
-      KEYS.key(
-          "dynamo.frontend.preprocess-threads",
-          INTEGER,
-          "0",
-          between(0, 1024),
-          "templates and tokenizers at work at once; 0 is one per core");
-  static final SettingKey<Integer> PREFIX_CACHE_BYTES =
-      KEYS.key(
-          "dynamo.frontend.prefix-cache-bytes",
-          SIZE,
-          "64MiB",
-          sizeBetween(0, "0", 1 << 30, "1GiB"),
-          "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
-  static final SettingKey<Boolean> REQUEST_LOG =
-      KEYS.key(
-          "dynamo.frontend.request-log",
-          BOOLEAN,
-          "true",
-          none(),
-          "whether each finished request is a line in the log, without its texts");
-
-  static {
+    KEYS.addAll(FrontendKeys.all());
     KEYS.addAll(MetricsKeys.all());
     KEYS.addAll(TraceKeys.all());
-  }
-
-  static {
     KEYS.addAll(AdmissionKeys.all());
     KEYS.addAll(ApiKeys.all());
-  }
-
-  static final SettingKey<List<String>> MODELS =
-      KEYS.key(
-          "dynamo.worker.models",
-          NAMES,
-          "",
-          none(),
-          "several models in one server: `a,b` have `dynamo.worker.models.a.engine` and so on, any"
-              + " setting of `dynamo.worker`; one not given is that of `dynamo.worker` itself, but"
-              + " `model-name` and `component` are then the name");
-  static final SettingKey<String> WORKER_COMPONENT =
-      KEYS.key(
-          "dynamo.worker.component",
-          NAME,
-          "backend",
-          none(),
-          "second part of the worker's endpoint");
-  static final SettingKey<String> WORKER_ENDPOINT =
-      KEYS.key(
-          "dynamo.worker.endpoint",
-          NAME,
-          "generate",
-          none(),
-          "third part of the worker's endpoint");
-  static final SettingKey<EngineKind> ENGINE =
-      KEYS.key(
-          "dynamo.worker.engine",
-          oneOf(EngineKind.class),
-          "llama",
-          none(),
-          "what makes the tokens: the model in this process, a simulation, an echo of the prompt, or"
-              + " llama.cpp's server");
-  static final SettingKey<Path> MODEL_PATH =
-      KEYS.key(
-          "dynamo.worker.model-path",
-          PATH,
-          "${server.config.dir}/models/tiny",
-          none(),
-          "a Hugging Face model directory");
-  static final SettingKey<String> MODEL_NAME =
-      KEYS.key(
-          "dynamo.worker.model-name",
-          TEXT,
-          "",
-          none(),
-          "the name that clients use; absent takes the directory's name");
-  static final SettingKey<String> TOOL_CALL_PARSER =
-      KEYS.key(
-          "dynamo.worker.tool-call-parser",
-          TEXT,
-          "",
-          none(),
-          "how the model writes tool calls, by Dynamo's name of the parser; none leaves them text;"
-              + " absent takes what the chat template shows, with the `llama` engine");
-  static final SettingKey<String> REASONING_PARSER =
-      KEYS.key(
-          "dynamo.worker.reasoning-parser",
-          TEXT,
-          "",
-          none(),
-          "how the model marks its thoughts, by Dynamo's name of the parser; none leaves them text;"
-              + " absent takes what the chat template shows, with the `llama` engine");
-  static final SettingKey<Integer> RANKS =
-      KEYS.key(
-          "dynamo.worker.ranks",
-          INTEGER,
-          "4",
-          between(1, 1024),
-          "data-parallel ranks, each with a KV cache of its own");
-  static final SettingKey<Integer> BLOCK_TOKENS =
-      KEYS.key(
-          "dynamo.worker.block-tokens", INTEGER, "16", between(1, 4096), "tokens per KV block");
-  static final SettingKey<Integer> BLOCKS_PER_RANK =
-      KEYS.key(
-          "dynamo.worker.blocks-per-rank",
-          INTEGER,
-          "2048",
-          between(1, 1 << 24),
-          "KV blocks that a rank of the mock engine can hold");
-  static final SettingKey<Integer> BLOCK_BYTES =
-      KEYS.key(
-          "dynamo.worker.block-bytes",
-          SIZE,
-          "4KiB",
-          sizeBetween(1, "1B", 1 << 30, "1GiB"),
-          "a KV block of the mock engine in host memory");
-  static final SettingKey<Duration> TOKEN_INTERVAL =
-      KEYS.key(
-          "dynamo.worker.token-interval",
-          DURATION,
-          "5ms",
-          WAIT_OR_NEVER,
-          "inter-token latency of the mock engine and the echo");
-  static final SettingKey<Duration> PREFILL_PER_TOKEN =
-      KEYS.key(
-          "dynamo.worker.prefill-per-token",
-          DURATION,
-          "50us",
-          WAIT_OR_NEVER,
-          "the mock engine's time per prompt token that is not cached");
-  static final SettingKey<Integer> MAX_RUNNING =
-      KEYS.key(
-          "dynamo.worker.max-running",
-          INTEGER,
-          "256",
-          atLeast(1),
-          "generations that a rank runs at once");
-  static final SettingKey<String> ROUTER_CONFIG =
-      KEYS.key(
-          "dynamo.worker.router-config",
-          TEXT,
-          "",
-          none(),
-          "how routers are to choose among the workers of this model, JSON as `router_config` of a model"
-              + " card; absent leaves it to the frontend");
-  static final SettingKey<String> HEALTH_PAYLOAD =
-      KEYS.key(
-          "dynamo.worker.health-payload",
-          TEXT,
-          "",
-          none(),
-          "what probes ask: a request in JSON as `generate` takes it, or `@` and a file with it;"
-              + " absent asks for one token");
-  static final SettingKey<Integer> MAX_LORAS =
-      KEYS.key(
-          "dynamo.worker.max-loras",
-          INTEGER,
-          "16",
-          between(1, 1024),
-          "LoRA adapters loaded at once; none without `dynamo.system.lora-routes`");
-  static final SettingKey<Duration> STALL_TIMEOUT =
-      KEYS.key(
-          "dynamo.worker.stall-timeout",
-          DURATION,
-          "30s",
-          WAIT_OR_NEVER,
-          "how long a rank may show no sign of life while somebody waits for its token; then its"
-              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for ever");
-  static final SettingKey<Integer> LLAMA_BLOCKS_PER_RANK =
-      KEYS.key(
-          "dynamo.worker.llama.blocks-per-rank",
-          INTEGER,
-          "512",
-          between(1, 1 << 24),
-          "KV blocks that a rank of the `llama` engine can hold; their bytes follow from the model");
-  static final SettingKey<Integer> LLAMA_PASS_TOKENS =
-      KEYS.key(
-          "dynamo.worker.llama.pass-tokens",
-          INTEGER,
-          "256",
-          between(1, 65536),
-          "tokens that a forward pass of the `llama` engine computes at most");
-
-  static {
+    KEYS.addAll(WorkerKeys.all());
     KEYS.addAll(EngineKeys.all());
     KEYS.addAll(StatusKeys.all());
   }

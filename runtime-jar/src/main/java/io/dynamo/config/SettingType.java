@@ -1,6 +1,8 @@
 package io.dynamo.config;
 
 import java.net.InetAddress;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
@@ -20,8 +22,10 @@ import java.util.stream.Stream;
  *
  * @param name what the documentation calls it
  * @param parser throws {@link IllegalArgumentException} with what is wrong, as in "is not a number"
+ * @param isSecret whether the text may hold credentials and is never shown; the parser's messages
+ *     then must not show it either
  */
-record SettingType<T>(String name, Function<String, T> parser) {
+record SettingType<T>(String name, Function<String, T> parser, boolean isSecret) {
   private static final Pattern AMOUNT = Pattern.compile("(\\d+)\\s*([A-Za-zµ]*)");
   private static final Map<String, Duration> DURATION_UNITS =
       Map.of(
@@ -51,6 +55,12 @@ record SettingType<T>(String name, Function<String, T> parser) {
   static final SettingType<Duration> DURATION =
       new SettingType<>("duration", SettingType::duration);
   static final SettingType<Integer> SIZE = new SettingType<>("size", SettingType::size);
+  static final SettingType<URI> HTTP_URL =
+      new SettingType<>("http or https URL", SettingType::httpUrl);
+
+  SettingType(String name, Function<String, T> parser) {
+    this(name, parser, false);
+  }
 
   /** One of the constants of {@code type}, written as {@link #choice} writes it. */
   static <E extends Enum<E>> SettingType<E> oneOf(Class<E> type) {
@@ -135,6 +145,20 @@ record SettingType<T>(String name, Function<String, T> parser) {
       throw new IllegalArgumentException("is not a slash followed by letters, digits and ._~/-");
     }
     return text;
+  }
+
+  private static URI httpUrl(String text) {
+    URI url;
+    try {
+      url = new URI(text);
+    } catch (URISyntaxException e) {
+      throw new IllegalArgumentException("is not a URL", e);
+    }
+    boolean http = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
+    if (!http || url.getHost() == null) {
+      throw new IllegalArgumentException("is not an http or https URL with a host");
+    }
+    return url;
   }
 
   private static String ip(String text) {

@@ -124,7 +124,10 @@ public final class SettingsReader {
 
   private static String describe(SettingKey<?> key, String text, @Nullable Found found) {
     return "%s = \"%s\"%s"
-        .formatted(key.name(), text, found == null ? "" : " (from " + found.source() + ")");
+        .formatted(
+            key.name(),
+            key.type().isSecret() ? "***" : text,
+            found == null ? "" : " (from " + found.source() + ")");
   }
 
   private static String advice(SettingKey<?> key) {
@@ -273,7 +276,7 @@ public final class SettingsReader {
         workers.read(),
         status(),
         new WatchSettings(
-            MetricsKeys.read(this), TraceKeys.read(this), get(SettingKeys.REQUEST_LOG)));
+            MetricsKeys.read(this), TraceKeys.read(this), get(FrontendKeys.REQUEST_LOG)));
   }
 
   private ServerSettings server() {
@@ -352,19 +355,19 @@ public final class SettingsReader {
   }
 
   private FrontendSettings frontend() {
-    int threads = get(SettingKeys.PREPROCESS_THREADS);
+    int threads = get(FrontendKeys.PREPROCESS_THREADS);
     return new FrontendSettings(
-        get(SettingKeys.MIGRATION_LIMIT),
-        get(SettingKeys.FRONTEND_MAX_CONCURRENT_REQUESTS),
-        get(SettingKeys.BODY_LIMIT),
-        get(SettingKeys.UPLOAD_TIMEOUT),
-        get(SettingKeys.REQUEST_TIMEOUT),
-        get(SettingKeys.FIRST_ITEM_WAIT),
-        get(SettingKeys.HEARTBEAT),
-        get(SettingKeys.WRITE_STALL),
-        get(SettingKeys.DISCONNECT_POLL),
+        get(FrontendKeys.MIGRATION_LIMIT),
+        get(FrontendKeys.MAX_CONCURRENT_REQUESTS),
+        get(FrontendKeys.BODY_LIMIT),
+        get(FrontendKeys.UPLOAD_TIMEOUT),
+        get(FrontendKeys.REQUEST_TIMEOUT),
+        get(FrontendKeys.FIRST_ITEM_WAIT),
+        get(FrontendKeys.HEARTBEAT),
+        get(FrontendKeys.WRITE_STALL),
+        get(FrontendKeys.DISCONNECT_POLL),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
-        get(SettingKeys.PREFIX_CACHE_BYTES),
+        get(FrontendKeys.PREFIX_CACHE_BYTES),
         frontendAdmission(),
         get(AdmissionKeys.ADMIN_API));
   }

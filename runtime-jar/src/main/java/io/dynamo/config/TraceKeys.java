@@ -16,11 +16,14 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 
 /** The settings of traces, in the order of the documentation, and their environment names. */
 final class TraceKeys {
   private static final KeyList KEYS = new KeyList();
   private static final String PATH = "/v1/traces"; // of a collector
+  private static final Pattern HEADER_NAME = Pattern.compile("[A-Za-z0-9!#$%&'*+.^_`|~-]+");
+  private static final Pattern HEADER_VALUE = Pattern.compile("[\\t -~]*");
 
   static final SettingKey<Boolean> EXPORT =
       KEYS.key(
@@ -32,7 +35,7 @@ final class TraceKeys {
   static final SettingKey<URI> ENDPOINT =
       KEYS.key(
           "dynamo.trace.endpoint",
-          new SettingType<>("http or https URL", TraceKeys::url),
+          SettingType.HTTP_URL,
           "http://127.0.0.1:4318/v1/traces",
           none(),
           "the collector's URL for traces; Dynamo's variable without `_TRACES` is a base to which"
@@ -47,7 +50,7 @@ final class TraceKeys {
   static final SettingKey<Map<String, String>> HEADERS =
       KEYS.key(
           "dynamo.trace.headers",
-          new SettingType<>("name=value pairs, comma-separated", TraceKeys::pairs),
+          new SettingType<>("name=value pairs, comma-separated", TraceKeys::pairs, true),
           "",
           none(),
           "headers of each export, credentials for example");
@@ -101,15 +104,7 @@ final class TraceKeys {
         reader.get(SAMPLE_RATIO));
   }
 
-  private static URI url(String text) {
-    var url = URI.create(text);
-    boolean http = "http".equals(url.getScheme()) || "https".equals(url.getScheme());
-    if (!http || url.getHost() == null) {
-      throw new IllegalArgumentException("is not an http or https URL with a host");
-    }
-    return url;
-  }
-
+  /** Pairs as of HTTP headers, values percent-encoded; messages do not tell what they hold. */
   private static Map<String, String> pairs(String text) {
     var pairs = new HashMap<String, String>();
     for (var pair : text.split(",", -1)) {
@@ -117,11 +112,21 @@ final class TraceKeys {
       if (at <= 0) {
         throw new IllegalArgumentException("has a part without a name and '='");
       }
-      pairs.put(
-          pair.substring(0, at).strip(),
-          URLDecoder.decode(
-              pair.substring(at + 1).strip().replace("+", "%2B"), StandardCharsets.UTF_8));
+      var name = pair.substring(0, at).strip();
+      var value = decoded(pair.substring(at + 1).strip());
+      if (!HEADER_NAME.matcher(name).matches() || !HEADER_VALUE.matcher(value).matches()) {
+        throw new IllegalArgumentException("has a part that no HTTP header can carry");
+      }
+      pairs.put(name, value);
     }
     return pairs;
+  }
+
+  private static String decoded(String value) {
+    try {
+      return URLDecoder.decode(value.replace("+", "%2B"), StandardCharsets.UTF_8);
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("has a % without two hexadecimal digits after it");
+    }
   }
 }

@@ -47,7 +47,7 @@ final class WorkerReader {
       if (!name.matches(NAME)) {
         problems.add(
             "%s names \"%s\"; a name is letters, digits, - and _, as its settings have it in their keys"
-                .formatted(SettingKeys.MODELS.name(), name));
+                .formatted(WorkerKeys.MODELS.name(), name));
         continue;
       }
       for (var key : keys()) {
@@ -68,16 +68,16 @@ final class WorkerReader {
       if (name.startsWith(MODELS) && !known.contains(name)) {
         problems.add(
             "%s is a setting of no model; name the model in %s, and the setting as docs/configuration.md has it"
-                .formatted(name, SettingKeys.MODELS.name()));
+                .formatted(name, WorkerKeys.MODELS.name()));
       }
     }
     refuseTwice(problems, "model-name", WorkerReader::shownName);
-    refuseTwice(problems, "component", keys -> keys.optional(SettingKeys.WORKER_COMPONENT));
+    refuseTwice(problems, "component", keys -> keys.optional(WorkerKeys.COMPONENT));
     return problems;
   }
 
   private static @Nullable String shownName(Keys keys) {
-    return keys.optional(SettingKeys.MODEL_NAME);
+    return keys.optional(WorkerKeys.MODEL_NAME);
   }
 
   /** The variable of the environment that stands for a key, as MicroProfile Config has it. */
@@ -105,7 +105,7 @@ final class WorkerReader {
   }
 
   private List<String> names() {
-    var names = from.optional(SettingKeys.MODELS);
+    var names = from.optional(WorkerKeys.MODELS);
     return names == null ? List.of() : names;
   }
 
@@ -113,7 +113,7 @@ final class WorkerReader {
   private static List<SettingKey<?>> keys() {
     var keys = new ArrayList<SettingKey<?>>();
     for (var key : SettingKeys.all()) {
-      if (key.name().startsWith(WORKER) && !key.equals(SettingKeys.MODELS)) {
+      if (key.name().startsWith(WORKER) && !key.equals(WorkerKeys.MODELS)) {
         keys.add(key);
       }
     }
@@ -139,7 +139,7 @@ final class WorkerReader {
         if (its != null) {
           return its;
         }
-        return key.equals(SettingKeys.MODEL_NAME) || key.equals(SettingKeys.WORKER_COMPONENT)
+        return key.equals(WorkerKeys.MODEL_NAME) || key.equals(WorkerKeys.COMPONENT)
             ? (T) model
             : from.optional(key);
       }
@@ -162,26 +162,26 @@ final class WorkerReader {
 
   private WorkerSettings worker(Keys of) {
     return new WorkerSettings(
-        of.get(SettingKeys.WORKER_COMPONENT),
-        of.get(SettingKeys.WORKER_ENDPOINT),
-        of.get(SettingKeys.ENGINE),
-        of.get(SettingKeys.MODEL_PATH),
-        of.optional(SettingKeys.MODEL_NAME),
-        of.optional(SettingKeys.TOOL_CALL_PARSER),
-        of.optional(SettingKeys.REASONING_PARSER),
-        of.get(SettingKeys.RANKS),
-        of.get(SettingKeys.BLOCK_TOKENS),
-        of.get(SettingKeys.BLOCKS_PER_RANK),
-        of.get(SettingKeys.BLOCK_BYTES),
-        of.get(SettingKeys.TOKEN_INTERVAL),
-        of.get(SettingKeys.PREFILL_PER_TOKEN),
-        of.get(SettingKeys.MAX_RUNNING),
-        of.optional(SettingKeys.ROUTER_CONFIG),
-        of.optional(SettingKeys.HEALTH_PAYLOAD),
-        of.get(SettingKeys.MAX_LORAS),
-        of.get(SettingKeys.STALL_TIMEOUT),
-        of.get(SettingKeys.LLAMA_BLOCKS_PER_RANK),
-        of.get(SettingKeys.LLAMA_PASS_TOKENS),
+        of.get(WorkerKeys.COMPONENT),
+        of.get(WorkerKeys.ENDPOINT),
+        of.get(WorkerKeys.ENGINE),
+        of.get(WorkerKeys.MODEL_PATH),
+        of.optional(WorkerKeys.MODEL_NAME),
+        of.optional(WorkerKeys.TOOL_CALL_PARSER),
+        of.optional(WorkerKeys.REASONING_PARSER),
+        of.get(WorkerKeys.RANKS),
+        of.get(WorkerKeys.BLOCK_TOKENS),
+        of.get(WorkerKeys.BLOCKS_PER_RANK),
+        of.get(WorkerKeys.BLOCK_BYTES),
+        of.get(WorkerKeys.TOKEN_INTERVAL),
+        of.get(WorkerKeys.PREFILL_PER_TOKEN),
+        of.get(WorkerKeys.MAX_RUNNING),
+        of.optional(WorkerKeys.ROUTER_CONFIG),
+        of.optional(WorkerKeys.HEALTH_PAYLOAD),
+        of.get(WorkerKeys.MAX_LORAS),
+        of.get(WorkerKeys.STALL_TIMEOUT),
+        of.get(WorkerKeys.LLAMA_BLOCKS_PER_RANK),
+        of.get(WorkerKeys.LLAMA_PASS_TOKENS),
         new MockSettings(
             of.get(EngineKeys.MOCK_PASS_TOKENS),
             of.get(EngineKeys.MOCK_CHUNKED_PREFILL),

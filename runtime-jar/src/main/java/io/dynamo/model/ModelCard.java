@@ -108,43 +108,32 @@ public record ModelCard(
 
   /** The card of an adapter on this model: its files and limits under the adapter's name. */
   public ModelCard of(LoraAdapter adapter) {
-    return new ModelCard(
-        adapter.name(),
-        Slug.of(adapter.name()),
-        sourcePath,
-        config,
-        tokenizer,
-        tokenizerConfig,
-        chatTemplate,
-        generationConfig,
-        extraFiles,
-        architecturalContextLength,
-        contextLength,
-        blockTokens,
-        migrationLimit,
-        modelTypes,
-        modelInput,
-        workerType,
-        needs,
-        runtimeConfig,
-        routerConfig,
-        adapter);
+    return with(adapter.name(), UnaryOperator.identity(), extraFiles, adapter);
   }
 
   /** The same card with each of its files replaced. */
   public ModelCard withFiles(UnaryOperator<ModelFile> change) {
-    return withFiles(change, extraFiles.stream().map(change).toList());
+    return with(displayName, change, extraFiles.stream().map(change).toList(), lora);
   }
 
   /** The same card without its extra files. */
   public ModelCard withoutExtraFiles() {
-    return extraFiles.isEmpty() ? this : withFiles(UnaryOperator.identity(), List.of());
+    return extraFiles.isEmpty()
+        ? this
+        : with(displayName, UnaryOperator.identity(), List.of(), lora);
   }
 
-  private ModelCard withFiles(UnaryOperator<ModelFile> change, List<ModelFile> extra) {
+  /**
+   * @param change of every file but the extra ones
+   */
+  private ModelCard with(
+      String name,
+      UnaryOperator<ModelFile> change,
+      List<ModelFile> extra,
+      @Nullable LoraAdapter adapter) {
     return new ModelCard(
-        displayName,
-        slug,
+        name,
+        name.equals(displayName) ? slug : Slug.of(name),
         sourcePath,
         changed(config, change),
         changed(tokenizer, change),
@@ -162,7 +151,7 @@ public record ModelCard(
         needs,
         runtimeConfig,
         routerConfig,
-        lora);
+        adapter);
   }
 
   private static @Nullable ModelFile changed(

@@ -129,6 +129,15 @@ class ConfigSourcesTest {
   }
 
   @Test
+  void aSwitchOfTheOriginalThatSaysNeitherIsRefused() {
+    for (var variable : List.of("DYN_DISABLE_FRONTEND_NVEXT", "DYN_DISABLE_FRONTEND_ADMIN_API")) {
+      var values = new EnvironmentAliases(Map.of(variable, "maybe")::get).getProperties();
+      assertThatThrownBy(() -> TestSettings.with(values))
+          .hasMessageContaining("is neither true nor false");
+    }
+  }
+
+  @Test
   void theOriginalSwitchesOfTheFrontendAreTranslated() {
     var environment =
         Map.ofEntries(

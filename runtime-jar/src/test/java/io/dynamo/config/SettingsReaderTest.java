@@ -245,4 +245,29 @@ class SettingsReaderTest {
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining(reason);
   }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "Bearer sesame | has a part without a name and '='",
+        "authorization=Bearer%20sesame%zz | has a % without two hexadecimal digits after it",
+        "authorization=sesame%0d%0aX: 1 | has a part that no HTTP header can carry",
+        "my key=sesame | has a part that no HTTP header can carry",
+      })
+  void credentialsForTheCollectorAreNotToldWhenTheyAreRefused(String headers, String why) {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.trace.headers", headers)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.trace.headers = \"***\"")
+        .hasMessageContaining(why)
+        .hasMessageNotContaining("sesame");
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"ftp://collector/v1", "collector:4318", "http://", "http://a b/"})
+  void aCollectorIsReachedByHttp(String url) {
+    assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.trace.endpoint", url)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.trace.endpoint = \"" + url + "\"");
+  }
 }

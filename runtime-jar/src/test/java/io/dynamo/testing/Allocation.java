@@ -27,4 +27,12 @@ public final class Allocation {
     Arrays.sort(rounds);
     return rounds[ROUNDS / 2] / PER_ROUND;
   }
+
+  /** Bytes that {@code task} allocates on the calling thread, what it warms up included. */
+  public static long bytes(Runnable task) {
+    var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+    long before = threads.getCurrentThreadAllocatedBytes();
+    task.run();
+    return threads.getCurrentThreadAllocatedBytes() - before;
+  }
 }

@@ -42,7 +42,6 @@ final class BrokerSubscription implements EventPlane.Subscription {
   private final Map<Long, PublisherConnection.Expected> publishers =
       new LinkedHashMap<>(16, 0.75f, true); // the longest silent first
   private final Map<Heard, Boolean> heard = new LinkedHashMap<>(); // the oldest first
-  private int ways; // brokers that are connected
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
@@ -66,6 +65,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
     this.malformed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MALFORMED);
     this.missed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MISSED);
     this.onClose = onClose;
+    var ways = new BrokerWays(() -> delivery.linked(_ -> true), () -> delivery.cut(_ -> true));
     for (var endpoint : broker.xpub()) {
       links.add(
           new PeerLink(
@@ -76,35 +76,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
               sockets,
               threads,
               socket -> new Connection(endpoint, socket),
-              new Way()));
-    }
-  }
-
-  /** A broker is a way to all publishers: while there is another nothing is missed. */
-  private final class Way implements PeerLink.Watcher {
-    private boolean cut = true;
-
-    @Override
-    public void up() {
-      if (cut) {
-        cut = false;
-        if (ways++ == 0) {
-          delivery.linked(_ -> true);
-        }
-      } else if (ways == 1) { // a short break of the only one
-        delivery.linked(_ -> true);
-      }
-    }
-
-    @Override
-    public void cut() {
-      if (!cut) {
-        cut = true;
-        ways--;
-      }
-      if (ways == 0) {
-        delivery.cut(_ -> true);
-      }
+              ways.add()));
     }
   }
 

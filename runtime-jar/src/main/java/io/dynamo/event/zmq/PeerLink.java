@@ -22,6 +22,9 @@ final class PeerLink {
     /** The connection is up, for the first time or again. */
     void up();
 
+    /** The connection has broken; it may be up again in a moment. */
+    void down();
+
     /** The connection has not been up for a while; told once until it is. */
     void cut();
   }
@@ -132,6 +135,7 @@ final class PeerLink {
       cut = false;
       watcher.up();
     } else {
+      watcher.down();
       loop.executeAfter(
           RECONNECT_DELAY,
           () -> {

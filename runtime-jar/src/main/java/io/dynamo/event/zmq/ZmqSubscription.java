@@ -115,6 +115,9 @@ final class ZmqSubscription implements EventPlane.Subscription {
               }
 
               @Override
+              public void down() {} // told when it is up again, or when that takes long
+
+              @Override
               public void cut() {
                 delivery.cut(publisher -> publisher == id);
               }

@@ -1,14 +1,11 @@
 package io.dynamo.request.codec;
 
 import java.io.IOException;
-import java.math.BigInteger;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +15,11 @@ import org.jspecify.annotations.Nullable;
  * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
  */
 final class MsgpackReader implements WireReader {
-  private static final int MAX_DEPTH = 64;
+  static final int MAX_DEPTH = 64;
+
+  /** Room made for what an array announces; more comes as its elements do, each of a byte. */
+  static final int MAX_GUESS = 64;
+
   private static final byte[] NONE = {};
 
   private byte[] bytes = NONE;
@@ -59,11 +60,10 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public boolean isMap() throws IOException {
-    int type = peek();
-    return (type & 0xf0) == 0x80 || type == 0xde || type == 0xdf;
+    return MsgpackType.isMap(peek());
   }
 
-  private int peek() throws IOException {
+  int peek() throws IOException {
     need(1);
     return bytes[at] & 0xff;
   }
@@ -131,13 +131,13 @@ final class MsgpackReader implements WireReader {
     entriesLeft[depth++] = size;
   }
 
-  private int mapHeader() throws IOException {
+  int mapHeader() throws IOException {
     int type = next();
     return switch (type) {
       case 0xde -> fitting(unsigned(2), 2);
       case 0xdf -> fitting(unsigned(4), 2);
       default -> {
-        if ((type & 0xf0) != 0x80) {
+        if (!MsgpackType.isMap(type)) {
           throw unexpected("map", type);
         }
         yield fitting(type & 0x0f, 2);
@@ -145,13 +145,13 @@ final class MsgpackReader implements WireReader {
     };
   }
 
-  private int arrayHeader() throws IOException {
+  int arrayHeader() throws IOException {
     int type = next();
     return switch (type) {
       case 0xdc -> fitting(unsigned(2), 1);
       case 0xdd -> fitting(unsigned(4), 1);
       default -> {
-        if ((type & 0xf0) != 0x90) {
+        if (!MsgpackType.isArray(type)) {
           throw unexpected("array", type);
         }
         yield fitting(type & 0x0f, 1);
@@ -167,20 +167,12 @@ final class MsgpackReader implements WireReader {
       case 0xda, 0xc5 -> fitting(unsigned(2), 1);
       case 0xdb, 0xc6 -> fitting(unsigned(4), 1);
       default -> {
-        if ((type & 0xe0) != 0xa0) {
+        if (!MsgpackType.isString(type)) {
           throw unexpected("string", type);
         }
         yield fitting(type & 0x1f, 1);
       }
     };
-  }
-
-  private static boolean isString(int type) {
-    return (type & 0xe0) == 0xa0 || (type >= 0xd9 && type <= 0xdb);
-  }
-
-  private static boolean isBinary(int type) {
-    return type >= 0xc4 && type <= 0xc6;
   }
 
   private int fitting(long count, int bytesEach) throws IOException {
@@ -198,7 +190,7 @@ final class MsgpackReader implements WireReader {
       return Keys.END;
     }
     entriesLeft[depth - 1]--;
-    if (!isString(peek())) {
+    if (!MsgpackType.isString(peek())) {
       skip();
       return Keys.UNKNOWN;
     }
@@ -225,7 +217,7 @@ final class MsgpackReader implements WireReader {
   @Override
   public List<String> strings() throws IOException {
     int count = arrayHeader();
-    List<String> values = new ArrayList<>(count);
+    List<String> values = new ArrayList<>(Math.min(count, MAX_GUESS));
     for (int i = 0; i < count; i++) {
       values.add(string());
     }
@@ -248,7 +240,7 @@ final class MsgpackReader implements WireReader {
     return index;
   }
 
-  private byte[] binary() throws IOException {
+  byte[] binary() throws IOException {
     int count = stringHeader();
     var value = Arrays.copyOfRange(bytes, at, at + count);
     at += count;
@@ -275,7 +267,7 @@ final class MsgpackReader implements WireReader {
       case 0xd2 -> signed(4);
       case 0xd3 -> signed(8);
       default -> {
-        if (!isFixedInteger(type)) {
+        if (!MsgpackType.isFixedInteger(type)) {
           throw unexpected("integer", type);
         }
         yield (byte) type;
@@ -296,10 +288,6 @@ final class MsgpackReader implements WireReader {
     return value;
   }
 
-  private static boolean isFixedInteger(int type) {
-    return type < 0x80 || type >= 0xe0;
-  }
-
   @Override
   public double number() throws IOException {
     return switch (peek()) {
@@ -309,12 +297,12 @@ final class MsgpackReader implements WireReader {
     };
   }
 
-  private float float32() throws IOException {
+  float float32() throws IOException {
     at++;
     return Float.intBitsToFloat((int) unsigned(4));
   }
 
-  private double float64() throws IOException {
+  double float64() throws IOException {
     at++;
     return Double.longBitsToDouble(unsigned(8));
   }
@@ -331,72 +319,18 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public @Nullable Object any() throws IOException {
-    return any(0);
-  }
-
-  private @Nullable Object any(int level) throws IOException {
-    if (level > MAX_DEPTH) {
-      throw new IOException("nested deeper than " + MAX_DEPTH);
-    }
-    int type = peek();
-    return switch (type) {
-      case 0xc0 -> {
-        at++;
-        yield null;
-      }
-      case 0xc2, 0xc3 -> bool();
-      case 0xca -> (Object) float32();
-      case 0xcb -> (Object) float64();
-      case 0xcf -> anyUnsigned();
-      default -> {
-        if (isString(type)) {
-          yield string();
-        } else if (isBinary(type)) {
-          yield binary();
-        } else if (isMap()) {
-          yield anyMap(level);
-        } else if ((type & 0xf0) == 0x90 || type == 0xdc || type == 0xdd) {
-          yield anyList(level);
-        }
-        yield integer();
-      }
-    };
-  }
-
-  private Object anyUnsigned() throws IOException {
-    at++;
-    long value = unsigned(8);
-    return value >= 0 ? (Object) value : new BigInteger(Long.toUnsignedString(value));
-  }
-
-  private Object anyList(int level) throws IOException {
-    int count = arrayHeader();
-    List<@Nullable Object> values = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      values.add(any(level + 1));
-    }
-    return values;
-  }
-
-  private Object anyMap(int level) throws IOException {
-    int count = mapHeader();
-    Map<String, @Nullable Object> values = new LinkedHashMap<>();
-    for (int i = 0; i < count; i++) {
-      var key = any(level + 1);
-      values.put(String.valueOf(key), any(level + 1));
-    }
-    return values;
+    return MsgpackValue.read(this);
   }
 
   @Override
   public void skip() throws IOException {
     for (long left = 1; left > 0; left--) {
       int type = peek();
-      if (isMap()) {
+      if (MsgpackType.isMap(type)) {
         left += 2L * mapHeader();
-      } else if ((type & 0xf0) == 0x90 || type == 0xdc || type == 0xdd) {
+      } else if (MsgpackType.isArray(type)) {
         left += arrayHeader();
-      } else if (isString(type) || isBinary(type)) {
+      } else if (MsgpackType.isString(type) || MsgpackType.isBinary(type)) {
         int count = stringHeader();
         at += count;
       } else {
@@ -420,7 +354,7 @@ final class MsgpackReader implements WireReader {
           case 0xc8 -> 1 + unsigned(2);
           case 0xc9 -> 1 + unsigned(4);
           default -> {
-            if (!isFixedInteger(type)) {
+            if (!MsgpackType.isFixedInteger(type)) {
               throw unexpected("value", type);
             }
             yield 0;

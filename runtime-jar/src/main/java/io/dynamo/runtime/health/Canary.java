@@ -84,11 +84,11 @@ public final class Canary<Q, R> implements AutoCloseable {
       }
       resting = false;
     }
+    lastProofNanos = means.nanoTime().getAsLong();
     if (!probes) {
       health.set(true);
       return;
     }
-    lastProofNanos = means.nanoTime().getAsLong();
     arm(wait);
   }
 

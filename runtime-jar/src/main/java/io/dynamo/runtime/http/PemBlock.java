@@ -12,8 +12,9 @@ import java.util.regex.Pattern;
  * @param body what stands between its two lines
  */
 record PemBlock(String label, String body) {
+  /** A body may hold dashes, as the headers of encrypted keys do, but not five in a row. */
   private static final Pattern BLOCK =
-      Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \\1-----");
+      Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*+(?:-(?!----)[^-]*+)*+)-----END \\1-----");
 
   /** The blocks of a file in their order; what stands around them is passed over. */
   static List<PemBlock> of(String text) {

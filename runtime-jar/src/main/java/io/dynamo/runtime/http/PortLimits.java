@@ -7,7 +7,7 @@ import java.time.Duration;
 /**
  * What the container itself enforces on the HTTP port.
  *
- * @param readSeconds that one read of a request may wait
+ * @param readSeconds that one read may wait, of a TLS handshake or of a request
  * @param writeSeconds that one write of an answer may wait
  * @param maxConnections held open; more are closed at once
  */
@@ -35,8 +35,8 @@ record PortLimits(long readSeconds, long writeSeconds, int maxConnections) {
   String xml() {
     return """
           <httpOptions id="dynamoHttp" readTimeout="%ds" writeTimeout="%ds"/>
-          <tcpOptions id="dynamoTcp" maxOpenConnections="%d"/>
+          <tcpOptions id="dynamoTcp" inactivityTimeout="%ds" maxOpenConnections="%d"/>
         """
-        .formatted(readSeconds, writeSeconds, maxConnections);
+        .formatted(readSeconds, writeSeconds, readSeconds, maxConnections);
   }
 }

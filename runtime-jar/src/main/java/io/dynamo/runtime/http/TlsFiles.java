@@ -56,6 +56,8 @@ final class TlsFiles {
     try {
       if (update()) {
         LOG.log(Level.INFO, "the TLS files of the HTTP port have changed and are in use");
+      } else if (!complaint.isEmpty()) {
+        LOG.log(Level.INFO, "the TLS files of the HTTP port are again those in use");
       }
       complaint = "";
     } catch (BadFileException | IOException | RuntimeException e) {

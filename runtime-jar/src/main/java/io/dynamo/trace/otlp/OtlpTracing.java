@@ -21,6 +21,8 @@ import io.opentelemetry.sdk.trace.export.BatchSpanProcessor;
 import io.opentelemetry.sdk.trace.samplers.Sampler;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -35,15 +37,19 @@ public final class OtlpTracing implements Tracing {
   private static final long PATIENCE_SECONDS = 3; // of the last export
   private static final String SCOPE = "io.dynamo";
 
+  private final ExecutorService exports =
+      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("span-export-", 0).factory());
   private final SdkTracerProvider provider;
   private final Tracer tracer;
 
   public OtlpTracing(TraceSettings settings) {
+    OtlpLogs.install();
     var exporter =
         OtlpHttpSpanExporter.builder()
             .setEndpoint(settings.endpoint().toString())
             .setTimeout(settings.timeout())
             .setHeaders(settings::headers)
+            .setExecutorService(exports)
             .setServiceClassLoader(OtlpTracing.class.getClassLoader())
             .build();
     var resource =
@@ -136,5 +142,6 @@ public final class OtlpTracing implements Tracing {
   @Override
   public void close() {
     var _ = provider.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
+    var _ = exports.shutdownNow(); // what hangs is given up, and what waits behind it
   }
 }

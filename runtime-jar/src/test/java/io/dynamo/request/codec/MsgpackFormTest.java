@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.testing.Allocation;
 import java.io.IOException;
 import java.math.BigInteger;
 import java.nio.ByteBuffer;
@@ -193,5 +194,19 @@ class MsgpackFormTest {
     assertThatThrownBy(() -> new MsgpackReader(ByteBuffer.wrap(deep)).skip())
         .isInstanceOf(IOException.class)
         .hasMessageContaining("do not fit");
+  }
+
+  /** Each array says that the rest of the message is its elements, and is the first of them. */
+  @Test
+  void whatArraysAnnounceCostsNoMemoryUntilItIsThere() {
+    var bytes = new byte[1 << 20];
+    Arrays.fill(bytes, (byte) 0xc1); // never used: ends the reading
+    var out = ByteBuffer.wrap(bytes);
+    for (int i = 0; i < 60; i++) {
+      out.put((byte) 0xdd).putInt(bytes.length - 1_000);
+    }
+    var in = new MsgpackReader(ByteBuffer.wrap(bytes));
+    assertThat(Allocation.bytes(() -> assertThatThrownBy(in::any).isInstanceOf(IOException.class)))
+        .isLessThan(8L * bytes.length);
   }
 }

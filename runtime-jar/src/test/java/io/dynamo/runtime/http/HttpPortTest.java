@@ -120,6 +120,8 @@ class HttpPortTest {
                 Long.parseLong(found(http, "readTimeout=\"(\\d+)s\"")),
                 Long.parseLong(found(http, "writeTimeout=\"(\\d+)s\"")),
                 Integer.parseInt(found(http, "maxOpenConnections=\"(\\d+)\""))));
+    assertThat(found(http, "inactivityTimeout=\"(\\d+)s\""))
+        .isEqualTo(found(http, "readTimeout=\"(\\d+)s\""));
     assertThat(http)
         .contains("id=\"dynamoHttp\"", "id=\"dynamoTcp\"", "id=\"defaultHttpEndpoint\"")
         .contains("${server.output.dir}/" + HttpPort.FOLDER + "/port.xml");
@@ -134,7 +136,8 @@ class HttpPortTest {
             "dynamo.http.max-connections", "77"));
 
     assertThat(piece())
-        .contains("readTimeout=\"1s\"", "writeTimeout=\"2s\"", "maxOpenConnections=\"77\"")
+        .contains("readTimeout=\"1s\"", "writeTimeout=\"2s\"")
+        .contains("inactivityTimeout=\"1s\" maxOpenConnections=\"77\"")
         .doesNotContain("httpEndpoint");
   }
 
@@ -229,6 +232,22 @@ class HttpPortTest {
     assertThatThrownBy(() -> open(tls(certificates.certificateFile("server"), key)))
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining("dynamo.http.tls.key = \"" + key + "\" " + why);
+  }
+
+  /** As OpenSSL wrote them before PKCS #8. */
+  @Test
+  void aKeyThatIsEncryptedInItsOldFormIsRefusedForItsPassword() throws Exception {
+    var key = output.resolve("key.pem");
+    Files.writeString(
+        key,
+        Certificates.encoded("RSA PRIVATE KEY", new byte[64])
+            .replaceFirst(
+                "KEY-----\n",
+                "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"));
+
+    assertThatThrownBy(() -> open(tls(certificates.certificateFile("server"), key)))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("has a password; take it off");
   }
 
   @Test

@@ -1,0 +1,105 @@
+package io.dynamo.config;
+
+import static io.dynamo.config.Bound.WAIT;
+import static io.dynamo.config.Bound.WAIT_OR_NEVER;
+import static io.dynamo.config.Bound.between;
+import static io.dynamo.config.Bound.none;
+import static io.dynamo.config.Bound.sizeBetween;
+import static io.dynamo.config.SettingType.BOOLEAN;
+import static io.dynamo.config.SettingType.DURATION;
+import static io.dynamo.config.SettingType.INTEGER;
+import static io.dynamo.config.SettingType.SIZE;
+
+import java.time.Duration;
+import java.util.List;
+
+/** The settings of the frontend itself, in the order of the documentation. */
+final class FrontendKeys {
+  private static final KeyList KEYS = new KeyList();
+
+  static final SettingKey<Integer> MIGRATION_LIMIT =
+      KEYS.key(
+          "dynamo.frontend.migration-limit",
+          INTEGER,
+          "3",
+          between(0, 1000),
+          "how often one generation may move to another worker");
+  static final SettingKey<Integer> MAX_CONCURRENT_REQUESTS =
+      KEYS.key(
+          "dynamo.frontend.max-concurrent-requests",
+          INTEGER,
+          "4096",
+          between(1, 1_000_000),
+          "requests of all models at once, waiting ones included; more are answered 503");
+  static final SettingKey<Integer> BODY_LIMIT =
+      KEYS.key(
+          "dynamo.frontend.body-limit",
+          SIZE,
+          "45MiB",
+          sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
+          "a request body");
+  static final SettingKey<Duration> UPLOAD_TIMEOUT =
+      KEYS.key(
+          "dynamo.frontend.upload-timeout",
+          DURATION,
+          "60s",
+          WAIT,
+          "how long a request body may take to arrive; then it is answered 408");
+  static final SettingKey<Duration> REQUEST_TIMEOUT =
+      KEYS.key("dynamo.frontend.request-timeout", DURATION, "10m", WAIT, "a generation's deadline");
+  static final SettingKey<Duration> FIRST_ITEM_WAIT =
+      KEYS.key(
+          "dynamo.frontend.first-item-wait",
+          DURATION,
+          "500ms",
+          WAIT_OR_NEVER,
+          "how long the status line waits for the first item");
+  static final SettingKey<Duration> HEARTBEAT =
+      KEYS.key(
+          "dynamo.frontend.heartbeat",
+          DURATION,
+          "500ms",
+          WAIT,
+          "between comments on a stream without its first token");
+  static final SettingKey<Duration> WRITE_STALL =
+      KEYS.key(
+          "dynamo.frontend.write-stall",
+          DURATION,
+          "30s",
+          WAIT,
+          "how long a stream may go without progress of its reader");
+  static final SettingKey<Duration> DISCONNECT_POLL =
+      KEYS.key(
+          "dynamo.frontend.disconnect-poll",
+          DURATION,
+          "20ms",
+          WAIT,
+          "between looks at connections whose client may have hung up");
+  static final SettingKey<Integer> PREPROCESS_THREADS =
+      KEYS.key(
+          "dynamo.frontend.preprocess-threads",
+          INTEGER,
+          "0",
+          between(0, 1024),
+          "templates and tokenizers at work at once; 0 is one per core");
+  static final SettingKey<Integer> PREFIX_CACHE_BYTES =
+      KEYS.key(
+          "dynamo.frontend.prefix-cache-bytes",
+          SIZE,
+          "64MiB",
+          sizeBetween(0, "0", 1 << 30, "1GiB"),
+          "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
+  static final SettingKey<Boolean> REQUEST_LOG =
+      KEYS.key(
+          "dynamo.frontend.request-log",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether each finished request is a line in the log, without its texts");
+
+  private FrontendKeys() {}
+
+  static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+}

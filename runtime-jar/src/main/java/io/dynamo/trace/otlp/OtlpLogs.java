@@ -1,0 +1,47 @@
+package io.dynamo.trace.otlp;
+
+import java.util.List;
+
+/**
+ * OpenTelemetry's loggers, first asked for by the JDK. A server's log manager keeps a logger by its
+ * name, and with it the class that asked first: were that OpenTelemetry's, the classes of one
+ * application would be held by the next, which finds the logger still there.
+ */
+final class OtlpLogs {
+  /** Of all classes that spans pass through on their way out. */
+  static final List<String> NAMES =
+      List.of(
+          "io.opentelemetry.api.GlobalOpenTelemetry",
+          "io.opentelemetry.api.trace.propagation.W3CTraceContextPropagator",
+          "io.opentelemetry.common.impl.ApiUsageLogger",
+          "io.opentelemetry.context.ContextStorageWrappers",
+          "io.opentelemetry.context.LazyStorage",
+          "io.opentelemetry.context.ThreadLocalContextStorage",
+          "io.opentelemetry.exporter.internal.SenderUtil",
+          "io.opentelemetry.exporter.internal.http.HttpExporter",
+          "io.opentelemetry.exporter.internal.http.HttpExporterBuilder",
+          "io.opentelemetry.exporter.internal.marshal.StringEncoderHolder",
+          "io.opentelemetry.exporter.otlp.internal.HttpExporter",
+          "io.opentelemetry.exporter.otlp.internal.HttpExporterBuilder",
+          "io.opentelemetry.exporter.otlp.internal.OtlpConfigUtil",
+          "io.opentelemetry.exporter.sender.jdk.internal.JdkHttpSender",
+          "io.opentelemetry.sdk.resources.Resource",
+          "io.opentelemetry.sdk.trace.SdkSpan",
+          "io.opentelemetry.sdk.trace.SdkTracerProvider",
+          "io.opentelemetry.sdk.trace.export.BatchSpanProcessor",
+          "io.opentelemetry.sdk.trace.export.BatchSpanProcessorBuilder",
+          "io.opentelemetry.sdk.trace.export.MultiSpanExporter",
+          "io.opentelemetry.sdk.trace.samplers.ParentBasedSamplerBuilder");
+
+  /** Held, since the log manager's own references are weak. */
+  private static final List<System.Logger> LOGGERS = NAMES.stream().map(System::getLogger).toList();
+
+  private OtlpLogs() {}
+
+  /** To be called before any class of OpenTelemetry is touched. */
+  static void install() {
+    for (var logger : LOGGERS) {
+      var _ = logger.isLoggable(System.Logger.Level.ERROR); // it is made at its first use
+    }
+  }
+}
