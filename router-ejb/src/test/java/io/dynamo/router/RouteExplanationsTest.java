@@ -144,7 +144,7 @@ class RouteExplanationsTest extends RouterHarness {
       ranks.add(rank(i));
     }
     return new Candidates(
-        Collections.nCopies(count, worker(1)),
+        Collections.nCopies(count, FakeInstances.instance(1)),
         ranks,
         Collections.nCopies(count, WorkerTraits.UNKNOWN),
         null);
