@@ -67,4 +67,24 @@ class BusyRoutingTest extends RouterHarness {
       assertThat(routed(router, RouteHints.NONE)).isIn(1L, 2L);
     }
   }
+
+  @Test
+  void aWorkerThatComesBackIsNotBusyForWhatItWas() {
+    workers.set(1);
+    traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
+    var settings =
+        RouterSettings.of(RouterSettings.Mode.LEAST_LOADED)
+            .with(new RouterSettings.Busy(0.5, null, null));
+    try (var router = router(settings)) {
+      router.prepare(ENDPOINT);
+      reported(1, 51);
+      assertThat(router.allBusy(ENDPOINT)).isTrue();
+      reported(1, 50);
+      assertThat(router.allBusy(ENDPOINT)).as("not below the threshold yet").isTrue();
+      workers.set();
+      workers.set(1);
+      reported(1, 50);
+      assertThat(router.allBusy(ENDPOINT)).isFalse();
+    }
+  }
 }

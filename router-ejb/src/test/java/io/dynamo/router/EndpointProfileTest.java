@@ -14,7 +14,10 @@ import io.dynamo.kv.SequenceEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.SequenceEventCodec;
+import io.dynamo.metrics.Histogram;
 import io.dynamo.metrics.Label;
+import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHasher;
@@ -27,11 +30,14 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
@@ -116,6 +122,9 @@ class EndpointProfileTest extends RouterHarness {
       try (var placed = second.get(20, TimeUnit.SECONDS)) {
         assertThat(placed.instance()).isEqualTo(first.instance());
       }
+      assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED).value())
+          .as("who is placed anew has begun once")
+          .isEqualTo(2);
     }
   }
 
@@ -225,6 +234,66 @@ class EndpointProfileTest extends RouterHarness {
       decisions.forEach(RouteDecision::close);
       workers.set(List.of(FakeInstances.instance(2, "cpu")));
       assertThat(workersOf(router, 1)).containsExactly(2L);
+    }
+  }
+
+  @Test
+  void whoWaitsForTheFirstWorkersDoesSoAtTheNewRouter() throws Exception {
+    workers.set(1);
+    try (var router = router(InitialWorkersTest.waitingFor(2))) {
+      var waits =
+          CompletableFuture.supplyAsync(
+              () -> router.route(request(prompt(0, 4))), Thread::startVirtualThread);
+      var patience = Deadline.after(Duration.ofSeconds(20));
+      while (metrics.counter(RouterMetrics.REQUESTS_STARTED).value() == 0
+          && !patience.isExpired()) {
+        Thread.onSpinWait();
+      }
+      profile = routed("random");
+      router.prepare(ENDPOINT);
+      workers.set(1, 2);
+      assertThat(waits.get(20, TimeUnit.SECONDS)).isNotNull();
+    }
+  }
+
+  @Test
+  void thresholdsSetByHandOutliveAnotherCard() {
+    workers.set(1);
+    var byHand = new RouterSettings.Busy(0.5, 7L, null);
+    try (var router = router(RouterSettings.Mode.KV)) {
+      router.setThresholds(ENDPOINT, byHand);
+      profile = routed("random");
+      router.prepare(ENDPOINT);
+      assertThat(router.thresholds(ENDPOINT)).isEqualTo(byHand);
+    }
+  }
+
+  @Test
+  void whatWorkersReportIsMeasuredByTheNewRouterToo() {
+    var gauges = new HashMap<String, DoubleSupplier>();
+    metrics.attach(
+        new Metrics.Outlet() {
+          @Override
+          public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {}
+
+          @Override
+          public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {
+            gauges.put(name.name(), value);
+          }
+
+          @Override
+          public void histogram(MetricName name, List<Label> labels, Histogram histogram) {}
+        });
+    workers.set(1);
+    try (var router = router(RouterSettings.Mode.KV)) {
+      router.prepare(ENDPOINT);
+      reported(1, 5);
+      var used = Objects.requireNonNull(gauges.get(RouterMetrics.REPORTED_USED_BLOCKS.name()));
+      assertThat(used.getAsDouble()).isEqualTo(5);
+      profile = new EndpointProfile("other", false, Map.of());
+      router.prepare(ENDPOINT);
+      reported(1, 7);
+      assertThat(used.getAsDouble()).isEqualTo(7);
     }
   }
 }

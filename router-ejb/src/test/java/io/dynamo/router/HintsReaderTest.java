@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hints, from the wire. */
 class HintsReaderTest {
@@ -167,5 +169,33 @@ class HintsReaderTest {
                     null,
                     Map.of(),
                     Map.of("agent_context", Map.of("session_id", "s".repeat(257)))));
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "overlap_score_credit",
+        "prefill_load_scale",
+        "router_temperature",
+        "shared_cache_multiplier"
+      })
+  void anOverrideOutOfRangeIsRefused(String field) {
+    for (double bad : new double[] {-0.1, Double.POSITIVE_INFINITY, Double.NaN}) {
+      refused(field, bad);
+    }
+    var good = Map.<String, Object>of("router_config_override", Map.of(field, 1));
+    assertThat(read(RoutePhase.DECODE, null, Map.of(), good)).isEqualTo(RouteHints.NONE);
+  }
+
+  @Test
+  void nothingInTheSharedCacheIsWorthMoreThanOnTheDevice() {
+    refused("shared_cache_multiplier", 1.1);
+  }
+
+  private static void refused(String field, double value) {
+    var override = Map.<String, Object>of("router_config_override", Map.of(field, value));
+    assertThatExceptionOfType(InvalidRequestException.class)
+        .isThrownBy(() -> read(RoutePhase.DECODE, null, Map.of(), override))
+        .withMessageContaining(field);
   }
 }

@@ -18,23 +18,25 @@ import org.junit.jupiter.api.Timeout;
 /** The first requests wait until enough workers have been seen. */
 @Timeout(60)
 class InitialWorkersTest extends RouterHarness {
+  static RouterSettings waitingFor(int workers) {
+    var of = RouterSettings.of(Mode.RANDOM);
+    return new RouterSettings(
+        of.mode(),
+        of.costs(),
+        of.tracking(),
+        of.indexing(),
+        of.queueing(),
+        of.busy(),
+        of.sessions(),
+        of.explaining(),
+        workers,
+        of.cudaToCpuRatio());
+  }
+
   @Test
   void theFirstRequestWaitsForEnoughWorkers() throws Exception {
     workers.set(1);
-    var of = RouterSettings.of(Mode.RANDOM);
-    var settings =
-        new RouterSettings(
-            of.mode(),
-            of.costs(),
-            of.tracking(),
-            of.indexing(),
-            of.queueing(),
-            of.busy(),
-            of.sessions(),
-            of.explaining(),
-            2,
-            of.cudaToCpuRatio());
-    try (var router = router(settings)) {
+    try (var router = router(waitingFor(2))) {
       router.prepare(ENDPOINT);
       var waits = CompletableFuture.supplyAsync(() -> router.route(request(prompt(0, 4))));
       assertThat(waits).isNotDone();

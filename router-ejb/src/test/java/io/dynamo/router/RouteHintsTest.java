@@ -7,6 +7,7 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -95,6 +96,13 @@ class RouteHintsTest extends RouterHarness {
       var nobody = constraints(List.of("z"), Map.of());
       assertThatExceptionOfType(NoWorkerException.class)
           .isThrownBy(() -> routed(router, read(nobody)))
+          .withMessageContaining("taints");
+      var pinned =
+          new HashMap<String, Object>(constraints(List.of("z"), Map.of()));
+      pinned.put("backend_instance_id", 1);
+      assertThatExceptionOfType(NoWorkerException.class)
+          .as("it is there, but will not do")
+          .isThrownBy(() -> routed(router, read(pinned)))
           .withMessageContaining("taints");
     }
   }

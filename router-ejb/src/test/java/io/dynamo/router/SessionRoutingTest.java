@@ -10,11 +10,14 @@ import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.SessionBinding;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.SessionBindingCodec;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.RouterMetrics;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Requests of one session go where its first one went. */
 class SessionRoutingTest extends RouterHarness {
@@ -189,5 +192,39 @@ class SessionRoutingTest extends RouterHarness {
         }
       }
     }
+  }
+
+  @Test
+  @Timeout(20)
+  void aSoftSessionDoesNotWaitForItsHome() {
+    workers.set(1, 2);
+    for (long id = 1; id <= 2; id++) {
+      traits.put(id, new WorkerTraits(RankRange.ONE, 10, 0, Set.of(), Set.of()));
+    }
+    var settings =
+        withSessions(RouterSettings.SessionMode.SOFT)
+            .with(
+                new RouterSettings.Queueing(
+                    4,
+                    RouterSettings.QueuePolicy.FCFS,
+                    10,
+                    Duration.ofMinutes(5),
+                    Duration.ZERO));
+    try (var router = router(settings)) {
+      long home = routed(router, session("s"));
+      var pinned = RouteHints.pinnedTo(new InstanceId(home), null);
+      try (var busy = router.route(request(prompt(0, 400), pinned))) {
+        assertThat(worker(busy)).isEqualTo(home);
+        assertThat(routed(router, session("s"))).isEqualTo(3 - home);
+        assertThat(routed(router, session("s"))).as("and lives there now").isEqualTo(3 - home);
+      }
+    }
+    var received =
+        metrics.counter(
+            RouterMetrics.ADMISSION_RECEIVED,
+            new Label("model", ENDPOINT.toString()),
+            new Label("worker_type", "decode"),
+            new Label("policy_class", "default"));
+    assertThat(received.value()).as("each request once").isEqualTo(4);
   }
 }

@@ -14,49 +14,16 @@ import static io.dynamo.config.SettingType.oneOf;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Locale;
 
 /**
  * The settings of the router, in the order of the documentation. Names are those of Dynamo's {@code
  * KvRouterConfig} with hyphens, less the prefix {@code router_}.
  */
 final class RouterKeys {
-  /** Turns a threshold off. */
-  static final double OFF = Double.POSITIVE_INFINITY;
-
-  private static final SettingType<RouterSettings.Mode> MODE_TYPE =
-      new SettingType<>(
-          oneOf(RouterSettings.Mode.class).name(),
-          text ->
-              switch (text.toLowerCase(Locale.ROOT).replace('_', '-')) {
-                case "power-of-two-choices" -> RouterSettings.Mode.POWER_OF_TWO;
-                case String name -> oneOf(RouterSettings.Mode.class).parser().apply(name);
-              });
-  private static final SettingType<RouterSettings.Policy> POLICY_TYPE =
-      new SettingType<>(
-          "default, dynamo-default-cost-fn or dynamo-two-tier-cost-fn",
-          text ->
-              switch (text) {
-                case "default", "dynamo-default-cost-fn" -> RouterSettings.Policy.COST;
-                case "dynamo-two-tier-cost-fn" -> RouterSettings.Policy.TWO_TIER;
-                default ->
-                    throw new IllegalArgumentException(
-                        "is not default, dynamo-default-cost-fn or dynamo-two-tier-cost-fn");
-              });
-  private static final SettingType<Double> THRESHOLD_TYPE =
-      new SettingType<>(
-          "number of at least 0, or off",
-          text -> {
-            double value = text.equalsIgnoreCase("off") ? OFF : DECIMAL.parser().apply(text);
-            if (value < 0) {
-              throw new IllegalArgumentException("is below 0");
-            }
-            return value;
-          });
   private static final KeyList KEYS = new KeyList();
 
   static final SettingKey<RouterSettings.Mode> MODE =
-      KEYS.key("dynamo.router.mode", MODE_TYPE, "kv", none(), "how a request finds its worker");
+      KEYS.key("dynamo.router.mode", RouterTypes.MODE, "kv", none(), "how a request finds its worker");
   static final SettingKey<Double> OVERLAP_SCORE_CREDIT =
       KEYS.key(
           "dynamo.router.overlap-score-credit",
@@ -137,7 +104,7 @@ final class RouterKeys {
   static final SettingKey<RouterSettings.Policy> WORKER_SELECTION_POLICY =
       KEYS.key(
           "dynamo.router.worker-selection-policy",
-          POLICY_TYPE,
+          RouterTypes.POLICY,
           "default",
           none(),
           "how kv mode compares ranks");
@@ -284,7 +251,7 @@ final class RouterKeys {
   static final SettingKey<Double> QUEUE_THRESHOLD =
       KEYS.key(
           "dynamo.router.queue-threshold",
-          THRESHOLD_TYPE,
+          RouterTypes.THRESHOLD,
           "4.0",
           none(),
           "requests wait when every rank has more prefill ahead than this many batches; off never waits");

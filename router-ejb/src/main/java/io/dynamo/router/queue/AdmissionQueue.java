@@ -96,20 +96,32 @@ public final class AdmissionQueue implements AutoCloseable {
    * @throws CancelledException when its cancellation is raised to kill first
    */
   public <T> T admit(Ticket ticket, Attempt<T> attempt) {
-    int policyClass =
-        profile.classes().size() == 1
-            ? 0
-            : profile.classOf(
-                ticket.policyClass(), Math.max(0, ticket.promptTokens() - attempt.cachedTokens()));
+    int policyClass = classOf(ticket, attempt);
     meters.get(policyClass).received.increment();
-    var policy = profile.classes().get(policyClass);
-    if (!policy.waits() || !hasBacklog(ticket.lane(), policyClass)) {
-      var placed = attempt.place(policy);
-      if (placed != null) {
-        return placed;
-      }
+    var placed = tryNow(ticket, policyClass, attempt);
+    return placed != null ? placed : await(ticket, policyClass, attempt);
+  }
+
+  /** Returns what {@code attempt} places at once; null where it would have to wait. */
+  public <T> @Nullable T admitNow(Ticket ticket, Attempt<T> attempt) {
+    int policyClass = classOf(ticket, attempt);
+    var placed = tryNow(ticket, policyClass, attempt);
+    if (placed != null) {
+      meters.get(policyClass).received.increment();
     }
-    return await(ticket, policyClass, attempt);
+    return placed;
+  }
+
+  private int classOf(Ticket ticket, Attempt<?> attempt) {
+    return profile.classes().size() == 1
+        ? 0
+        : profile.classOf(
+            ticket.policyClass(), Math.max(0, ticket.promptTokens() - attempt.cachedTokens()));
+  }
+
+  private <T> @Nullable T tryNow(Ticket ticket, int policyClass, Attempt<T> attempt) {
+    var policy = profile.classes().get(policyClass);
+    return policy.waits() && hasBacklog(ticket.lane(), policyClass) ? null : attempt.place(policy);
   }
 
   private boolean hasBacklog(Object key, int policyClass) {
