@@ -9,6 +9,7 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.List;
 import java.util.Locale;
@@ -58,6 +59,7 @@ public final class EndpointRouters
       Function<EndpointId, EndpointInstances> instances,
       WorkerCards cards,
       EventFeed feed,
+      IndexPlane indexes,
       Metrics metrics,
       DoubleSupplier random,
       LongSupplier nanoClock,
@@ -76,6 +78,7 @@ public final class EndpointRouters
             instances,
             cards,
             feed,
+            indexes,
             metrics,
             random,
             nanoClock,

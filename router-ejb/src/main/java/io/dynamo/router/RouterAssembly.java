@@ -7,6 +7,8 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.index.CachedPrefixes;
+import io.dynamo.router.ingest.EndpointEvents;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.LoadIntake;
 import io.dynamo.router.ingest.Replicas;
@@ -21,6 +23,8 @@ import io.dynamo.router.select.RankSelector;
 import io.dynamo.router.select.Spread;
 import io.dynamo.router.session.SessionReplicas;
 import io.dynamo.router.session.SessionTable;
+import io.dynamo.router.share.AskedPrefixes;
+import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.TrackingKey;
 import java.lang.System.Logger.Level;
@@ -39,6 +43,7 @@ final class RouterAssembly {
   private final Function<EndpointId, EndpointInstances> instances;
   private final WorkerCards cards;
   private final EventFeed feed;
+  private final IndexPlane indexes;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
   private final LongSupplier wallNanos;
@@ -59,6 +64,7 @@ final class RouterAssembly {
       Function<EndpointId, EndpointInstances> instances,
       WorkerCards cards,
       EventFeed feed,
+      IndexPlane indexes,
       Metrics metrics,
       DoubleSupplier random,
       LongSupplier nanoClock,
@@ -69,6 +75,7 @@ final class RouterAssembly {
     this.instances = instances;
     this.cards = cards;
     this.feed = feed;
+    this.indexes = indexes;
     this.metrics = metrics;
     this.random = random;
     this.nanoClock = nanoClock;
@@ -234,6 +241,28 @@ final class RouterAssembly {
         new Label("endpoint", endpoint.toString()));
   }
 
+  private CachedPrefixes cached(
+      EndpointId endpoint,
+      EndpointProfile profile,
+      RouterSettings settings,
+      EndpointInstances workers) {
+    if (settings.costs().overlapScoreCredit() == 0 || !settings.indexing().kvEvents()) {
+      return CachedPrefixes.NONE;
+    }
+    var model = name(endpoint, profile);
+    boolean serves = settings.indexing().sharing() == RouterSettings.IndexSharing.SERVE;
+    return settings.indexing().sharing() == RouterSettings.IndexSharing.ASK
+        ? new AskedPrefixes(
+            indexes,
+            endpoint,
+            model,
+            metrics.counter(RouterMetrics.REMOTE_INDEX_FAILURES),
+            nanoClock)
+        : new FollowedPrefixes(
+            index -> new EndpointEvents(endpoint, workers, index, feed, metrics, nanoClock),
+            serves ? index -> indexes.serve(endpoint, model, index) : null);
+  }
+
   private Strategy strategy(
       EndpointId endpoint,
       EndpointProfile profile,
@@ -242,12 +271,11 @@ final class RouterAssembly {
     return settings.mode() == RouterSettings.Mode.KV
         ? new PrefixStrategy(
             settings,
-            endpoint,
             new PromptHashing(profile, key(endpoint, settings)),
             name(endpoint, profile),
             workers,
             new RankSelector(settings.costs(), random),
-            feed,
+            cached(endpoint, profile, settings, workers),
             metrics,
             overhead,
             nanoClock)

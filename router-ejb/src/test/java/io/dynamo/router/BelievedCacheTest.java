@@ -57,7 +57,7 @@ class BelievedCacheTest extends RouterHarness {
         RouterSettings.of(Mode.KV)
             .with(
                 new RouterSettings.Indexing(
-                    false, Duration.ofSeconds(2), null, RouterSettings.CachePolicy.LRU));
+                    false, Duration.ofSeconds(2), null, RouterSettings.CachePolicy.LRU, RouterSettings.IndexSharing.NONE));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       router.route(request(prompt(0, 40))).close();

@@ -24,6 +24,7 @@ import io.dynamo.kv.codec.ActiveLoadCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.share.FakeIndexPlane;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
@@ -88,6 +89,7 @@ abstract class RouterHarness {
   final Sources sources = new Sources();
   final FakeInstances workers = new FakeInstances();
   final FakePlane plane = new FakePlane();
+  final FakeIndexPlane indexes = new FakeIndexPlane();
   final Metrics metrics = new Metrics();
   LongSupplier nanoClock = System::nanoTime;
   List<RankEvent> next = List.of();
@@ -126,6 +128,7 @@ abstract class RouterHarness {
                 () -> 0),
             NEVER,
             Runnable::run),
+        indexes,
         metrics,
         new Random(1)::nextDouble,
         nanoClock,
