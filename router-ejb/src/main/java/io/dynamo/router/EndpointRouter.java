@@ -58,7 +58,12 @@ final class EndpointRouter implements AutoCloseable {
     this.affinity = parts.affinity;
     this.meters = parts.meters;
     this.overhead = parts.overhead;
-    this.trail = new DecisionTrail(endpoint, settings.mode(), parts.meters, parts.decisions);
+    this.trail =
+        new DecisionTrail(
+            endpoint,
+            new DecisionLog.Router(settings.mode(), parts.reported, eligibility.busy()::isOn),
+            parts.meters,
+            parts.decisions);
     this.nanoClock = parts.nanoClock;
     this.reports = parts.reports;
     this.initial =
@@ -140,7 +145,7 @@ final class EndpointRouter implements AutoCloseable {
       RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
     var attempt = new Attempt(request, plan, hold, begin);
     if (!waits(plan)) {
-      var placed = attempt.place(PolicyClass.NEVER_WAITS);
+      var placed = attempt.place(PolicyClass.NEVER_WAITS, 0);
       if (placed == null) {
         throw new IllegalStateException("a request that does not wait was not placed");
       }
@@ -192,7 +197,7 @@ final class EndpointRouter implements AutoCloseable {
 
     @Override
     @SuppressWarnings("NullableOptional") // null: not now; empty: never
-    public @Nullable Optional<RouteDecision> place(PolicyClass policy) {
+    public @Nullable Optional<RouteDecision> place(PolicyClass policy, long queuedNanos) {
       var candidates = look();
       var booking =
           load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads, policy));
@@ -212,7 +217,8 @@ final class EndpointRouter implements AutoCloseable {
         }
         session = lease;
         held = plan.placed(rank, candidates.traits().get(chosen.candidate()), chosen);
-        trail.add(request, narrowing(), nanoClock.getAsLong() - begin, candidates, chosen);
+        long waited = nanoClock.getAsLong() - begin;
+        trail.add(request, narrowing(), waited, queuedNanos, candidates, chosen);
         if (replicas != null) {
           placement =
               replicas.placed(

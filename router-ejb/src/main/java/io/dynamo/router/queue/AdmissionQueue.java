@@ -31,8 +31,9 @@ public final class AdmissionQueue implements AutoCloseable {
      * Null when it must wait, which only a class that waits may do. Called again and again.
      *
      * @param policy the request's class
+     * @param queuedNanos how long it has waited here; 0 before it waits
      */
-    @Nullable T place(PolicyClass policy);
+    @Nullable T place(PolicyClass policy, long queuedNanos);
 
     /** Prompt tokens that the best rank has cached, by the last look; looks where none was yet. */
     long cachedTokens();
@@ -121,7 +122,7 @@ public final class AdmissionQueue implements AutoCloseable {
 
   private <T> @Nullable T tryNow(Ticket ticket, int policyClass, Attempt<T> attempt) {
     var policy = profile.classes().get(policyClass);
-    return policy.waits() && hasBacklog(ticket.lane(), policyClass) ? null : attempt.place(policy);
+    return policy.waits() && hasBacklog(ticket.lane(), policyClass) ? null : attempt.place(policy, 0);
   }
 
   private boolean hasBacklog(Object key, int policyClass) {
@@ -138,7 +139,8 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   private <T> T await(Ticket ticket, int policyClass, Attempt<T> attempt) {
-    long end = nanoClock.getAsLong() + settings.timeout().toNanos();
+    long begin = nanoClock.getAsLong();
+    long end = begin + settings.timeout().toNanos();
     var waiter =
         enter(ticket, policyClass, Math.min(attempt.cachedTokens(), ticket.promptTokens()));
     meters.get(policyClass).entered(ticket.promptTokens(), waiter.cachedTokens);
@@ -148,7 +150,9 @@ public final class AdmissionQueue implements AutoCloseable {
       while (true) {
         long seen = reliefs.get();
         if (isTurn(waiter)) {
-          var placed = attempt.place(profile.classes().get(policyClass));
+          var placed =
+              attempt.place(
+                  profile.classes().get(policyClass), nanoClock.getAsLong() - begin);
           if (placed != null) {
             isPlaced = true;
             return placed;

@@ -67,7 +67,7 @@ class AdmissionQueueTest {
   private AdmissionQueue.Attempt<String> attempt(String name) {
     return new AdmissionQueue.Attempt<>() {
       @Override
-      public @Nullable String place(PolicyClass policy) {
+      public @Nullable String place(PolicyClass policy, long queuedNanos) {
         if (!room.tryAcquire()) {
           return null;
         }
@@ -214,7 +214,7 @@ class AdmissionQueueTest {
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override
-          public String place(PolicyClass policy) {
+          public String place(PolicyClass policy, long queuedNanos) {
             return "placed";
           }
 
@@ -381,7 +381,7 @@ class AdmissionQueueTest {
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override
-          public @Nullable String place(PolicyClass policy) {
+          public @Nullable String place(PolicyClass policy, long queuedNanos) {
             return null;
           }
 
@@ -447,7 +447,7 @@ class AdmissionQueueTest {
           private int tries;
 
           @Override
-          public @Nullable String place(PolicyClass policy) {
+          public @Nullable String place(PolicyClass policy, long queuedNanos) {
             if (tries++ == 0) {
               return null;
             }
