@@ -7,15 +7,23 @@ import io.dynamo.config.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;
+import io.dynamo.kv.SequenceEvent;
+import io.dynamo.kv.SequenceFreed;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.token.BlockHashes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -187,6 +195,130 @@ class RoutePropertiesTest extends RouterHarness {
       lost.close();
       lost.close();
       assertThat(spread(router, 2)).hasSize(2);
+    }
+  }
+
+  /** How a request ends. */
+  private enum End {
+    CLOSED,
+    CLOSED_TWICE,
+    CLOSED_BY_TWO_THREADS,
+    PREFILLED_AND_CLOSED,
+    WORKER_LOST,
+    LEAKED
+  }
+
+  /**
+   * What each decision sees of the others is compared with a model: a load that is given back twice
+   * or never shows at the next decision.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8})
+  void aBookedLoadIsGivenBackOnceWhateverEndsTheRequest(long seed) {
+    var nanos = new AtomicLong();
+    nanoClock = nanos::get;
+    var random = new Random(seed);
+    var all = new long[] {1, 2, 3, 4};
+    workers.set(all);
+    var tracking =
+        new RouterSettings.Tracking(true, false, true, true, true, Duration.ofMinutes(5));
+    var never =
+        new RouterSettings.Queueing(
+            Double.POSITIVE_INFINITY,
+            RouterSettings.QueuePolicy.FCFS,
+            0,
+            Duration.ofSeconds(1),
+            Duration.ZERO);
+    var open = new LinkedHashMap<RouteDecision, String>();
+    var prefilled = new HashSet<RouteDecision>();
+    var ended = new ArrayList<String>();
+    try (var router = router(RouterSettings.of(Mode.KV).with(tracking).with(never))) {
+      for (int i = 0; i < 300; i++) {
+        var id = "r" + i;
+        var tokens = prompt(1000 * random.nextInt(3), 4 * (1 + random.nextInt(10)));
+        var decision =
+            router.route(new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of()));
+        checkLoad(router.of(id).orElseThrow(), open.keySet(), prefilled);
+        open.put(decision, id);
+        var one = open.keySet().stream().skip(random.nextInt(open.size())).findFirst();
+        var ending = one.orElseThrow();
+        switch (End.values()[random.nextInt(End.values().length)]) {
+          case CLOSED -> ending.close();
+          case CLOSED_TWICE -> {
+            ending.close();
+            ending.close();
+          }
+          case CLOSED_BY_TWO_THREADS -> {
+            var other = CompletableFuture.runAsync(ending::close);
+            ending.close();
+            other.join();
+          }
+          case PREFILLED_AND_CLOSED -> {
+            ending.prefillDone();
+            if (random.nextBoolean()) {
+              prefilled.add(ending);
+              continue;
+            }
+            ending.prefillDone();
+            ending.close();
+            ending.prefillDone();
+          }
+          case WORKER_LOST -> {
+            long lost = ending.rank().worker().value();
+            workers.set(LongStream.of(all).filter(worker -> worker != lost).toArray());
+            workers.set(all);
+            ended.addAll(closed(open, lost));
+            continue;
+          }
+          case LEAKED -> {
+            continue;
+          }
+        }
+        ended.add(Objects.requireNonNull(open.remove(ending)));
+      }
+      nanos.addAndGet(Duration.ofMinutes(5).toNanos()); // what leaked expires
+      router.route(request(prompt(0, 40))).close();
+      checkLoad(router.recent(1).getFirst(), Set.of(), Set.of());
+    }
+    var freed =
+        plane.published().stream()
+            .filter(message -> message.topic().equals(SequenceEvent.TOPIC))
+            .flatMap(message -> SequenceEventCodec.decode(message.payload()).stream())
+            .filter(SequenceFreed.class::isInstance)
+            .map(SequenceEvent::requestId)
+            .toList();
+    ended.add("r"); // the last
+    assertThat(freed)
+        .as("other routers hear of each end once")
+        .containsExactlyInAnyOrderElementsOf(ended);
+  }
+
+  /** Closes what ran on the lost worker, as who waits for its tokens does. */
+  private static List<String> closed(Map<RouteDecision, String> open, long lost) {
+    var ids = new ArrayList<String>();
+    for (var decision : List.copyOf(open.keySet())) {
+      if (decision.rank().worker().value() == lost) {
+        decision.prefillDone();
+        decision.close();
+        ids.add(Objects.requireNonNull(open.remove(decision)));
+      }
+    }
+    return ids;
+  }
+
+  private static void checkLoad(
+      RouteExplanation explained, Set<RouteDecision> open, Set<RouteDecision> prefilled) {
+    for (var candidate : explained.candidates()) {
+      var there = open.stream().filter(it -> it.rank().equals(candidate.rank())).toList();
+      assertThat(candidate.requests()).as("%s", candidate).isEqualTo(there.size());
+      if (prefilled.containsAll(there)) {
+        assertThat(candidate.prefillTokens()).as("%s", candidate).isZero();
+      }
+      if (there.isEmpty()) {
+        assertThat(candidate.activeBlocks()).as("%s", candidate).isZero();
+      } else {
+        assertThat(candidate.activeBlocks()).as("%s", candidate).isPositive();
+      }
     }
   }
 }
