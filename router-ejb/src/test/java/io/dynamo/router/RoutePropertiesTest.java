@@ -108,6 +108,37 @@ class RoutePropertiesTest extends RouterHarness {
     }
   }
 
+  /**
+   * The same bound at each step, for the worst case: every prompt but its last block is cached on
+   * one worker, and nothing is given back.
+   */
+  @Test
+  void oneHotPrefixDrawsNoMoreThanTheBoundToItsWorker() {
+    workers.set(1, 2, 3, 4);
+    try (var router = router(Mode.KV)) {
+      router.prepare(ENDPOINT);
+      stored(1, 0, 1, prompt(0, PROMPT_BLOCKS * BLOCK_TOKENS));
+      for (int i = 0; i < 400; i++) {
+        var tokens = prompt(0, PROMPT_BLOCKS * BLOCK_TOKENS);
+        tokens[tokens.length - 1] = 1000 + i;
+        var decision = router.route(request(tokens));
+        var candidates = router.recent(1).getFirst().candidates();
+        double least = candidates.stream().mapToDouble(RoutePropertiesTest::load).min().orElseThrow();
+        for (var candidate : candidates) {
+          double more = candidate.rank().equals(decision.rank()) ? 2 * PROMPT_BLOCKS : 0;
+          assertThat(load(candidate) + more)
+              .as("%d: %s", i, candidate)
+              .isLessThanOrEqualTo(least + 4 * PROMPT_BLOCKS);
+        }
+      }
+    }
+  }
+
+  /** What a rank has in hand, in blocks. */
+  private static double load(RouteExplanation.Candidate candidate) {
+    return candidate.prefillTokens() / (double) BLOCK_TOKENS + candidate.activeBlocks();
+  }
+
   @Test
   void anActiveRequestWeightBoundsEvenEqualPrompts() {
     workers.set(1, 2, 3, 4);
