@@ -19,10 +19,7 @@ final class DecisionTrail {
   private final DecisionLog decisions;
 
   DecisionTrail(
-      EndpointId endpoint,
-      DecisionLog.Router router,
-      RequestMeters meters,
-      DecisionLog decisions) {
+      EndpointId endpoint, DecisionLog.Router router, RequestMeters meters, DecisionLog decisions) {
     this.endpoint = endpoint;
     this.router = router;
     this.meters = meters;

@@ -230,8 +230,7 @@ final class RouterAssembly {
     return new Affinity(sessions, replicas, settings.sessions().mode(), eligibility);
   }
 
-  private void gauge(
-      MetricName name, EndpointId endpoint, ToDoubleFunction<EndpointRouter> value) {
+  private void gauge(MetricName name, EndpointId endpoint, ToDoubleFunction<EndpointRouter> value) {
     metrics.gauge(
         name,
         () -> {

@@ -57,7 +57,11 @@ class BelievedCacheTest extends RouterHarness {
         RouterSettings.of(Mode.KV)
             .with(
                 new RouterSettings.Indexing(
-                    false, Duration.ofSeconds(2), null, RouterSettings.CachePolicy.LRU, RouterSettings.IndexSharing.NONE));
+                    false,
+                    Duration.ofSeconds(2),
+                    null,
+                    RouterSettings.CachePolicy.LRU,
+                    RouterSettings.IndexSharing.NONE));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       router.route(request(prompt(0, 40))).close();
@@ -114,7 +118,8 @@ class BelievedCacheTest extends RouterHarness {
                     RouterSettings.Policy.COST));
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
-      assertThat(plane.subscribed()).doesNotContain(new EventSubject(ENDPOINT, KvEventSource.TOPIC));
+      assertThat(plane.subscribed())
+          .doesNotContain(new EventSubject(ENDPOINT, KvEventSource.TOPIC));
       router.route(request(prompt(0, 40))).close();
       try (var again = router.route(request(prompt(0, 40)))) {
         assertThat(again.overlapBlocks()).isZero();

@@ -177,8 +177,10 @@ class EndpointRoutersTest extends RouterHarness {
   void turnsNeedNoEvents() {
     workers.set(1, 2);
     try (var router = router(RouterSettings.Mode.ROUND_ROBIN)) {
-      assertThat(router.route(request(prompt(0, 8))).instance()).isEqualTo(FakeInstances.instance(1));
-      assertThat(router.route(request(prompt(0, 8))).instance()).isEqualTo(FakeInstances.instance(2));
+      assertThat(router.route(request(prompt(0, 8))).instance())
+          .isEqualTo(FakeInstances.instance(1));
+      assertThat(router.route(request(prompt(0, 8))).instance())
+          .isEqualTo(FakeInstances.instance(2));
       assertThat(plane.subscribed()).isEmpty();
     }
   }

@@ -24,8 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hints, from the wire. */
 class HintsReaderTest {
-  static RouteHints read(
-      RoutePhase phase, @Nullable Integer rank, Map<String, Object> routing) {
+  static RouteHints read(RoutePhase phase, @Nullable Integer rank, Map<String, Object> routing) {
     return read(phase, rank, routing, Map.of());
   }
 

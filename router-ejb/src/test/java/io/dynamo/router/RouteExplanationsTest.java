@@ -3,8 +3,8 @@ package io.dynamo.router;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.config.RouterSettings;
+import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.config.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.ActiveLoad;

@@ -66,8 +66,7 @@ class RouteHintsTest extends RouterHarness {
     try (var router = router(RouterSettings.Mode.KV)) {
       var hints = read(Map.of("allowed_worker_ids", List.of(3)));
       assertThat(routed(router, hints)).isEqualTo(3);
-      var contradiction =
-          read(Map.of("allowed_worker_ids", List.of(3), "backend_instance_id", 1));
+      var contradiction = read(Map.of("allowed_worker_ids", List.of(3), "backend_instance_id", 1));
       assertThatExceptionOfType(InvalidRequestException.class)
           .isThrownBy(() -> routed(router, contradiction));
     }
@@ -97,8 +96,7 @@ class RouteHintsTest extends RouterHarness {
       assertThatExceptionOfType(NoWorkerException.class)
           .isThrownBy(() -> routed(router, read(nobody)))
           .withMessageContaining("taints");
-      var pinned =
-          new HashMap<String, Object>(constraints(List.of("z"), Map.of()));
+      var pinned = new HashMap<String, Object>(constraints(List.of("z"), Map.of()));
       pinned.put("backend_instance_id", 1);
       assertThatExceptionOfType(NoWorkerException.class)
           .as("it is there, but will not do")

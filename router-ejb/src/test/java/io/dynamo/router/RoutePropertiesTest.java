@@ -123,7 +123,8 @@ class RoutePropertiesTest extends RouterHarness {
         tokens[tokens.length - 1] = 1000 + i;
         var decision = router.route(request(tokens));
         var candidates = router.recent(1).getFirst().candidates();
-        double least = candidates.stream().mapToDouble(RoutePropertiesTest::load).min().orElseThrow();
+        double least =
+            candidates.stream().mapToDouble(RoutePropertiesTest::load).min().orElseThrow();
         for (var candidate : candidates) {
           double more = candidate.rank().equals(decision.rank()) ? 2 * PROMPT_BLOCKS : 0;
           assertThat(load(candidate) + more)
@@ -267,8 +268,7 @@ class RoutePropertiesTest extends RouterHarness {
       for (int i = 0; i < 300; i++) {
         var id = "r" + i;
         var tokens = prompt(1000 * random.nextInt(3), 4 * (1 + random.nextInt(10)));
-        var decision =
-            router.route(new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of()));
+        var decision = router.route(new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of()));
         checkLoad(router.of(id).orElseThrow(), open.keySet(), prefilled);
         open.put(decision, id);
         var one = open.keySet().stream().skip(random.nextInt(open.size())).findFirst();

@@ -3,9 +3,8 @@ package io.dynamo.router;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Alarms;
-import java.time.Duration;
-import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
@@ -28,6 +27,7 @@ import io.dynamo.router.share.FakeIndexPlane;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;

@@ -205,11 +205,7 @@ class SessionRoutingTest extends RouterHarness {
         withSessions(RouterSettings.SessionMode.SOFT)
             .with(
                 new RouterSettings.Queueing(
-                    4,
-                    RouterSettings.QueuePolicy.FCFS,
-                    10,
-                    Duration.ofMinutes(5),
-                    Duration.ZERO));
+                    4, RouterSettings.QueuePolicy.FCFS, 10, Duration.ofMinutes(5), Duration.ZERO));
     try (var router = router(settings)) {
       long home = routed(router, session("s"));
       var pinned = RouteHints.pinnedTo(new InstanceId(home), null);

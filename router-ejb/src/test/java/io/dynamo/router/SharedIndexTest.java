@@ -22,11 +22,7 @@ class SharedIndexTest extends RouterHarness {
         RouterSettings.of(RouterSettings.Mode.KV)
             .with(
                 new RouterSettings.Indexing(
-                    true,
-                    Duration.ofMinutes(2),
-                    null,
-                    RouterSettings.CachePolicy.TTL,
-                    sharing)));
+                    true, Duration.ofMinutes(2), null, RouterSettings.CachePolicy.TTL, sharing)));
   }
 
   private int overlap(EndpointRouters router) {

@@ -23,7 +23,8 @@ final class RouterKeys {
   private static final KeyList KEYS = new KeyList();
 
   static final SettingKey<RouterSettings.Mode> MODE =
-      KEYS.key("dynamo.router.mode", RouterTypes.MODE, "kv", none(), "how a request finds its worker");
+      KEYS.key(
+          "dynamo.router.mode", RouterTypes.MODE, "kv", none(), "how a request finds its worker");
   static final SettingKey<Double> OVERLAP_SCORE_CREDIT =
       KEYS.key(
           "dynamo.router.overlap-score-credit",

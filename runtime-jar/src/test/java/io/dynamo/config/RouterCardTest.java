@@ -164,8 +164,7 @@ class RouterCardTest {
             Map.of("serve_indexer", true, "use_remote_indexer", true, "router_ttl_secs", 7));
     var reading = RouterCard.read(both, OWN);
     assertThat(reading.ignored()).singleElement().asString().contains("exclude each other");
-    assertThat(reading.settings().indexing().sharing())
-        .isEqualTo(RouterSettings.IndexSharing.NONE);
+    assertThat(reading.settings().indexing().sharing()).isEqualTo(RouterSettings.IndexSharing.NONE);
     assertThat(reading.settings().indexing().ttl()).isEqualTo(Duration.ofSeconds(7));
   }
 

@@ -13,8 +13,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The newest load report of each rank. What workers report may make them busy, explains decisions
- * and is published; costs count what the router itself has placed. Safe for concurrent
- * use.
+ * and is published; costs count what the router itself has placed. Safe for concurrent use.
  */
 public final class ReportedLoads {
   /**

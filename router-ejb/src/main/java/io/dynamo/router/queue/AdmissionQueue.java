@@ -122,7 +122,9 @@ public final class AdmissionQueue implements AutoCloseable {
 
   private <T> @Nullable T tryNow(Ticket ticket, int policyClass, Attempt<T> attempt) {
     var policy = profile.classes().get(policyClass);
-    return policy.waits() && hasBacklog(ticket.lane(), policyClass) ? null : attempt.place(policy, 0);
+    return policy.waits() && hasBacklog(ticket.lane(), policyClass)
+        ? null
+        : attempt.place(policy, 0);
   }
 
   private boolean hasBacklog(Object key, int policyClass) {
@@ -151,8 +153,7 @@ public final class AdmissionQueue implements AutoCloseable {
         long seen = reliefs.get();
         if (isTurn(waiter)) {
           var placed =
-              attempt.place(
-                  profile.classes().get(policyClass), nanoClock.getAsLong() - begin);
+              attempt.place(profile.classes().get(policyClass), nanoClock.getAsLong() - begin);
           if (placed != null) {
             isPlaced = true;
             return placed;

@@ -107,8 +107,7 @@ public final class PlaneIndexes implements IndexPlane {
     if (live.isEmpty()) {
       return CompletableFuture.failedFuture(
           new NoWorkerException(
-              "no router answers at %s; start one with dynamo.router.serve-indexer"
-                  .formatted(at)));
+              "no router answers at %s; start one with dynamo.router.serve-indexer".formatted(at)));
     }
     var target = live.get(Math.floorMod(turn.getAndIncrement(), live.size()));
     return questions.ask(target, query, deadline);

@@ -23,7 +23,7 @@ class LoadIntakeTest {
   private final Metrics metrics = new Metrics();
   private long nowNanos;
   private final ReportedLoads loads = new ReportedLoads(Duration.ofSeconds(9), () -> nowNanos);
-  private final LoadIntake intake = 
+  private final LoadIntake intake =
       new LoadIntake(FakeInstances.ENDPOINT, workers, loads, plane, metrics);
 
   private void tell(byte[] payload) {

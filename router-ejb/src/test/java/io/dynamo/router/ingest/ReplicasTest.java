@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
 class ReplicasTest {
-  private static final EventSubject SUBJECT = 
+  private static final EventSubject SUBJECT =
       new EventSubject(FakeInstances.ENDPOINT, "active_sequences_events");
   private static final InstanceId WORKER = new InstanceId(1);
   private static final List<WorkerRank> RANKS =

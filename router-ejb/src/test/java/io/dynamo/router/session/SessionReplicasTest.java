@@ -26,7 +26,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SessionReplicasTest {
-  private static final EventSubject SUBJECT = 
+  private static final EventSubject SUBJECT =
       new EventSubject(FakeInstances.ENDPOINT, "session_affinity_events");
   private static final int ROUTERS = 3;
   private static final int WORKERS = 5;

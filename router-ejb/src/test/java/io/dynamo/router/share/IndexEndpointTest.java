@@ -48,8 +48,7 @@ class IndexEndpointTest {
   private KvIndexReply ask(String model, BlockHashes prompt, @Nullable Boolean deviceOnly) {
     var context = FakeIndexPlane.context(Deadline.after(Duration.ofMinutes(1)));
     var reply =
-        FakeIndexPlane.first(
-            endpoint.handle(new KvIndexQuery(model, prompt, deviceOnly), context));
+        FakeIndexPlane.first(endpoint.handle(new KvIndexQuery(model, prompt, deviceOnly), context));
     tasks.forEach(Runnable::run);
     tasks.clear();
     return reply.join();

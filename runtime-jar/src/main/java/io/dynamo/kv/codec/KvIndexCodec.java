@@ -204,8 +204,8 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     return new KvIndexReply.Scores(device, below);
   }
 
-  private static void readTiers(
-      WireReader in, Map<StorageTier, List<KvIndexReply.Held>> below) throws IOException {
+  private static void readTiers(WireReader in, Map<StorageTier, List<KvIndexReply.Held>> below)
+      throws IOException {
     in.beginArray();
     while (in.nextElement()) {
       in.beginArray();

@@ -56,11 +56,9 @@ class KvIndexCodecGoldenTest {
   @Test
   void capturedRepliesSayWhoHoldsWhat() {
     assertThat(reply("all-tiers"))
-        .isEqualTo(
-            new KvIndexReply.Scores(List.of(new KvIndexReply.Held(RANK, 9)), Map.of()));
+        .isEqualTo(new KvIndexReply.Scores(List.of(new KvIndexReply.Held(RANK, 9)), Map.of()));
     assertThat(reply("device-only"))
-        .isEqualTo(
-            new KvIndexReply.Scores(List.of(new KvIndexReply.Held(RANK, 3)), Map.of()));
+        .isEqualTo(new KvIndexReply.Scores(List.of(new KvIndexReply.Held(RANK, 3)), Map.of()));
     assertThat(reply("none")).isEqualTo(new KvIndexReply.Scores(List.of(), Map.of()));
     assertThat(reply("other-model"))
         .isEqualTo(new KvIndexReply.Refused("served indexer model nope is not registered"));
