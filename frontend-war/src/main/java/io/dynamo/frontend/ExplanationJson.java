@@ -5,6 +5,7 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.RouteExplanation;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A decision of the router as JSON. Worker ids are unsigned numbers, as everywhere on the wire. */
 final class ExplanationJson {
@@ -17,6 +18,7 @@ final class ExplanationJson {
     json.put("at", decision.at().toString());
     json.put("mode", decision.mode());
     json.put("waited_ms", decision.waitedNanos() / 1e6);
+    json.put("queued_ms", decision.queuedNanos() / 1e6);
     json.put("prompt_tokens", decision.promptTokens());
     json.put("block_tokens", decision.blockTokens());
     json.put("chosen", rank(decision.chosen()));
@@ -27,8 +29,8 @@ final class ExplanationJson {
     return json;
   }
 
-  private static Map<String, Object> of(RouteExplanation.Candidate candidate) {
-    var json = rank(candidate.rank());
+  private static Map<String, @Nullable Object> of(RouteExplanation.Candidate candidate) {
+    Map<String, @Nullable Object> json = rank(candidate.rank());
     var overlap = new LinkedHashMap<String, Object>();
     overlap.put("device", candidate.deviceOverlap());
     overlap.put("host", candidate.hostOverlap());
@@ -40,6 +42,7 @@ final class ExplanationJson {
     load.put("added_blocks", candidate.addedBlocks());
     load.put("requests", candidate.requests());
     json.put("load", load);
+    json.put("reported_load", report(candidate.reported()));
     var terms = new LinkedHashMap<String, Object>();
     terms.put("prefill", candidate.prefillTerm());
     terms.put("credit", candidate.creditTerm());
@@ -49,8 +52,22 @@ final class ExplanationJson {
     return json;
   }
 
-  private static Map<String, Object> rank(WorkerRank rank) {
-    var json = new LinkedHashMap<String, Object>();
+  private static @Nullable Map<String, @Nullable Object> report(
+      RouteExplanation.@Nullable Report report) {
+    if (report == null) {
+      return null;
+    }
+    var json = new LinkedHashMap<String, @Nullable Object>();
+    json.put("used_blocks", report.usedBlocks());
+    json.put("active_blocks", report.activeBlocks());
+    json.put("prefill_tokens", report.prefillTokens());
+    json.put("age_ms", report.ageNanos() / 1e6);
+    json.put("used", report.used());
+    return json;
+  }
+
+  private static Map<String, @Nullable Object> rank(WorkerRank rank) {
+    var json = new LinkedHashMap<String, @Nullable Object>();
     json.put("worker_id", Json.unsigned(rank.worker().value()));
     json.put("dp_rank", rank.rank());
     return json;

@@ -34,6 +34,7 @@ class ExplainServletTest {
           Instant.EPOCH,
           "kv",
           1_500_000,
+          500_000,
           42,
           16,
           RANK,
@@ -41,7 +42,20 @@ class ExplainServletTest {
           "none",
           1,
           List.of(
-              new RouteExplanation.Candidate(RANK, 2, 1, 0, 100, 7, 3, 4, 8.5, 2.75, 10, 15.75)));
+              new RouteExplanation.Candidate(
+                  RANK,
+                  2,
+                  1,
+                  0,
+                  100,
+                  7,
+                  3,
+                  4,
+                  new RouteExplanation.Report(9L, null, null, 3_000_000, true),
+                  8.5,
+                  2.75,
+                  10,
+                  15.75)));
 
   private static final class Kept implements RouteExplanations {
     private final boolean remote;
@@ -140,6 +154,12 @@ class ExplainServletTest {
     var candidate = json.path("candidates").path(0);
     assertThat(candidate.path("overlap_blocks").path("host").intValue()).isEqualTo(1);
     assertThat(candidate.path("load").path("prefill_tokens").intValue()).isEqualTo(100);
+    var reported = candidate.path("reported_load");
+    assertThat(reported.path("used_blocks").intValue()).isEqualTo(9);
+    assertThat(reported.path("active_blocks").isNull()).as("not told").isTrue();
+    assertThat(reported.path("age_ms").doubleValue()).isEqualTo(3);
+    assertThat(reported.path("used").booleanValue()).isTrue();
+    assertThat(json.path("queued_ms").doubleValue()).isEqualTo(0.5);
     assertThat(candidate.path("terms").path("credit").doubleValue()).isEqualTo(2.75);
     assertThat(candidate.path("cost").doubleValue()).isEqualTo(15.75);
   }

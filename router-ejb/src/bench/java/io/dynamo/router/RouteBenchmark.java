@@ -1,6 +1,7 @@
 package io.dynamo.router;
 
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
@@ -12,10 +13,14 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.kv.KvIndexQuery;
+import io.dynamo.kv.KvIndexReply;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.List;
 import java.util.Random;
@@ -86,6 +91,19 @@ public class RouteBenchmark {
     public void close() {}
   }
 
+  private static final class NoIndexes implements IndexPlane {
+    @Override
+    public Serving serve(EndpointId workers, String model, TieredIndexer index) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<KvIndexReply> ask(
+        EndpointId workers, KvIndexQuery query, Deadline deadline) {
+      throw new UnsupportedOperationException();
+    }
+  }
+
   private static final class NoDiscovery implements Discovery {
     @Override
     public InstanceId instanceId() {
@@ -148,6 +166,7 @@ public class RouteBenchmark {
                     () -> 0),
                 (_, _) -> () -> {},
                 Runnable::run),
+            new NoIndexes(),
             new Metrics(),
             () -> ThreadLocalRandom.current().nextDouble(),
             System::nanoTime,

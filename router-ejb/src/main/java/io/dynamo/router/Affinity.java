@@ -19,27 +19,35 @@ final class Affinity implements AutoCloseable {
   /** What a session asks of one try to place a request of it. */
   static final class Hold {
     /** Of a request without a session. */
-    static final Hold FREE = new Hold(null, null, null, null);
+    static final Hold FREE = new Hold(null, null, null, null, true);
 
     private final @Nullable SessionTable sessions;
     private final @Nullable String session;
     private final @Nullable SessionTarget known;
     private final @Nullable SessionTarget only;
+    private final boolean waits;
 
     private Hold(
         @Nullable SessionTable sessions,
         @Nullable String session,
         @Nullable SessionTarget known,
-        @Nullable SessionTarget only) {
+        @Nullable SessionTarget only,
+        boolean waits) {
       this.sessions = sessions;
       this.session = session;
       this.known = known;
       this.only = only;
+      this.waits = waits;
     }
 
     /** The only place where the request may go; null is anywhere. */
     @Nullable SessionTarget only() {
       return only;
+    }
+
+    /** Whether the request may wait for that place; otherwise it goes there at once or not. */
+    boolean waits() {
+      return waits;
     }
 
     /** Binds the session to {@code rank}; null when it has been bound elsewhere meanwhile. */
@@ -86,13 +94,13 @@ final class Affinity implements AutoCloseable {
   private Optional<RouteDecision> follow(
       String id, RouteRequest request, Function<Hold, Optional<RouteDecision>> admit) {
     var bound = bound(id, request);
+    if (bound == null || mode == RouterSettings.SessionMode.HARD) {
+      return admit.apply(new Hold(sessions, id, bound, bound, true));
+    }
     try {
-      return admit.apply(new Hold(sessions, id, bound, bound));
-    } catch (OverloadedException e) {
-      if (bound == null || mode == RouterSettings.SessionMode.HARD) {
-        throw e;
-      }
-      return admit.apply(new Hold(sessions, id, bound, null));
+      return admit.apply(new Hold(sessions, id, bound, bound, false));
+    } catch (OverloadedException busy) {
+      return admit.apply(new Hold(sessions, id, bound, null, true));
     }
   }
 

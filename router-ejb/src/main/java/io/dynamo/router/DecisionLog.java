@@ -2,7 +2,9 @@ package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.select.SelectionReason;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -11,6 +13,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,6 +31,14 @@ final class DecisionLog implements RouteExplanations {
     SESSION
   }
 
+  /**
+   * What is the same for all decisions of a router.
+   *
+   * @param reported what workers tell of their load
+   * @param readsReports whether reports may make workers busy now
+   */
+  record Router(RouterSettings.Mode mode, ReportedLoads reported, BooleanSupplier readsReports) {}
+
   private final boolean remote;
   private final Place[] places;
   private final AtomicLong next = new AtomicLong();
@@ -38,16 +49,21 @@ final class DecisionLog implements RouteExplanations {
     Arrays.setAll(places, _ -> new Place());
   }
 
+  /**
+   * @param waitedNanos from the request's arrival to the decision
+   * @param queuedNanos of it in the queue
+   */
   void add(
       RouteRequest request,
-      RouterSettings.Mode mode,
+      Router router,
       Narrowing narrowing,
       long waitedNanos,
+      long queuedNanos,
       Candidates candidates,
       Strategy.Verdict verdict) {
     if (places.length > 0) {
       var place = places[(int) (next.getAndIncrement() % places.length)];
-      place.fill(request, mode, narrowing, waitedNanos, candidates, verdict);
+      place.fill(request, router, narrowing, waitedNanos, queuedNanos, candidates, verdict);
     }
   }
 
@@ -90,6 +106,8 @@ final class DecisionLog implements RouteExplanations {
     private SelectionReason reason = SelectionReason.ONLY_CANDIDATE;
     private long atMillis;
     private long waitedNanos;
+    private long queuedNanos;
+    private boolean readsReports;
     private int promptTokens;
     private int blockTokens;
     private int total;
@@ -98,6 +116,8 @@ final class DecisionLog implements RouteExplanations {
     private WorkerRank[] ranks = {};
     private int[] counts = {}; // device, host, disk, blocks, added, requests of each candidate
     private long[] prefillTokens = {};
+    private @Nullable ActiveLoad[] reports = {};
+    private long[] reportAges = {}; // nanoseconds
     private double[] terms = {}; // prefill, credit, decode, cost of each candidate
 
     private static final int COUNTS = 6;
@@ -105,18 +125,21 @@ final class DecisionLog implements RouteExplanations {
 
     synchronized void fill(
         RouteRequest request,
-        RouterSettings.Mode mode,
+        Router router,
         Narrowing narrowing,
         long waitedNanos,
+        long queuedNanos,
         Candidates candidates,
         Strategy.Verdict verdict) {
       this.requestId = request.requestId();
       this.endpoint = request.endpoint();
-      this.mode = mode;
+      this.mode = router.mode();
       this.narrowing = narrowing;
       this.reason = verdict.reason();
       this.atMillis = System.currentTimeMillis();
       this.waitedNanos = waitedNanos;
+      this.queuedNanos = queuedNanos;
+      this.readsReports = router.readsReports().getAsBoolean();
       this.promptTokens = request.tokenIds().length;
       this.blockTokens = request.blockTokens();
       this.total = candidates.size();
@@ -125,19 +148,22 @@ final class DecisionLog implements RouteExplanations {
         ranks = new WorkerRank[size];
         counts = new int[COUNTS * size];
         prefillTokens = new long[size];
+        reports = new ActiveLoad[size];
+        reportAges = new long[size];
         terms = new double[TERMS * size];
       }
       for (int i = 0; i < size; i++) {
-        copy(i, i, candidates, verdict);
+        copy(i, i, candidates, verdict, router.reported());
       }
       chosen = verdict.candidate();
       if (chosen >= size) {
         chosen = size - 1;
-        copy(verdict.candidate(), chosen, candidates, verdict);
+        copy(verdict.candidate(), chosen, candidates, verdict, router.reported());
       }
     }
 
-    private void copy(int from, int to, Candidates candidates, Strategy.Verdict verdict) {
+    private void copy(
+        int from, int to, Candidates candidates, Strategy.Verdict verdict, ReportedLoads reported) {
       ranks[to] = candidates.ranks().get(from);
       var loads = verdict.loads();
       var overlaps = verdict.overlaps();
@@ -149,6 +175,7 @@ final class DecisionLog implements RouteExplanations {
       counts[c + 4] = loads.addedBlocks()[from];
       counts[c + 5] = loads.requests()[from];
       prefillTokens[to] = loads.prefillTokens()[from];
+      reported.read(ranks[to], to, reports, reportAges);
       var of = verdict.terms();
       int t = TERMS * to;
       terms[t] = of == null ? 0 : of.prefill()[from];
@@ -178,6 +205,7 @@ final class DecisionLog implements RouteExplanations {
                 counts[c + 3],
                 counts[c + 4],
                 counts[c + 5],
+                report(i),
                 terms[t],
                 terms[t + 1],
                 terms[t + 2],
@@ -189,6 +217,7 @@ final class DecisionLog implements RouteExplanations {
           Instant.ofEpochMilli(atMillis),
           name(mode),
           waitedNanos,
+          queuedNanos,
           promptTokens,
           blockTokens,
           ranks[chosen],
@@ -196,6 +225,18 @@ final class DecisionLog implements RouteExplanations {
           name(narrowing),
           total,
           all);
+    }
+
+    private RouteExplanation.@Nullable Report report(int i) {
+      var told = reports[i];
+      return told == null
+          ? null
+          : new RouteExplanation.Report(
+              told.kvUsedBlocks(),
+              told.activeDecodeBlocks(),
+              told.activePrefillTokens(),
+              reportAges[i],
+              readsReports);
     }
 
     private static String name(Enum<?> constant) {

@@ -215,16 +215,16 @@ final class Eligibility {
                 : "all %d workers that may take the request are busy; retry or add workers"
                     .formatted(overloaded));
       }
+      if (filtered > 0) {
+        return new NoWorkerException(
+            "none of %d workers of %s has what the request requires (taints, adapter)"
+                .formatted(filtered, request.endpoint()));
+      }
       if (pinned != null && failed == 0) {
         return new NoWorkerException(
             pinnedRank == null
                 ? "worker %s is not there".formatted(pinned)
                 : "worker %s with rank %d is not there".formatted(pinned, pinnedRank));
-      }
-      if (filtered > 0) {
-        return new NoWorkerException(
-            "none of %d workers of %s has what the request requires (taints, adapter)"
-                .formatted(filtered, request.endpoint()));
       }
       return new NoWorkerException(request.endpoint(), known, failed);
     }

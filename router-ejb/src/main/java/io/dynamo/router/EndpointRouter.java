@@ -5,21 +5,20 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
-import io.dynamo.kv.WorkerRank;
+import io.dynamo.error.OverloadedException;
 import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.ingest.Placement;
 import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.RankLoads;
+import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.PolicyClass;
 import io.dynamo.router.queue.Ticket;
-import io.dynamo.router.session.SessionTarget;
+import io.dynamo.router.session.SessionTable;
 import io.dynamo.runtime.EndpointInstances;
-import java.lang.System.Logger.Level;
 import java.util.HashSet;
 import java.util.Optional;
-import java.util.Set;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -29,39 +28,10 @@ import org.jspecify.annotations.Nullable;
  * the account of it. Safe for concurrent use.
  */
 final class EndpointRouter implements AutoCloseable {
-  private static final System.Logger LOG = System.getLogger(EndpointRouter.class.getName());
-
-  /** Requests that narrow their candidates in the same way wait for the same ranks. */
-  private record Lane(
-      @Nullable InstanceId worker,
-      @Nullable Integer rank,
-      @Nullable Set<InstanceId> allowed,
-      Set<String> taints,
-      @Nullable String adapter,
-      Set<InstanceId> excluded) {
-    static final Lane ALL = new Lane(null, null, null, Set.of(), null, Set.of());
-
-    static Lane of(RouteRequest request, @Nullable SessionTarget only) {
-      if (only != null) {
-        return new Lane(only.worker(), only.rank(), null, Set.of(), null, Set.of());
-      }
-      var hints = request.hints();
-      return hints.equals(RouteHints.NONE) && request.excluded().isEmpty()
-          ? ALL
-          : new Lane(
-              hints.pinnedWorker(),
-              hints.pinnedRank(),
-              hints.allowedWorkers(),
-              hints.requiredTaints(),
-              hints.loraName(),
-              request.excluded());
-    }
-  }
-
-  private final EndpointId endpoint;
   private final RouterSettings settings;
   private final Eligibility eligibility;
   private final ActiveSequences load;
+  private final ReportedLoads reported;
   private final @Nullable Replicas replicas; // null where load is not shared
   private final AdmissionQueue queue;
   private final Strategy strategy;
@@ -69,24 +39,31 @@ final class EndpointRouter implements AutoCloseable {
   private final @Nullable InitialWorkers initial; // null when none are waited for
   private final RequestMeters meters;
   private final OverheadMeters overhead;
-  private final DecisionLog decisions;
+  private final DecisionTrail trail;
   private final LongSupplier nanoClock;
-  private final Cancellation.Registration workers;
+  private final EndpointInstances instances;
+  private final Cancellation.Registration changes;
   private final WantedReports reports;
 
   EndpointRouter(
       EndpointId endpoint, RouterSettings settings, EndpointInstances instances, Parts parts) {
-    this.endpoint = endpoint;
     this.settings = settings;
+    this.instances = instances;
     this.eligibility = parts.eligibility;
     this.load = parts.load;
+    this.reported = parts.reported;
     this.replicas = parts.replicas;
     this.queue = parts.queue;
     this.strategy = parts.strategy;
     this.affinity = parts.affinity;
     this.meters = parts.meters;
     this.overhead = parts.overhead;
-    this.decisions = parts.decisions;
+    this.trail =
+        new DecisionTrail(
+            endpoint,
+            new DecisionLog.Router(settings.mode(), parts.reported, eligibility.busy()::isOn),
+            parts.meters,
+            parts.decisions);
     this.nanoClock = parts.nanoClock;
     this.reports = parts.reports;
     this.initial =
@@ -95,13 +72,14 @@ final class EndpointRouter implements AutoCloseable {
             : new InitialWorkers(
                 settings.minInitialWorkers(), settings.queueing().timeout(), instances);
     load.onRelief(queue::relieved);
-    this.workers = instances.onChange(() -> workersChanged(instances));
+    this.changes = instances.onChange(this::workersChanged);
   }
 
   /** What a router is made of. */
   record Parts(
       Eligibility eligibility,
       ActiveSequences load,
+      ReportedLoads reported,
       @Nullable Replicas replicas,
       AdmissionQueue queue,
       Strategy strategy,
@@ -112,10 +90,11 @@ final class EndpointRouter implements AutoCloseable {
       LongSupplier nanoClock,
       WantedReports reports) {}
 
-  private void workersChanged(EndpointInstances instances) {
+  private void workersChanged() {
     var live = new HashSet<InstanceId>();
     instances.live().forEach(instance -> live.add(instance.id()));
     load.keep(live);
+    eligibility.busy().keep(live);
     if (strategy instanceof PrefixStrategy prefixes) {
       prefixes.workersChanged();
     }
@@ -139,7 +118,6 @@ final class EndpointRouter implements AutoCloseable {
 
   RouteDecision route(RouteRequest request) {
     long begin = nanoClock.getAsLong();
-    meters.started.increment();
     if (initial != null) {
       initial.await(request);
     }
@@ -167,23 +145,30 @@ final class EndpointRouter implements AutoCloseable {
       RouteRequest request, Strategy.Plan plan, Affinity.Hold hold, long begin) {
     var attempt = new Attempt(request, plan, hold, begin);
     if (!waits(plan)) {
-      var placed = attempt.place(PolicyClass.NEVER_WAITS);
+      var placed = attempt.place(PolicyClass.NEVER_WAITS, 0);
       if (placed == null) {
         throw new IllegalStateException("a request that does not wait was not placed");
       }
       return placed;
     }
     var hints = request.hints();
-    return queue.admit(
+    var ticket =
         new Ticket(
-            Lane.of(request, hold.only()),
+            CandidateLane.of(request, hold.only()),
             hints.policyClass(),
             hints.strictPriority(),
             hints.priorityJumpSeconds(),
             request.tokenIds().length,
             request.deadline(),
-            request.cancellation()),
-        attempt);
+            request.cancellation());
+    if (hold.waits()) {
+      return queue.admit(ticket, attempt);
+    }
+    var placed = queue.admitNow(ticket, attempt);
+    if (placed == null) {
+      throw new OverloadedException("the session's rank has no room now");
+    }
+    return placed;
   }
 
   /** Requests that wait now. */
@@ -212,7 +197,7 @@ final class EndpointRouter implements AutoCloseable {
 
     @Override
     @SuppressWarnings("NullableOptional") // null: not now; empty: never
-    public @Nullable Optional<RouteDecision> place(PolicyClass policy) {
+    public @Nullable Optional<RouteDecision> place(PolicyClass policy, long queuedNanos) {
       var candidates = look();
       var booking =
           load.book(candidates.ranks(), plan.work(), loads -> choose(candidates, loads, policy));
@@ -221,16 +206,19 @@ final class EndpointRouter implements AutoCloseable {
         return null;
       }
       var rank = candidates.ranks().get(chosen.candidate());
-      var session = hold.lease(rank);
-      if (session == null) {
-        booking.close();
-        return Optional.empty();
-      }
       Placement placement = Placement.of(booking);
+      var session = SessionTable.Lease.NONE;
       var held = RoomIndex.Hold.NONE;
       try {
+        var lease = hold.lease(rank);
+        if (lease == null) {
+          placement.close();
+          return Optional.empty();
+        }
+        session = lease;
         held = plan.placed(rank, candidates.traits().get(chosen.candidate()), chosen);
-        account(candidates, chosen, rank);
+        long waited = nanoClock.getAsLong() - begin;
+        trail.add(request, narrowing(), waited, queuedNanos, candidates, chosen);
         if (replicas != null) {
           placement =
               replicas.placed(
@@ -288,51 +276,13 @@ final class EndpointRouter implements AutoCloseable {
       return true;
     }
 
-    private void account(Candidates candidates, Strategy.Verdict chosen, WorkerRank rank) {
-      int tokens = request.tokenIds().length;
-      meters.placed(tokens);
-      if (chosen.overlaps() != null && tokens >= request.blockTokens()) {
-        meters.hit(chosen.overlapBlocks(), tokens / request.blockTokens());
+    private DecisionLog.Narrowing narrowing() {
+      if (hold.only() != null) {
+        return DecisionLog.Narrowing.SESSION;
       }
-      long waited = nanoClock.getAsLong() - begin;
-      var narrowing =
-          hold.only() != null
-              ? DecisionLog.Narrowing.SESSION
-              : request.hints().pinnedWorker() != null
-                  ? DecisionLog.Narrowing.PIN
-                  : DecisionLog.Narrowing.NONE;
-      decisions.add(request, settings.mode(), narrowing, waited, candidates, chosen);
-      if (RouteEvent.wanted()) {
-        record(candidates, chosen, rank, waited);
-      }
-      if (LOG.isLoggable(Level.DEBUG)) {
-        LOG.log(
-            Level.DEBUG,
-            "{0} of {1} goes to {2} of {3} candidates: {4}, {5} of {6} tokens cached",
-            request.requestId(),
-            endpoint,
-            rank,
-            candidates.size(),
-            chosen.reason(),
-            chosen.overlapBlocks() * request.blockTokens(),
-            tokens);
-      }
-    }
-
-    private void record(
-        Candidates candidates, Strategy.Verdict chosen, WorkerRank rank, long waited) {
-      var event = new RouteEvent();
-      event.requestId = request.requestId();
-      event.endpoint = endpoint.toString();
-      event.worker = rank.worker().toString();
-      event.rank = rank.rank();
-      event.reason = chosen.reason().name();
-      event.candidates = candidates.size();
-      event.promptTokens = request.tokenIds().length;
-      event.overlapBlocks = chosen.overlapBlocks();
-      event.cost = chosen.terms() == null ? 0 : chosen.terms().cost()[chosen.candidate()];
-      event.waited = waited;
-      event.commit();
+      return request.hints().pinnedWorker() == null
+          ? DecisionLog.Narrowing.NONE
+          : DecisionLog.Narrowing.PIN;
     }
 
     @Override
@@ -359,6 +309,16 @@ final class EndpointRouter implements AutoCloseable {
     return load.active();
   }
 
+  /** Live workers. */
+  int workers() {
+    return instances.live().size();
+  }
+
+  /** KV blocks in use, by the workers' reports. */
+  long reportedBlocks() {
+    return reported.usedBlocks();
+  }
+
   /** Sessions that are bound now. */
   int sessions() {
     return affinity == null ? 0 : affinity.size();
@@ -375,7 +335,7 @@ final class EndpointRouter implements AutoCloseable {
   /** Stops listening and refuses who waits. What is booked may still be freed. */
   @Override
   public void close() {
-    workers.close();
+    changes.close();
     if (initial != null) {
       initial.close();
     }

@@ -101,20 +101,22 @@ public final class HintsReader {
   }
 
   private RouteOverride override() {
-    checkNotNegative("overlap_score_credit");
-    checkNotNegative("prefill_load_scale");
-    checkNotNegative("router_temperature");
-    checkNotNegative("shared_cache_multiplier");
+    checkAtMost("overlap_score_credit", Double.MAX_VALUE);
+    checkAtMost("prefill_load_scale", Double.MAX_VALUE);
+    checkAtMost("router_temperature", Double.MAX_VALUE);
+    checkAtMost("shared_cache_multiplier", 1);
     return override.isEmpty()
         ? RouteOverride.NONE
         : new RouteOverride(flag("assume_kv_reuse"), flag("track_prefill_tokens"));
   }
 
-  private void checkNotNegative(String field) {
+  private void checkAtMost(String field, double most) {
     var value = override.get(field);
-    if (value != null && !(value instanceof Number it && it.doubleValue() >= 0)) {
+    if (value != null
+        && !(value instanceof Number it && it.doubleValue() >= 0 && it.doubleValue() <= most)) {
       throw new InvalidRequestException(
-          "router_config_override." + field + " is not a number of at least 0");
+          "router_config_override.%s is not a number from 0 %s"
+              .formatted(field, most == Double.MAX_VALUE ? "up" : "to " + most));
     }
   }
 

@@ -126,12 +126,12 @@ public final class ModelTraits implements WorkerCards {
   }
 
   private static @Nullable WorkerTraits without(ModelRecord record, WorkerTraits old) {
-    if (record.suffix() == null) {
-      return old.adapters().isEmpty() ? null : withAdapters(WorkerTraits.UNKNOWN, old.adapters());
-    }
     var adapters = new HashSet<>(old.adapters());
-    adapters.remove(record.card().displayName());
-    return withAdapters(old, adapters);
+    if (record.suffix() != null) {
+      adapters.remove(record.card().displayName());
+    }
+    var left = withAdapters(record.suffix() == null ? WorkerTraits.UNKNOWN : old, adapters);
+    return left.equals(WorkerTraits.UNKNOWN) ? null : left;
   }
 
   private static WorkerTraits withAdapters(WorkerTraits of, Set<String> adapters) {
@@ -152,6 +152,11 @@ public final class ModelTraits implements WorkerCards {
       case null, default -> {}
     }
     return names;
+  }
+
+  /** Workers of which something is kept. */
+  int workers() {
+    return traits.size();
   }
 
   @Override

@@ -1,18 +1,15 @@
 package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
-import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.index.CachedPrefixes;
 import io.dynamo.router.index.OverlapScores;
 import io.dynamo.router.index.PredictedIndex;
 import io.dynamo.router.index.RoomIndex;
-import io.dynamo.router.index.TieredIndexer;
-import io.dynamo.router.ingest.EndpointEvents;
-import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.load.Work;
 import io.dynamo.router.select.CostModel;
@@ -26,10 +23,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Compares by the prefixes that ranks hold and by their load. Events come in on threads of the feed
- * and decisions are made on the callers'; they share no lock.
- */
+/** Compares by the prefixes that ranks hold and by their load. */
 final class PrefixStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
   private static final long UNIT = 1_000_000_000; // a timer counts its nanoseconds in seconds
@@ -38,8 +32,7 @@ final class PrefixStrategy implements Strategy {
   private final PromptHashing hashing;
   private final RankSelector selector;
   private final EndpointInstances instances;
-  private final TieredIndexer index = new TieredIndexer();
-  private final @Nullable EndpointEvents events; // null without KV events
+  private final CachedPrefixes cached;
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
   private final @Nullable RoomIndex byRoom; // null where no rank's room counts
   private final OverheadMeters overhead;
@@ -54,12 +47,11 @@ final class PrefixStrategy implements Strategy {
 
   PrefixStrategy(
       RouterSettings settings,
-      EndpointId endpoint,
       PromptHashing hashing,
       String model,
       EndpointInstances instances,
       RankSelector selector,
-      EventFeed feed,
+      CachedPrefixes cached,
       Metrics metrics,
       OverheadMeters overhead,
       LongSupplier nanoClock) {
@@ -67,6 +59,7 @@ final class PrefixStrategy implements Strategy {
     this.hashing = hashing;
     this.selector = selector;
     this.instances = instances;
+    this.cached = cached;
     this.overhead = overhead;
     this.nanoClock = nanoClock;
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
@@ -85,15 +78,11 @@ final class PrefixStrategy implements Strategy {
             ? new RoomIndex(metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS)::add)
             : null;
     this.fallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
-    this.events =
-        looks && indexing.kvEvents()
-            ? new EndpointEvents(endpoint, instances, index, feed, metrics, nanoClock)
-            : null;
   }
 
   @Override
   public int indexBlocks() {
-    return index.size()
+    return cached.size()
         + (predicted == null ? 0 : predicted.size())
         + (byRoom == null ? 0 : byRoom.size());
   }
@@ -126,16 +115,14 @@ final class PrefixStrategy implements Strategy {
 
   @Override
   public void close() {
-    if (events != null) {
-      events.close();
-    }
+    cached.close();
   }
 
   private final class PrefixPlan implements Plan {
     private final BlockHashes hashes;
     private final CostModel.Prompt prompt;
     private final Work work;
-    private OverlapScores scores = OverlapScores.NONE;
+    private CachedPrefixes.Found found = CachedPrefixes.Found.NOTHING;
     private OverlapScores guesses = OverlapScores.NONE;
     private OverlapScores guessesByRoom = OverlapScores.NONE;
     private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
@@ -192,7 +179,7 @@ final class PrefixStrategy implements Strategy {
       long begin = nanoClock.getAsLong();
       long refresh = settings.queueing().overlapRefresh().toNanos();
       if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
-        scores = events == null ? OverlapScores.NONE : index.match(hashes);
+        found = cached.find(hashes);
         guesses = predicted == null ? OverlapScores.NONE : predicted.match(hashes);
         guessesByRoom = byRoom == null ? OverlapScores.NONE : byRoom.match(hashes);
         looked = true;
@@ -206,13 +193,13 @@ final class PrefixStrategy implements Strategy {
         var rank = candidates.ranks().get(i);
         device[i] =
             Math.max(
-                scores.blocks(rank), Math.max(guesses.blocks(rank), guessesByRoom.blocks(rank)));
+                found.onDevice(rank), Math.max(guesses.blocks(rank), guessesByRoom.blocks(rank)));
         most = Math.max(most, device[i]);
       }
-      index.extend(hashes, scores, candidates.ranks(), overlaps.host(), overlaps.disk());
+      found.extend(candidates.ranks(), overlaps.host(), overlaps.disk());
       for (int i = 0; i < device.length; i++) {
         // What is only predicted to be on the device is not counted again below it.
-        int beyond = device[i] - scores.blocks(candidates.ranks().get(i));
+        int beyond = device[i] - found.onDevice(candidates.ranks().get(i));
         int lessHost = Math.min(beyond, overlaps.host()[i]);
         overlaps.host()[i] -= lessHost;
         overlaps.disk()[i] = Math.max(0, overlaps.disk()[i] - (beyond - lessHost));

@@ -7,7 +7,6 @@ import io.dynamo.metrics.RouterMetrics;
 final class RequestMeters {
   private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
 
-  final Metrics.Counter started;
   private final Metrics.Counter ended;
   private final Metrics.Timer firstToken;
   private final Metrics.Timer interToken;
@@ -16,7 +15,6 @@ final class RequestMeters {
   private final Metrics.Timer hitRate;
 
   RequestMeters(Metrics metrics) {
-    started = metrics.counter(RouterMetrics.REQUESTS_STARTED);
     ended = metrics.counter(RouterMetrics.REQUESTS);
     firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN);
     interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY);

@@ -45,6 +45,26 @@ final class RouteEvent extends Event {
   @Label("Overlap Blocks")
   int overlapBlocks;
 
+  @Label("Prefill Tokens")
+  @Description("Booked on the rank before this request, their first output not out")
+  long prefillTokens;
+
+  @Label("Active Blocks")
+  @Description("Of requests on the rank before this one")
+  int activeBlocks;
+
+  @Label("Requests")
+  @Description("In flight on the rank before this one")
+  int requests;
+
+  @Label("Reported Used Blocks")
+  @Description("By the worker's own word; -1 when it told nothing of late")
+  long reportedUsedBlocks;
+
+  @Label("Report Used")
+  @Description("Whether that word was looked at to find out who is busy; no cost looks at it")
+  boolean reportUsed;
+
   @Label("Cost")
   @Description("In KV blocks; 0 in modes that know none")
   double cost;
@@ -52,6 +72,33 @@ final class RouteEvent extends Event {
   @Label("Waited")
   @Timespan(Timespan.NANOSECONDS)
   long waited;
+
+  @Label("Queued")
+  @Description("Of the wait in the queue")
+  @Timespan(Timespan.NANOSECONDS)
+  long queued;
+
+  /** The same for a log. */
+  String line() {
+    return "%s of %s goes to %s/%d of %d candidates: %s, cost %s, %d blocks of %d tokens cached, load %d tokens %d blocks %d requests, reported %d blocks (%s), waited %d us, %d us of it in the queue"
+        .formatted(
+            requestId,
+            endpoint,
+            worker,
+            rank,
+            candidates,
+            reason,
+            cost,
+            overlapBlocks,
+            promptTokens,
+            prefillTokens,
+            activeBlocks,
+            requests,
+            reportedUsedBlocks,
+            reportUsed ? "used" : "not used",
+            waited / 1000,
+            queued / 1000);
+  }
 
   /** Whether a recording wants these events; asked before one is made. */
   static boolean wanted() {

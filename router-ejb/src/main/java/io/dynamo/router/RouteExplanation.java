@@ -4,6 +4,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.WorkerRank;
 import java.time.Instant;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * How a decision came about: the candidates as they were under the lock of the loads, and why one
@@ -11,6 +12,7 @@ import java.util.List;
  *
  * @param mode as in the settings
  * @param waitedNanos from the request's arrival to the decision
+ * @param queuedNanos of it in the queue; 0 when there was room at once
  * @param promptTokens with the last, incomplete block
  * @param chosen the rank
  * @param reason in lower case, as {@code least_cost}; {@code pinned} and {@code session} say who
@@ -25,6 +27,7 @@ public record RouteExplanation(
     Instant at,
     String mode,
     long waitedNanos,
+    long queuedNanos,
     int promptTokens,
     int blockTokens,
     WorkerRank chosen,
@@ -47,6 +50,7 @@ public record RouteExplanation(
    * @param activeBlocks of requests there
    * @param addedBlocks of this prompt that are not active there
    * @param requests in flight there
+   * @param reported what its worker told last of its load; null when it told nothing of late
    * @param prefillTerm this prompt and what is before it
    * @param creditTerm what is cached takes off it
    * @param decodeTerm active and added blocks
@@ -61,8 +65,26 @@ public record RouteExplanation(
       int activeBlocks,
       int addedBlocks,
       int requests,
+      @Nullable Report reported,
       double prefillTerm,
       double creditTerm,
       double decodeTerm,
       double cost) {}
+
+  /**
+   * A worker's own word of a rank's load, as of the decision; null is not told. No cost looks at
+   * it.
+   *
+   * @param usedBlocks KV blocks that generations hold
+   * @param activeBlocks KV blocks of generations that decode
+   * @param prefillTokens prompt tokens being prefilled
+   * @param ageNanos since it came
+   * @param used whether it was looked at to find out who is busy
+   */
+  public record Report(
+      @Nullable Long usedBlocks,
+      @Nullable Long activeBlocks,
+      @Nullable Long prefillTokens,
+      long ageNanos,
+      boolean used) {}
 }

@@ -81,24 +81,15 @@ public record RouteHints(
 
   /** The same hints for the session {@code id}. */
   public RouteHints ofSession(@Nullable String id) {
-    return new RouteHints(
-        pinnedWorker,
-        pinnedRank,
-        allowedWorkers,
-        requiredTaints,
-        preferredTaints,
-        loraName,
-        cacheSalt,
-        expectedOutputTokens,
-        priorityJumpSeconds,
-        strictPriority,
-        policyClass,
-        id,
-        override);
+    return in(policyClass, id);
   }
 
   /** The same hints for a request of {@code policyClass}. */
   public RouteHints ofPolicyClass(@Nullable String policyClass) {
+    return in(policyClass, sessionId);
+  }
+
+  private RouteHints in(@Nullable String policyClass, @Nullable String sessionId) {
     return new RouteHints(
         pinnedWorker,
         pinnedRank,

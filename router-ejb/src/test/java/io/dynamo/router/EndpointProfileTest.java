@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.RouterSettings;
-import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
@@ -16,7 +14,10 @@ import io.dynamo.kv.SequenceEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.SequenceEventCodec;
+import io.dynamo.metrics.Histogram;
 import io.dynamo.metrics.Label;
+import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHasher;
@@ -29,14 +30,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.DoubleSupplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -67,7 +70,7 @@ class EndpointProfileTest extends RouterHarness {
     profile = routed("round_robin");
     try (var router = router(RouterSettings.Mode.KV)) {
       assertThat(workersOf(router, 4)).containsExactly(1L, 2L, 3L, 1L);
-      assertThat(plane.listeners).as("nobody looks at prompts").isEmpty();
+      assertThat(plane.subscribed()).as("nobody looks at prompts").isEmpty();
       assertThat(decisions("round_robin")).isEqualTo(4);
       assertThat(decisions("kv")).isZero();
     }
@@ -78,22 +81,22 @@ class EndpointProfileTest extends RouterHarness {
     workers.set(1, 2);
     try (var router = router(RouterSettings.Mode.KV)) {
       router.prepare(ENDPOINT);
-      int listening = plane.listeners.size();
+      int listening = plane.subscribed().size();
       router.prepare(ENDPOINT);
-      assertThat(plane.listeners).as("the same card changes nothing").hasSize(listening);
+      assertThat(plane.subscribed()).as("the same card changes nothing").hasSize(listening);
       var open = router.route(request(prompt(0, 8)));
       profile = routed("round_robin");
       router.prepare(ENDPOINT);
-      assertThat(plane.listeners).isEmpty();
+      assertThat(plane.subscribed()).isEmpty();
       assertThat(workersOf(router, 3)).containsExactly(1L, 2L, 1L);
       open.prefillDone();
       open.close();
       profile = EndpointProfile.UNKNOWN;
       router.prepare(ENDPOINT);
-      assertThat(plane.listeners).hasSize(listening);
+      assertThat(plane.subscribed()).hasSize(listening);
     }
-    assertThat(plane.listeners).isEmpty();
-    assertThat(workers.listeners).isEmpty();
+    assertThat(plane.subscribed()).isEmpty();
+    assertThat(workers.listeners()).isEmpty();
   }
 
   @Test
@@ -119,6 +122,9 @@ class EndpointProfileTest extends RouterHarness {
       try (var placed = second.get(20, TimeUnit.SECONDS)) {
         assertThat(placed.instance()).isEqualTo(first.instance());
       }
+      assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED).value())
+          .as("who is placed anew has begun once")
+          .isEqualTo(2);
     }
   }
 
@@ -157,10 +163,7 @@ class EndpointProfileTest extends RouterHarness {
           new StoredBlock(new SequenceHash(hashes.sequence(i)), new BlockHash(hashes.block(i))));
     }
     next = List.of(new RankEvent(rank, new KvEvent.Stored(1, null, blocks)));
-    plane
-        .listeners
-        .getFirst()
-        .accept(new EventEnvelope(7, 1, 0, plane.subjects.getFirst().topic(), new byte[0]));
+    plane.tell(7, KvEventSource.TOPIC, new byte[0]);
   }
 
   private static RouterSettings keyed(Path file) {
@@ -189,7 +192,7 @@ class EndpointProfileTest extends RouterHarness {
     try (var router = router(keyed(file));
         var decision = router.route(request(prompt(0, 8)))) {
       var told =
-          plane.published.stream()
+          plane.published().stream()
               .filter(it -> it.topic().equals(SequenceEvent.TOPIC))
               .flatMap(it -> SequenceEventCodec.decode(it.payload()).stream())
               .toList();
@@ -211,7 +214,12 @@ class EndpointProfileTest extends RouterHarness {
 
   @Test
   void workersWithoutAcceleratorsGetTheirShareOnly() {
-    workers.live = List.of(device(1, "cuda"), device(2, "cpu"), device(3, null), device(4, "cpu"));
+    workers.set(
+        List.of(
+            FakeInstances.instance(1, "cuda"),
+            FakeInstances.instance(2, "cpu"),
+            FakeInstances.instance(3, null),
+            FakeInstances.instance(4, "cpu")));
     try (var router = router(RouterSettings.Mode.DEVICE_AWARE_WEIGHTED)) {
       var decisions = new ArrayList<RouteDecision>();
       for (int i = 0; i < 90; i++) {
@@ -224,13 +232,68 @@ class EndpointProfileTest extends RouterHarness {
       assertThat(byWorker).containsEntry(1L, 40L).containsEntry(3L, 40L);
       assertThat(byWorker).containsEntry(2L, 5L).containsEntry(4L, 5L);
       decisions.forEach(RouteDecision::close);
-      workers.live = List.of(device(2, "cpu"));
+      workers.set(List.of(FakeInstances.instance(2, "cpu")));
       assertThat(workersOf(router, 1)).containsExactly(2L);
     }
   }
 
-  private static Instance device(long id, @Nullable String type) {
-    var plain = worker(id);
-    return new Instance(plain.endpoint(), plain.id(), plain.transport(), type, plain.format());
+  @Test
+  void whoWaitsForTheFirstWorkersDoesSoAtTheNewRouter() throws Exception {
+    workers.set(1);
+    try (var router = router(InitialWorkersTest.waitingFor(2))) {
+      var waits =
+          CompletableFuture.supplyAsync(
+              () -> router.route(request(prompt(0, 4))), Thread::startVirtualThread);
+      var patience = Deadline.after(Duration.ofSeconds(20));
+      while (metrics.counter(RouterMetrics.REQUESTS_STARTED).value() == 0
+          && !patience.isExpired()) {
+        Thread.onSpinWait();
+      }
+      profile = routed("random");
+      router.prepare(ENDPOINT);
+      workers.set(1, 2);
+      assertThat(waits.get(20, TimeUnit.SECONDS)).isNotNull();
+    }
+  }
+
+  @Test
+  void thresholdsSetByHandOutliveAnotherCard() {
+    workers.set(1);
+    var byHand = new RouterSettings.Busy(0.5, 7L, null);
+    try (var router = router(RouterSettings.Mode.KV)) {
+      router.setThresholds(ENDPOINT, byHand);
+      profile = routed("random");
+      router.prepare(ENDPOINT);
+      assertThat(router.thresholds(ENDPOINT)).isEqualTo(byHand);
+    }
+  }
+
+  @Test
+  void whatWorkersReportIsMeasuredByTheNewRouterToo() {
+    var gauges = new HashMap<String, DoubleSupplier>();
+    metrics.attach(
+        new Metrics.Outlet() {
+          @Override
+          public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {}
+
+          @Override
+          public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {
+            gauges.put(name.name(), value);
+          }
+
+          @Override
+          public void histogram(MetricName name, List<Label> labels, Histogram histogram) {}
+        });
+    workers.set(1);
+    try (var router = router(RouterSettings.Mode.KV)) {
+      router.prepare(ENDPOINT);
+      reported(1, 5);
+      var used = Objects.requireNonNull(gauges.get(RouterMetrics.REPORTED_USED_BLOCKS.name()));
+      assertThat(used.getAsDouble()).isEqualTo(5);
+      profile = new EndpointProfile("other", false, Map.of());
+      router.prepare(ENDPOINT);
+      reported(1, 7);
+      assertThat(used.getAsDouble()).isEqualTo(7);
+    }
   }
 }

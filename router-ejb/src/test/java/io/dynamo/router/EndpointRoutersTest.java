@@ -23,14 +23,14 @@ class EndpointRoutersTest extends RouterHarness {
     workers.set(1, 2, 3);
     try (var router = router(RouterSettings.Mode.KV)) {
       router.prepare(ENDPOINT);
-      assertThat(plane.subjects)
+      assertThat(plane.subscribed())
           .containsExactly(
               new EventSubject(ENDPOINT, KvEventSource.TOPIC),
               new EventSubject(ENDPOINT, "kv_metrics"),
               new EventSubject(ENDPOINT, "active_sequences_events"));
       stored(2, 0, 1, prompt(0, 32));
       try (var decision = router.route(request(prompt(0, 42)))) {
-        assertThat(decision.instance()).isEqualTo(worker(2));
+        assertThat(decision.instance()).isEqualTo(FakeInstances.instance(2));
         assertThat(decision.rank()).isEqualTo(new WorkerRank(new InstanceId(2), 0));
         assertThat(decision.overlapBlocks()).isEqualTo(8);
       }
@@ -163,13 +163,13 @@ class EndpointRoutersTest extends RouterHarness {
     var router = router(RouterSettings.Mode.KV);
     router.prepare(ENDPOINT);
     router.prepare(ENDPOINT);
-    assertThat(plane.listeners).hasSize(3);
+    assertThat(plane.subscribed()).hasSize(3);
     router.close();
     router.close();
     router.prepare(ENDPOINT);
-    assertThat(plane.listeners).isEmpty();
+    assertThat(plane.subscribed()).isEmpty();
     assertThat(sources.listeners).isEmpty();
-    assertThat(workers.listeners).isEmpty();
+    assertThat(workers.listeners()).isEmpty();
     assertThatIllegalStateException().isThrownBy(() -> router.route(request(prompt(0, 8))));
   }
 
@@ -177,9 +177,11 @@ class EndpointRoutersTest extends RouterHarness {
   void turnsNeedNoEvents() {
     workers.set(1, 2);
     try (var router = router(RouterSettings.Mode.ROUND_ROBIN)) {
-      assertThat(router.route(request(prompt(0, 8))).instance()).isEqualTo(worker(1));
-      assertThat(router.route(request(prompt(0, 8))).instance()).isEqualTo(worker(2));
-      assertThat(plane.listeners).isEmpty();
+      assertThat(router.route(request(prompt(0, 8))).instance())
+          .isEqualTo(FakeInstances.instance(1));
+      assertThat(router.route(request(prompt(0, 8))).instance())
+          .isEqualTo(FakeInstances.instance(2));
+      assertThat(plane.subscribed()).isEmpty();
     }
   }
 

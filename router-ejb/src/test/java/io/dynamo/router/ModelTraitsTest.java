@@ -175,4 +175,19 @@ class ModelTraitsTest {
       assertThat(served).as("nobody is left to be served").containsExactly(ENDPOINT);
     }
   }
+
+  @Test
+  void nothingIsKeptOfAWorkerWhoseCardsAreGone() {
+    var records = new Records();
+    var traits = new ModelTraits();
+    try (var handle = traits.follow(records, _ -> {})) {
+      assertThat(handle).isNotNull();
+      records.tell(new DiscoveryEvent.Added<>(card(null, Map.of())));
+      records.tell(new DiscoveryEvent.Added<>(card("m", Map.of())));
+      records.tell(new DiscoveryEvent.Lost<>(card(null, Map.of())));
+      assertThat(traits.workers()).isEqualTo(1);
+      records.tell(new DiscoveryEvent.Lost<>(card("m", Map.of())));
+      assertThat(traits.workers()).isZero();
+    }
+  }
 }

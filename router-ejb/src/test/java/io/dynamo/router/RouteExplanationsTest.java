@@ -4,25 +4,46 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
 import io.dynamo.config.RouterSettings;
+import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.config.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.load.RankLoads;
+import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.SelectionReason;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordingFile;
+import org.assertj.core.api.Assertions;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class RouteExplanationsTest extends RouterHarness {
+  private static final DecisionLog.Router ROUTER =
+      new DecisionLog.Router(Mode.KV, reports(), () -> true);
+
+  private static ReportedLoads reports() {
+    var reports = new ReportedLoads(Duration.ofDays(1), System::nanoTime);
+    for (int i = 0; i < 64; i += 2) {
+      reports.put(ActiveLoad.ofUsedBlocks(rank(i), i));
+    }
+    return reports;
+  }
+
   private static RouteRequest named(String id, int[] tokens) {
     return new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of());
   }
@@ -122,12 +143,12 @@ class RouteExplanationsTest extends RouterHarness {
     var candidates = candidates(64);
     var verdict = verdict(64);
     for (int i = 0; i < 20_000; i++) {
-      log.add(request, Mode.KV, DecisionLog.Narrowing.NONE, i, candidates, verdict);
+      log.add(request, ROUTER, DecisionLog.Narrowing.NONE, i, 0, candidates, verdict);
     }
     var threads = (ThreadMXBean) ManagementFactory.getThreadMXBean();
     long before = threads.getCurrentThreadAllocatedBytes();
     for (int i = 0; i < 1000; i++) {
-      log.add(request, Mode.KV, DecisionLog.Narrowing.NONE, i, candidates, verdict);
+      log.add(request, ROUTER, DecisionLog.Narrowing.NONE, i, 0, candidates, verdict);
     }
     assertThat(threads.getCurrentThreadAllocatedBytes() - before)
         .as("bytes for a thousand decisions")
@@ -144,7 +165,7 @@ class RouteExplanationsTest extends RouterHarness {
       ranks.add(rank(i));
     }
     return new Candidates(
-        Collections.nCopies(count, worker(1)),
+        Collections.nCopies(count, FakeInstances.instance(1)),
         ranks,
         Collections.nCopies(count, WorkerTraits.UNKNOWN),
         null);
@@ -163,11 +184,103 @@ class RouteExplanationsTest extends RouterHarness {
   private static void add(DecisionLog log, String id, int candidates) {
     log.add(
         named(id, prompt(0, 4)),
-        Mode.KV,
+        ROUTER,
         DecisionLog.Narrowing.NONE,
+        0,
         0,
         candidates(candidates),
         verdict(candidates));
+  }
+
+  @Test
+  void apiLogAndRecordingSayTheSame(@TempDir Path directory) throws Exception {
+    workers.set(1, 2);
+    traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 1000, Set.of(), Set.of()));
+    var file = directory.resolve("route.jfr");
+    var logger = Logger.getLogger(EndpointRouter.class.getName());
+    var lines = new ArrayList<String>();
+    var handler =
+        new Handler() {
+          @Override
+          public void publish(LogRecord logged) {
+            lines.add(logged.getMessage());
+          }
+
+          @Override
+          public void flush() {}
+
+          @Override
+          public void close() {}
+        };
+    handler.setLevel(Level.ALL);
+    logger.addHandler(handler);
+    logger.setLevel(Level.FINE);
+    RouteExplanation told;
+    try (var router = router(RouterSettings.of(Mode.KV).with(new Busy(0.5, null, null)));
+        var recording = new Recording()) {
+      router.prepare(ENDPOINT);
+      stored(1, 0, 1, prompt(0, 32));
+      reported(1, 123);
+      var first = router.route(named("before", prompt(0, 42)));
+      recording.enable("io.dynamo.router.RouteDecision");
+      recording.start();
+      router.route(named("during", prompt(0, 42))).close();
+      recording.stop();
+      recording.dump(file);
+      first.close();
+      told = router.of("during").orElseThrow();
+    } finally {
+      logger.removeHandler(handler);
+      logger.setLevel(null);
+    }
+    var one = told.candidates().getFirst();
+    assertThat(told.chosen()).isEqualTo(one.rank());
+    assertThat(one.reported())
+        .isNotNull()
+        .satisfies(
+            it -> {
+              assertThat(it.usedBlocks()).isEqualTo(123);
+              assertThat(it.activeBlocks()).isNull();
+              assertThat(it.used()).isTrue();
+            });
+    assertThat(told.candidates().getLast().reported()).as("it has told nothing").isNull();
+    var event =
+        RecordingFile.readAllEvents(file).stream()
+            .filter(it -> it.getEventType().getName().equals("io.dynamo.router.RouteDecision"))
+            .reduce((_, _) -> Assertions.fail("one decision"))
+            .orElseThrow();
+    assertThat(event.getDouble("cost")).isEqualTo(one.cost());
+    assertThat(event.getInt("overlapBlocks")).isEqualTo(one.deviceOverlap()).isEqualTo(8);
+    assertThat(event.getLong("prefillTokens")).isEqualTo(one.prefillTokens()).isEqualTo(10);
+    assertThat(event.getInt("activeBlocks")).isEqualTo(one.activeBlocks());
+    assertThat(event.getInt("requests")).isEqualTo(one.requests());
+    assertThat(event.getLong("reportedUsedBlocks")).isEqualTo(123);
+    assertThat(event.getBoolean("reportUsed")).isTrue();
+    assertThat(event.getDuration("waited").toNanos()).isEqualTo(told.waitedNanos());
+    assertThat(event.getDuration("queued").toNanos()).isEqualTo(told.queuedNanos());
+    assertThat(lines).hasSize(2);
+    assertThat(lines.getLast())
+        .contains(
+            "during of " + ENDPOINT,
+            told.reason().toUpperCase(Locale.ROOT),
+            "cost " + one.cost(),
+            "8 blocks of 42 tokens cached",
+            "load 10 tokens 10 blocks 1 requests",
+            "reported 123 blocks (used)",
+            "waited " + told.waitedNanos() / 1000 + " us");
+  }
+
+  @Test
+  void withoutThresholdsWhatWorkersReportIsShownAndNotUsed() {
+    workers.set(1);
+    try (var router = router(Mode.KV)) {
+      router.prepare(ENDPOINT);
+      reported(1, 5);
+      router.route(named("r", prompt(0, 4))).close();
+      var report = router.of("r").orElseThrow().candidates().getFirst().reported();
+      assertThat(report).isNotNull();
+      assertThat(report.used()).isFalse();
+    }
   }
 
   @Test

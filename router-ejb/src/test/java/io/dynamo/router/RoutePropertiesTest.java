@@ -1,41 +1,29 @@
 package io.dynamo.router;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dynamo.concurrent.Cancellation;
-import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.config.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.error.DeadlineExceededException;
-import io.dynamo.error.NoWorkerException;
-import io.dynamo.error.OverloadedException;
-import io.dynamo.event.EventSubject;
 import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;
+import io.dynamo.kv.SequenceEvent;
+import io.dynamo.kv.SequenceFreed;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.metrics.Histogram;
-import io.dynamo.metrics.Label;
-import io.dynamo.metrics.MetricName;
-import io.dynamo.metrics.Metrics;
-import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.token.BlockHashes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.DoubleSupplier;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -47,7 +35,9 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class RoutePropertiesTest extends RouterHarness {
   private static final int WORKERS = 8;
+
   private static final int PREFIXES = 10;
+
   private static final int PROMPT_BLOCKS = 12;
 
   /** A prompt of one of a few long prefixes, the first far more often than the last. */
@@ -118,6 +108,38 @@ class RoutePropertiesTest extends RouterHarness {
     }
   }
 
+  /**
+   * The same bound at each step, for the worst case: every prompt but its last block is cached on
+   * one worker, and nothing is given back.
+   */
+  @Test
+  void oneHotPrefixDrawsNoMoreThanTheBoundToItsWorker() {
+    workers.set(1, 2, 3, 4);
+    try (var router = router(Mode.KV)) {
+      router.prepare(ENDPOINT);
+      stored(1, 0, 1, prompt(0, PROMPT_BLOCKS * BLOCK_TOKENS));
+      for (int i = 0; i < 400; i++) {
+        var tokens = prompt(0, PROMPT_BLOCKS * BLOCK_TOKENS);
+        tokens[tokens.length - 1] = 1000 + i;
+        var decision = router.route(request(tokens));
+        var candidates = router.recent(1).getFirst().candidates();
+        double least =
+            candidates.stream().mapToDouble(RoutePropertiesTest::load).min().orElseThrow();
+        for (var candidate : candidates) {
+          double more = candidate.rank().equals(decision.rank()) ? 2 * PROMPT_BLOCKS : 0;
+          assertThat(load(candidate) + more)
+              .as("%d: %s", i, candidate)
+              .isLessThanOrEqualTo(least + 4 * PROMPT_BLOCKS);
+        }
+      }
+    }
+  }
+
+  /** What a rank has in hand, in blocks. */
+  private static double load(RouteExplanation.Candidate candidate) {
+    return candidate.prefillTokens() / (double) BLOCK_TOKENS + candidate.activeBlocks();
+  }
+
   @Test
   void anActiveRequestWeightBoundsEvenEqualPrompts() {
     workers.set(1, 2, 3, 4);
@@ -175,7 +197,7 @@ class RoutePropertiesTest extends RouterHarness {
       try (var decision = router.route(request(prompt(0, 40)))) {
         assertThat(decision.overlapBlocks()).isEqualTo(10);
       }
-      var way = (LinkListener) plane.listeners.getFirst();
+      var way = (LinkListener) plane.listeners(KvEventSource.TOPIC).getFirst();
       way.cut(publisher -> publisher == 10);
       assertThat(spread(router, 40)).containsOnlyKeys(1L, 2L, 3L, 4L).containsValues(10, 10, 10);
       way.linked(publisher -> publisher == 10);
@@ -186,227 +208,6 @@ class RoutePropertiesTest extends RouterHarness {
       sources.lose(
           new KvEventSource(ENDPOINT, new WorkerRank(new InstanceId(1), 0), 10, null).toRecord());
       assertThat(spread(router, 40)).containsOnlyKeys(1L, 2L, 3L, 4L).containsValues(10, 10, 10);
-    }
-  }
-
-  @Test
-  void withoutEventsTheRoutersOwnDecisionsAreBelievedForAWhile() {
-    var nanos = new AtomicLong();
-    nanoClock = nanos::get;
-    workers.set(1, 2, 3, 4);
-    var settings =
-        RouterSettings.of(Mode.KV)
-            .with(new RouterSettings.Indexing(false, Duration.ofSeconds(2), null));
-    try (var router = router(settings)) {
-      router.prepare(ENDPOINT);
-      assertThat(plane.subjects)
-          .as("no KV events are asked for")
-          .doesNotContain(new EventSubject(ENDPOINT, KvEventSource.TOPIC));
-      var first = router.route(request(prompt(0, 40)));
-      var home = first.rank();
-      first.close();
-      try (var again = router.route(request(prompt(0, 42)))) {
-        assertThat(again.rank()).isEqualTo(home);
-        assertThat(again.overlapBlocks()).isEqualTo(10);
-      }
-      nanos.addAndGet(Duration.ofSeconds(3).toNanos());
-      try (var later = router.route(request(prompt(0, 40)))) {
-        assertThat(later.overlapBlocks()).isZero();
-      }
-      workers.set(LongStream.of(1, 2, 3, 4).filter(id -> id != home.worker().value()).toArray());
-      workers.set(1, 2, 3, 4);
-      try (var cold = router.route(request(prompt(0, 40)))) {
-        assertThat(cold.rank().equals(home) ? cold.overlapBlocks() : 0).isZero();
-      }
-    }
-  }
-
-  @Test
-  void withoutEventsARanksRoomSaysWhatItStillHas() {
-    var nanos = new AtomicLong();
-    nanoClock = nanos::get;
-    workers.set(1);
-    traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 12, Set.of(), Set.of()));
-    var settings =
-        RouterSettings.of(Mode.KV)
-            .with(
-                new RouterSettings.Indexing(
-                    false, Duration.ofSeconds(2), null, RouterSettings.CachePolicy.LRU));
-    try (var router = router(settings)) {
-      router.prepare(ENDPOINT);
-      router.route(request(prompt(0, 40))).close();
-      nanos.addAndGet(Duration.ofHours(1).toNanos());
-      try (var again = router.route(request(prompt(0, 40)))) {
-        assertThat(again.overlapBlocks()).as("time alone takes nothing").isEqualTo(10);
-      }
-      router.route(request(prompt(1000, 20))).close();
-      try (var later = router.route(request(prompt(0, 40)))) {
-        assertThat(later.overlapBlocks()).as("12 blocks less the 5 of another").isEqualTo(7);
-      }
-      traits.put(1L, WorkerTraits.of(RankRange.ONE));
-      router.route(request(prompt(5000, 8))).close();
-      nanos.addAndGet(Duration.ofSeconds(3).toNanos());
-      try (var forgotten = router.route(request(prompt(5000, 8)))) {
-        assertThat(forgotten.overlapBlocks()).as("unknown room: by time").isZero();
-      }
-      assertThat(metrics.counter(RouterMetrics.ROOM_FALLBACKS).value()).isEqualTo(2);
-    }
-  }
-
-  @Test
-  void besideEventsADecisionIsBelievedUntilItsEventsCome() {
-    workers.set(1, 2);
-    var settings =
-        RouterSettings.of(Mode.KV)
-            .with(new RouterSettings.Indexing(true, Duration.ofMinutes(2), Duration.ofSeconds(5)));
-    try (var router = router(settings)) {
-      router.prepare(ENDPOINT);
-      var first = router.route(request(prompt(0, 40)));
-      first.close();
-      try (var again = router.route(request(prompt(0, 40)))) {
-        assertThat(again.rank()).isEqualTo(first.rank());
-        assertThat(again.overlapBlocks()).isEqualTo(10);
-      }
-    }
-  }
-
-  @Test
-  void withoutCreditThereIsNoIndexAndNothingIsLookedUp() {
-    workers.set(1, 2);
-    var settings =
-        RouterSettings.of(Mode.KV)
-            .with(
-                new RouterSettings.Costs(
-                    0,
-                    0,
-                    1,
-                    0,
-                    0.75,
-                    0.25,
-                    0,
-                    RouterSettings.TieBreak.LOAD,
-                    RouterSettings.Policy.COST));
-    try (var router = router(settings)) {
-      router.prepare(ENDPOINT);
-      assertThat(plane.subjects).doesNotContain(new EventSubject(ENDPOINT, KvEventSource.TOPIC));
-      assertThat(spread(router, 1)).hasSize(1);
-    }
-  }
-
-  private EndpointRouters saturable(RouterSettings.Queueing queueing) {
-    workers.set(1, 2);
-    for (long id : workers.live.stream().mapToLong(it -> it.id().value()).toArray()) {
-      traits.put(id, new WorkerTraits(RankRange.ONE, 10, 0, Set.of(), Set.of()));
-    }
-    return router(RouterSettings.of(Mode.KV).with(queueing));
-  }
-
-  private static RouterSettings.Queueing queueing(Duration timeout) {
-    return new RouterSettings.Queueing(
-        2, RouterSettings.QueuePolicy.FCFS, 10, timeout, Duration.ofSeconds(10));
-  }
-
-  @Test
-  void aRequestWaitsWhileEveryRankHasMoreThanItsBatches() throws Exception {
-    try (var router = saturable(queueing(Duration.ofSeconds(20)))) {
-      var first = router.route(request(prompt(0, 40)));
-      var second = router.route(request(prompt(1000, 40)));
-      assertThat(first.rank()).isNotEqualTo(second.rank());
-      var waits = CompletableFuture.supplyAsync(() -> router.route(request(prompt(2000, 40))));
-      var pending = RouterMetrics.QUEUE_REQUESTS;
-      while (metrics.level(pending, endpointLabel()).value() == 0 && !waits.isDone()) {
-        Thread.onSpinWait();
-      }
-      assertThat(waits).isNotDone();
-      assertThat(router.queued(RouterHarness.ENDPOINT)).isOne();
-      second.prefillDone();
-      assertThat(waits.get(20, TimeUnit.SECONDS).rank()).isEqualTo(second.rank());
-      assertThat(router.queued(RouterHarness.ENDPOINT)).isZero();
-    }
-  }
-
-  @Test
-  void aRequestThatMustNotGoBackHoldsNoOtherUp() throws Exception {
-    try (var router = saturable(queueing(Duration.ofSeconds(20)))) {
-      var first = router.route(request(prompt(0, 40)));
-      var second = router.route(request(prompt(1000, 40)));
-      long failed = first.rank().worker().value();
-      var moved = waits(router, request(prompt(2000, 40), failed), 1);
-      var fresh = waits(router, request(prompt(3000, 40)), 2);
-      first.prefillDone();
-      assertThat(fresh.get(10, TimeUnit.SECONDS).rank()).isEqualTo(first.rank());
-      assertThat(moved).isNotDone();
-      second.prefillDone();
-      assertThat(moved.get(10, TimeUnit.SECONDS).rank()).isEqualTo(second.rank());
-    }
-  }
-
-  /** Routes on a thread of its own; returns once {@code pending} requests wait. */
-  private CompletableFuture<RouteDecision> waits(
-      EndpointRouters router, RouteRequest request, int pending) {
-    var routed =
-        CompletableFuture.supplyAsync(() -> router.route(request), Thread::startVirtualThread);
-    var level = metrics.level(RouterMetrics.QUEUE_REQUESTS, endpointLabel());
-    while (level.value() < pending && !routed.isDone()) {
-      Thread.onSpinWait();
-    }
-    return routed;
-  }
-
-  private static Label[] endpointLabel() {
-    return new Label[] {
-      new Label("model", ENDPOINT.toString()),
-      new Label("worker_type", "decode"),
-      new Label("policy_class", "default")
-    };
-  }
-
-  @Test
-  void noRequestWaitsForEver() {
-    try (var router = saturable(queueing(Duration.ofMillis(20)))) {
-      var held = new ArrayList<RouteDecision>();
-      held.add(router.route(request(prompt(0, 40))));
-      held.add(router.route(request(prompt(1000, 40))));
-      assertThatExceptionOfType(OverloadedException.class)
-          .isThrownBy(() -> router.route(request(prompt(2000, 40))))
-          .withMessageContaining("queue-timeout");
-      assertThat(held).hasSize(2);
-    }
-    try (var router = saturable(queueing(Duration.ofMinutes(5)))) {
-      var held = new ArrayList<RouteDecision>();
-      held.add(router.route(request(prompt(0, 40))));
-      held.add(router.route(request(prompt(1000, 40))));
-      var hurried =
-          new RouteRequest(
-              "r",
-              ENDPOINT,
-              prompt(2000, 40),
-              BLOCK_TOKENS,
-              Set.of(),
-              RouteHints.NONE,
-              Deadline.after(Duration.ofMillis(5)),
-              new Cancellation());
-      assertThatExceptionOfType(DeadlineExceededException.class)
-          .isThrownBy(() -> router.route(hurried));
-      assertThat(held).hasSize(2);
-    }
-  }
-
-  @Test
-  void thresholdOffNeverWaits() {
-    try (var router =
-        saturable(
-            new RouterSettings.Queueing(
-                Double.POSITIVE_INFINITY,
-                RouterSettings.QueuePolicy.FCFS,
-                0,
-                Duration.ofSeconds(1),
-                Duration.ZERO))) {
-      var open = new ArrayList<RouteDecision>();
-      for (int i = 0; i < 20; i++) {
-        open.add(router.route(request(prompt(100 * i, 40))));
-      }
-      assertThat(open).hasSize(20);
     }
   }
 
@@ -429,106 +230,126 @@ class RoutePropertiesTest extends RouterHarness {
     }
   }
 
-  @Test
-  void theFirstRequestWaitsForEnoughWorkers() throws Exception {
-    workers.set(1);
-    var of = RouterSettings.of(Mode.RANDOM);
-    var settings =
-        new RouterSettings(
-            of.mode(),
-            of.costs(),
-            of.tracking(),
-            of.indexing(),
-            of.queueing(),
-            of.busy(),
-            of.sessions(),
-            of.explaining(),
-            2,
-            of.cudaToCpuRatio());
-    try (var router = router(settings)) {
-      router.prepare(ENDPOINT);
-      var waits = CompletableFuture.supplyAsync(() -> router.route(request(prompt(0, 4))));
-      assertThat(waits).isNotDone();
-      workers.set(1, 2);
-      assertThat(waits.get(20, TimeUnit.SECONDS)).isNotNull();
-      workers.set(1);
-      assertThat(router.route(request(prompt(0, 4)))).as("once is enough").isNotNull();
-    }
+  /** How a request ends. */
+  private enum End {
+    CLOSED,
+    CLOSED_TWICE,
+    CLOSED_BY_TWO_THREADS,
+    PREFILLED_AND_CLOSED,
+    WORKER_LOST,
+    LEAKED
   }
 
-  @Test
-  @Timeout(20)
-  void whoWaitsForTheFirstWorkersIsRefusedAtTheEnd() {
-    var initial = new InitialWorkers(2, Duration.ofMinutes(1), workers);
-    var request = request(prompt(0, 4));
-    var thread = new AtomicReference<Thread>();
-    var refused =
-        CompletableFuture.runAsync(
-            () -> initial.await(request),
-            task -> thread.set(Thread.ofPlatform().daemon().start(task)));
-    var waiter = Objects.requireNonNull(thread.get());
-    while (waiter.getState() != Thread.State.TIMED_WAITING && waiter.isAlive()) {
-      Thread.onSpinWait();
+  /**
+   * What each decision sees of the others is compared with a model: a load that is given back twice
+   * or never shows at the next decision.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8})
+  void aBookedLoadIsGivenBackOnceWhateverEndsTheRequest(long seed) {
+    var nanos = new AtomicLong();
+    nanoClock = nanos::get;
+    var random = new Random(seed);
+    var all = new long[] {1, 2, 3, 4};
+    workers.set(all);
+    var tracking =
+        new RouterSettings.Tracking(true, false, true, true, true, Duration.ofMinutes(5));
+    var never =
+        new RouterSettings.Queueing(
+            Double.POSITIVE_INFINITY,
+            RouterSettings.QueuePolicy.FCFS,
+            0,
+            Duration.ofSeconds(1),
+            Duration.ZERO);
+    var open = new LinkedHashMap<RouteDecision, String>();
+    var prefilled = new HashSet<RouteDecision>();
+    var ended = new ArrayList<String>();
+    try (var router = router(RouterSettings.of(Mode.KV).with(tracking).with(never))) {
+      for (int i = 0; i < 300; i++) {
+        var id = "r" + i;
+        var tokens = prompt(1000 * random.nextInt(3), 4 * (1 + random.nextInt(10)));
+        var decision = router.route(new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of()));
+        checkLoad(router.of(id).orElseThrow(), open.keySet(), prefilled);
+        open.put(decision, id);
+        var one = open.keySet().stream().skip(random.nextInt(open.size())).findFirst();
+        var ending = one.orElseThrow();
+        switch (End.values()[random.nextInt(End.values().length)]) {
+          case CLOSED -> ending.close();
+          case CLOSED_TWICE -> {
+            ending.close();
+            ending.close();
+          }
+          case CLOSED_BY_TWO_THREADS -> {
+            var other = CompletableFuture.runAsync(ending::close);
+            ending.close();
+            other.join();
+          }
+          case PREFILLED_AND_CLOSED -> {
+            ending.prefillDone();
+            if (random.nextBoolean()) {
+              prefilled.add(ending);
+              continue;
+            }
+            ending.prefillDone();
+            ending.close();
+            ending.prefillDone();
+          }
+          case WORKER_LOST -> {
+            long lost = ending.rank().worker().value();
+            workers.set(LongStream.of(all).filter(worker -> worker != lost).toArray());
+            workers.set(all);
+            ended.addAll(closed(open, lost));
+            continue;
+          }
+          case LEAKED -> {
+            continue;
+          }
+        }
+        ended.add(Objects.requireNonNull(open.remove(ending)));
+      }
+      nanos.addAndGet(Duration.ofMinutes(5).toNanos()); // what leaked expires
+      router.route(request(prompt(0, 40))).close();
+      checkLoad(router.recent(1).getFirst(), Set.of(), Set.of());
     }
-    initial.close();
-    assertThatExceptionOfType(CompletionException.class)
-        .isThrownBy(refused::join)
-        .withCauseInstanceOf(NoWorkerException.class);
-    assertThatExceptionOfType(NoWorkerException.class).isThrownBy(() -> initial.await(request));
+    var freed =
+        plane.published().stream()
+            .filter(message -> message.topic().equals(SequenceEvent.TOPIC))
+            .flatMap(message -> SequenceEventCodec.decode(message.payload()).stream())
+            .filter(SequenceFreed.class::isInstance)
+            .map(SequenceEvent::requestId)
+            .toList();
+    ended.add("r"); // the last
+    assertThat(freed)
+        .as("other routers hear of each end once")
+        .containsExactlyInAnyOrderElementsOf(ended);
   }
 
-  @Test
-  void whatBecomesOfRequestsIsMeasured() {
-    var recorded = new Recorder();
-    metrics.attach(recorded);
-    workers.set(1);
-    try (var router = router(Mode.KV)) {
-      var decision = router.route(request(prompt(0, 40)));
-      decision.prefillDone();
-      decision.generated(1);
-      decision.generated(3);
-      decision.close();
-      decision.close();
+  /** Closes what ran on the lost worker, as who waits for its tokens does. */
+  private static List<String> closed(Map<RouteDecision, String> open, long lost) {
+    var ids = new ArrayList<String>();
+    for (var decision : List.copyOf(open.keySet())) {
+      if (decision.rank().worker().value() == lost) {
+        decision.prefillDone();
+        decision.close();
+        ids.add(Objects.requireNonNull(open.remove(decision)));
+      }
     }
-    assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED).value()).isEqualTo(1);
-    assertThat(metrics.counter(RouterMetrics.REQUESTS).value()).isEqualTo(1);
-    assertThat(recorded.sum("dynamo_component_router_input_sequence_tokens")).isEqualTo(40);
-    assertThat(recorded.sum("dynamo_component_router_output_sequence_tokens")).isEqualTo(4);
-    assertThat(recorded.sum("dynamo_component_router_kv_hit_rate")).isZero();
-    assertThat(recorded.counts())
-        .containsKeys(
-            "dynamo_component_router_time_to_first_token_seconds",
-            "dynamo_component_router_inter_token_latency_seconds",
-            "dynamo_router_overhead_block_hashing_ms",
-            "dynamo_router_overhead_indexer_find_matches_ms",
-            "dynamo_router_overhead_scheduling_ms",
-            "dynamo_router_overhead_total_ms");
+    return ids;
   }
 
-  private static final class Recorder implements Metrics.Outlet {
-    final Map<String, Histogram> histograms = new HashMap<>();
-
-    @Override
-    public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {}
-
-    @Override
-    public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {}
-
-    @Override
-    public void histogram(MetricName name, List<Label> labels, Histogram histogram) {
-      histograms.put(name.name(), histogram);
-    }
-
-    double sum(String name) {
-      return Objects.requireNonNull(histograms.get(name), name).sum();
-    }
-
-    /** Of those that something was recorded in by now: a router makes more than it uses. */
-    Map<String, Long> counts() {
-      var counts = new HashMap<String, Long>();
-      histograms.forEach((name, it) -> counts.put(name, it.count()));
-      counts.values().removeIf(count -> count == 0);
-      return counts;
+  private static void checkLoad(
+      RouteExplanation explained, Set<RouteDecision> open, Set<RouteDecision> prefilled) {
+    for (var candidate : explained.candidates()) {
+      var there = open.stream().filter(it -> it.rank().equals(candidate.rank())).toList();
+      assertThat(candidate.requests()).as("%s", candidate).isEqualTo(there.size());
+      if (prefilled.containsAll(there)) {
+        assertThat(candidate.prefillTokens()).as("%s", candidate).isZero();
+      }
+      if (there.isEmpty()) {
+        assertThat(candidate.activeBlocks()).as("%s", candidate).isZero();
+      } else {
+        assertThat(candidate.activeBlocks()).as("%s", candidate).isPositive();
+      }
     }
   }
 }

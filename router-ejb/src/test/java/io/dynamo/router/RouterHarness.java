@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
@@ -12,10 +13,6 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
-import io.dynamo.event.EventEnvelope;
-import io.dynamo.event.EventPlane;
-import io.dynamo.event.EventSubject;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
@@ -24,13 +21,13 @@ import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.ActiveLoadCodec;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
-import io.dynamo.runtime.EndpointInstances;
+import io.dynamo.router.share.FakeIndexPlane;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -46,86 +43,10 @@ import java.util.stream.IntStream;
 
 /** Workers, events and discovery as a test says, and a router on top of them. */
 abstract class RouterHarness {
-  static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
+  static final EndpointId ENDPOINT = FakeInstances.ENDPOINT;
   static final int BLOCK_TOKENS = 4;
   static final Set<RouterSettings.Mode> FREE_MODES =
       EnumSet.complementOf(EnumSet.of(RouterSettings.Mode.DIRECT));
-
-  static final class Workers implements EndpointInstances {
-    List<Instance> live = List.of();
-    final Set<InstanceId> inhibited = new HashSet<>();
-    final List<Runnable> listeners = new ArrayList<>();
-
-    void set(long... ids) {
-      live = IntStream.range(0, ids.length).mapToObj(i -> worker(ids[i])).toList();
-      listeners.forEach(Runnable::run);
-    }
-
-    @Override
-    public List<Instance> live() {
-      return live;
-    }
-
-    @Override
-    public Set<InstanceId> inhibited() {
-      return Set.copyOf(inhibited);
-    }
-
-    @Override
-    public void inhibit(InstanceId id) {
-      inhibited.add(id);
-    }
-
-    @Override
-    public Cancellation.Registration onChange(Runnable listener) {
-      listeners.add(listener);
-      listener.run();
-      return () -> listeners.remove(listener);
-    }
-  }
-
-  static final class Plane implements EventPlane {
-    final List<Consumer<EventEnvelope>> listeners = new ArrayList<>();
-    final List<EventSubject> subjects = new ArrayList<>();
-    final List<EventEnvelope> published = new ArrayList<>();
-
-    @Override
-    public Publisher publisher(EventSubject subject) {
-      return new Publisher() {
-        @Override
-        public long id() {
-          return 0xf00d;
-        }
-
-        @Override
-        public void publish(byte[] payload) {
-          published.add(new EventEnvelope(0xf00d, published.size(), 0, subject.topic(), payload));
-        }
-
-        @Override
-        public void close() {}
-      };
-    }
-
-    /** Publishes as another router or worker would. */
-    void tell(String topic, byte[] payload) {
-      for (int i = 0; i < subjects.size(); i++) {
-        if (subjects.get(i).topic().equals(topic)) {
-          listeners.get(i).accept(new EventEnvelope(0xbeef, 0, 0, topic, payload));
-        }
-      }
-    }
-
-    @Override
-    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
-      subjects.add(subject);
-      listeners.add(listener);
-      return () -> listeners.remove(listener);
-    }
-
-    @Override
-    public void close() {}
-  }
 
   static final Alarms NEVER = (_, _) -> () -> {};
 
@@ -166,23 +87,15 @@ abstract class RouterHarness {
   }
 
   final Sources sources = new Sources();
-  final Workers workers = new Workers();
-  final Plane plane = new Plane();
+  final FakeInstances workers = new FakeInstances();
+  final FakePlane plane = new FakePlane();
+  final FakeIndexPlane indexes = new FakeIndexPlane();
   final Metrics metrics = new Metrics();
   LongSupplier nanoClock = System::nanoTime;
   List<RankEvent> next = List.of();
   RankRange range = RankRange.ONE;
   final Map<Long, WorkerTraits> traits = new HashMap<>();
   EndpointProfile profile = EndpointProfile.UNKNOWN;
-
-  static Instance worker(long id) {
-    return new Instance(
-        ENDPOINT,
-        new InstanceId(id),
-        new TransportAddress.Tcp("127.0.0.1:1", id + "/path"),
-        null,
-        PayloadFormat.JSON);
-  }
 
   EndpointRouters router(RouterSettings.Mode mode) {
     return router(RouterSettings.of(mode));
@@ -215,6 +128,7 @@ abstract class RouterHarness {
                 () -> 0),
             NEVER,
             Runnable::run),
+        indexes,
         metrics,
         new Random(1)::nextDouble,
         nanoClock,
@@ -244,23 +158,38 @@ abstract class RouterHarness {
     long publisher = 10 * worker + rank;
     sources.add(new KvEventSource(ENDPOINT, of, publisher, null).toRecord());
     next = List.of(new RankEvent(of, new KvEvent.Stored(id, null, blocks)));
-    plane
-        .listeners
-        .getFirst()
-        .accept(
-            new EventEnvelope(publisher, id, 0, plane.subjects.getFirst().topic(), new byte[0]));
+    plane.tell(publisher, KvEventSource.TOPIC, new byte[0]);
   }
 
   /** Worker {@code id} tells how many blocks are in use. */
   void reported(long id, long usedBlocks) {
-    for (int i = 0; i < plane.subjects.size(); i++) {
-      if (plane.subjects.get(i).topic().equals(ActiveLoad.TOPIC)) {
-        var load = ActiveLoad.ofUsedBlocks(new WorkerRank(new InstanceId(id), 0), usedBlocks);
-        plane
-            .listeners
-            .get(i)
-            .accept(new EventEnvelope(id, 1, 0, ActiveLoad.TOPIC, ActiveLoadCodec.encode(load)));
-      }
+    var load = ActiveLoad.ofUsedBlocks(new WorkerRank(new InstanceId(id), 0), usedBlocks);
+    plane.tell(id, ActiveLoad.TOPIC, ActiveLoadCodec.encode(load));
+  }
+
+  static RouteRequest request(int[] tokens, RouteHints hints, long... excluded) {
+    var failed = new HashSet<InstanceId>();
+    for (long id : excluded) {
+      failed.add(new InstanceId(id));
+    }
+    return new RouteRequest(
+        "r",
+        ENDPOINT,
+        tokens,
+        BLOCK_TOKENS,
+        failed,
+        hints,
+        Deadline.after(Duration.ofMinutes(1)),
+        new Cancellation());
+  }
+
+  static long worker(RouteDecision decision) {
+    return decision.rank().worker().value();
+  }
+
+  long routed(EndpointRouters router, RouteHints hints, long... excluded) {
+    try (var decision = router.route(request(prompt(0, 8), hints, excluded))) {
+      return worker(decision);
     }
   }
 }

@@ -28,6 +28,10 @@ public final class RouterCard {
   /** Settings that are of use together only. */
   private static final String TOGETHER = "tracking-";
 
+  /** Settings that fit some others only. */
+  private static final List<String> CHOOSY =
+      List.of(TOGETHER, "serve-indexer", "use-remote-indexer");
+
   /**
    * What came of a card.
    *
@@ -56,7 +60,10 @@ public final class RouterCard {
     try {
       asked = SettingsReader.readRouter(reader::find);
     } catch (InvalidSettingsException e) { // each is well by itself, but they do not fit
-      reader.texts.keySet().removeIf(key -> key.startsWith(PREFIX + TOGETHER));
+      reader
+          .texts
+          .keySet()
+          .removeIf(key -> CHOOSY.stream().anyMatch(it -> key.startsWith(PREFIX + it)));
       reader.ignored.add(e.getMessage());
       asked = SettingsReader.readRouter(reader::find);
     }

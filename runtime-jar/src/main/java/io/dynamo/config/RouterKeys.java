@@ -220,21 +220,21 @@ final class RouterKeys {
           BOOLEAN,
           "false",
           none(),
-          "not supported yet: true is refused");
+          "whether what is cached is asked of another router, one with `serve-indexer`, instead of the workers' events");
   static final SettingKey<Boolean> SERVE_INDEXER =
       KEYS.key(
           "dynamo.router.serve-indexer",
           BOOLEAN,
           "false",
           none(),
-          "not supported yet: true is refused");
+          "whether this router's index answers other routers (`kv_indexer_query`)");
   static final SettingKey<Boolean> SESSION_PREFIX_INDEX =
       KEYS.key(
           "dynamo.router.enable-session-prefix-index",
           BOOLEAN,
           "false",
           none(),
-          "not supported yet: true is refused");
+          "an index that no decision reads, in Dynamo neither: true is refused");
   static final SettingKey<Boolean> CONDITIONAL_DISAGG =
       KEYS.key(
           "dynamo.router.conditional-disagg",

@@ -35,12 +35,27 @@ final class RouterReader {
   /** Values that Dynamo has and this router cannot keep, each as a problem. */
   List<String> problems() {
     var problems = new ArrayList<String>();
-    refuse(problems, RouterKeys.SHARED_CACHE_TYPE, RouterSettings.SharedCache.NONE);
-    refuse(problems, RouterKeys.PREFILL_LOAD_MODEL, RouterSettings.PrefillModel.NONE);
-    refuse(problems, RouterKeys.USE_REMOTE_INDEXER, false);
-    refuse(problems, RouterKeys.SERVE_INDEXER, false);
-    refuse(problems, RouterKeys.SESSION_PREFIX_INDEX, false);
-    refuse(problems, RouterKeys.CONDITIONAL_DISAGG, false);
+    refuse(
+        problems,
+        RouterKeys.SHARED_CACHE_TYPE,
+        RouterSettings.SharedCache.NONE,
+        "the master of Mooncake cannot be asked from here");
+    refuse(
+        problems,
+        RouterKeys.PREFILL_LOAD_MODEL,
+        RouterSettings.PrefillModel.NONE,
+        "there is no model of an engine's durations here");
+    refuse(
+        problems,
+        RouterKeys.SESSION_PREFIX_INDEX,
+        false,
+        "no decision reads that index, in Dynamo neither");
+    refuse(
+        problems,
+        RouterKeys.CONDITIONAL_DISAGG,
+        false,
+        "there are no pools of prefill workers in this version");
+    checkSharing(problems);
     boolean keyed =
         from.optional(RouterKeys.TRACKING_HASH) == RouterSettings.TrackingHash.KEYED_XXH3_V1;
     boolean named =
@@ -60,13 +75,55 @@ final class RouterReader {
     return problems;
   }
 
-  private <T> void refuse(List<String> problems, SettingKey<T> key, T supported) {
+  private <T> void refuse(List<String> problems, SettingKey<T> key, T supported, String why) {
     var value = from.optional(key);
     if (value != null && !value.equals(supported)) {
       problems.add(
-          "%s = \"%s\" is not supported; leave it out for \"%s\""
-              .formatted(key.name(), written(value), written(supported)));
+          "%s = \"%s\" is not supported: %s; leave it out for \"%s\""
+              .formatted(key.name(), written(value), why, written(supported)));
     }
+  }
+
+  /** An index is shared where there is one that follows events. */
+  private void checkSharing(List<String> problems) {
+    boolean loadAware = isTrue(RouterKeys.LOAD_AWARE);
+    boolean serves = isTrue(RouterKeys.SERVE_INDEXER);
+    boolean asks = isTrue(RouterKeys.USE_REMOTE_INDEXER);
+    if (loadAware || !(serves || asks)) {
+      return;
+    }
+    var key = (serves ? RouterKeys.SERVE_INDEXER : RouterKeys.USE_REMOTE_INDEXER).name();
+    if (serves && asks) {
+      problems.add(
+          "%s = \"true\" and %s = \"true\" exclude each other: a router has an index, or asks one; leave one out"
+              .formatted(key, RouterKeys.USE_REMOTE_INDEXER.name()));
+    }
+    var mode = from.optional(RouterKeys.MODE);
+    if (mode != null && mode != RouterSettings.Mode.KV) {
+      problems.add(
+          "%s = \"true\" needs %s = \"kv\"; only that mode has an index"
+              .formatted(key, RouterKeys.MODE.name()));
+    }
+    if (Boolean.FALSE.equals(from.optional(RouterKeys.USE_KV_EVENTS))) {
+      problems.add(
+          "%s = \"true\" needs %s = \"true\"; what a router only believes is not shared here"
+              .formatted(key, RouterKeys.USE_KV_EVENTS.name()));
+    }
+  }
+
+  private boolean isTrue(SettingKey<Boolean> key) {
+    return Boolean.TRUE.equals(from.optional(key));
+  }
+
+  private RouterSettings.IndexSharing sharing(boolean loadAware) {
+    if (loadAware) {
+      return RouterSettings.IndexSharing.NONE;
+    }
+    return from.get(RouterKeys.SERVE_INDEXER)
+        ? RouterSettings.IndexSharing.SERVE
+        : from.get(RouterKeys.USE_REMOTE_INDEXER)
+            ? RouterSettings.IndexSharing.ASK
+            : RouterSettings.IndexSharing.NONE;
   }
 
   private static String written(Object value) {
@@ -91,7 +148,8 @@ final class RouterReader {
             !loadAware && from.get(RouterKeys.USE_KV_EVENTS),
             seconds(from.get(RouterKeys.TTL)),
             optionalSeconds(from.optional(RouterKeys.PREDICTED_TTL)),
-            from.get(RouterKeys.APPROXIMATE_CACHE_POLICY)),
+            from.get(RouterKeys.APPROXIMATE_CACHE_POLICY),
+            sharing(loadAware)),
         new RouterSettings.Queueing(
             from.get(RouterKeys.QUEUE_THRESHOLD),
             from.get(RouterKeys.QUEUE_POLICY),

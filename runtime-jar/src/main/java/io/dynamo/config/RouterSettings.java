@@ -146,6 +146,16 @@ public record RouterSettings(
    */
   public record KeyFile(Path file, String id) {}
 
+  /** Whose index says what is cached. */
+  public enum IndexSharing {
+    /** Its own, for itself. */
+    NONE,
+    /** Its own, which answers others, too. */
+    SERVE,
+    /** Another router's, which is asked for each prompt. */
+    ASK
+  }
+
   /**
    * How it is known what is cached.
    *
@@ -153,12 +163,17 @@ public record RouterSettings(
    * @param ttl of a decision, without events
    * @param predictedTtl of a decision beside events; null is none
    * @param policy how decisions are forgotten, without events
+   * @param sharing with events
    */
   public record Indexing(
-      boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl, CachePolicy policy) {
-    /** Decisions are forgotten by time. */
+      boolean kvEvents,
+      Duration ttl,
+      @Nullable Duration predictedTtl,
+      CachePolicy policy,
+      IndexSharing sharing) {
+    /** An own index; decisions are forgotten by time. */
     public Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
-      this(kvEvents, ttl, predictedTtl, CachePolicy.TTL);
+      this(kvEvents, ttl, predictedTtl, CachePolicy.TTL, IndexSharing.NONE);
     }
 
     /** Dynamo's. */

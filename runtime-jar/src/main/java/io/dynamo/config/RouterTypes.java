@@ -5,9 +5,9 @@ import static io.dynamo.config.SettingType.oneOf;
 
 import java.util.Locale;
 
-/** How settings of the router are read that no other part has. */
+/** The kinds of values that only the router's settings have. */
 final class RouterTypes {
-  /** A threshold that nothing reaches. */
+  /** Turns a threshold off. */
   private static final double OFF = Double.POSITIVE_INFINITY;
 
   static final SettingType<RouterSettings.Mode> MODE =

@@ -65,6 +65,10 @@ public final class RouterMetrics {
       new MetricName(
           "dynamo_component_router_non_max_overlap_selections_total",
           "Decisions that passed over a rank with more of the prompt cached.");
+  public static final MetricName REMOTE_INDEX_FAILURES =
+      new MetricName(
+          "dynamo_component_router_remote_indexer_query_failures_total",
+          "Questions to another router's index that it has not answered.");
   public static final MetricName LOAD_REPORTS_DROPPED =
       new MetricName(
           "dynamo_router_load_reports_dropped_total",

@@ -131,7 +131,7 @@ class RouterCardTest {
     "router_temperature, -1",
     "router_temperature, warm",
     "shared_cache_type, hicache",
-    "serve_indexer, true",
+    "enable_session_prefix_index, true",
     "conditional_disagg_enabled, true",
     "a_later_field, 1",
     "router_prefill_policy, mine"
@@ -149,6 +149,23 @@ class RouterCardTest {
     assertThat(reading.settings().mode()).isEqualTo(RouterSettings.Mode.KV);
     assertThat(reading.settings().indexing().ttl()).isEqualTo(Duration.ofSeconds(7));
     assertThat(reading.settings().costs().temperature()).isZero();
+  }
+
+  @Test
+  void aSharedIndexCountsWhereItFits() {
+    var shared = Map.of("router_mode", "k_v", "kv_router_config", Map.of("serve_indexer", true));
+    assertThat(RouterCard.read(shared, OWN).settings().indexing().sharing())
+        .isEqualTo(RouterSettings.IndexSharing.SERVE);
+    var both =
+        Map.of(
+            "router_mode",
+            "k_v",
+            "kv_router_config",
+            Map.of("serve_indexer", true, "use_remote_indexer", true, "router_ttl_secs", 7));
+    var reading = RouterCard.read(both, OWN);
+    assertThat(reading.ignored()).singleElement().asString().contains("exclude each other");
+    assertThat(reading.settings().indexing().sharing()).isEqualTo(RouterSettings.IndexSharing.NONE);
+    assertThat(reading.settings().indexing().ttl()).isEqualTo(Duration.ofSeconds(7));
   }
 
   @Test

@@ -130,6 +130,34 @@ class RouterSettingsTest {
     assertThat(impatient.minInitialWorkers()).isZero();
   }
 
+  @Test
+  void anIndexMayBeSharedOneWayOrTheOther() {
+    assertThat(read(Map.of()).indexing().sharing()).isEqualTo(RouterSettings.IndexSharing.NONE);
+    assertThat(read(Map.of("dynamo.router.serve-indexer", "true")).indexing().sharing())
+        .isEqualTo(RouterSettings.IndexSharing.SERVE);
+    assertThat(read(Map.of("dynamo.router.use-remote-indexer", "true")).indexing().sharing())
+        .isEqualTo(RouterSettings.IndexSharing.ASK);
+    var preset =
+        Map.of("dynamo.router.use-remote-indexer", "true", "dynamo.router.load-aware", "true");
+    assertThat(read(preset).indexing().sharing()).isEqualTo(RouterSettings.IndexSharing.NONE);
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "serve-indexer, use-remote-indexer, true",
+    "serve-indexer, mode, round-robin",
+    "use-remote-indexer, mode, random",
+    "serve-indexer, use-kv-events, false",
+    "use-remote-indexer, use-kv-events, false"
+  })
+  void anIndexThatIsNotThereIsNotShared(String key, String other, String value) {
+    assertThatExceptionOfType(InvalidSettingsException.class)
+        .isThrownBy(
+            () -> read(Map.of("dynamo.router." + key, "true", "dynamo.router." + other, value)))
+        .withMessageContaining("dynamo.router." + key + " = ")
+        .withMessageContaining("dynamo.router." + other + " = ");
+  }
+
   @ParameterizedTest
   @CsvSource({
     "temperature, -1",
@@ -148,8 +176,6 @@ class RouterSettingsTest {
     "tracking-hash, keyed-xxh3-v1",
     "approximate-cache-policy, fifo",
     "cuda-to-cpu-ratio, 0",
-    "use-remote-indexer, true",
-    "serve-indexer, true",
     "enable-session-prefix-index, true",
     "conditional-disagg, true"
   })

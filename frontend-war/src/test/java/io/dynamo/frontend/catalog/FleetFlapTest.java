@@ -3,6 +3,7 @@ package io.dynamo.frontend.catalog;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Alarms;
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.Lookup.Found;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
@@ -18,6 +19,8 @@ import io.dynamo.event.local.LocalEventPlane;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
+import io.dynamo.kv.KvIndexQuery;
+import io.dynamo.kv.KvIndexReply;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
@@ -33,8 +36,10 @@ import io.dynamo.request.EndpointServer;
 import io.dynamo.router.EndpointRouters;
 import io.dynamo.router.ModelTraits;
 import io.dynamo.router.RouteRequest;
+import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.health.SystemHealth;
 import io.dynamo.runtime.status.SystemStatus;
@@ -287,6 +292,7 @@ class FleetFlapTest {
                 runtime::instances,
                 traits,
                 new EventFeed(events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
+                new NoIndexes(),
                 metrics,
                 new Random(seed)::nextDouble,
                 System::nanoTime,
@@ -403,6 +409,20 @@ class FleetFlapTest {
     while (!condition.holds()) {
       assertThat(Duration.ofNanos(System.nanoTime() - begin)).as(what).isLessThan(PATIENCE);
       LockSupport.parkNanos(Duration.ofMillis(5).toNanos());
+    }
+  }
+
+  /** No router here shares its index. */
+  private static final class NoIndexes implements IndexPlane {
+    @Override
+    public Serving serve(EndpointId workers, String model, TieredIndexer index) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<KvIndexReply> ask(
+        EndpointId workers, KvIndexQuery query, Deadline deadline) {
+      throw new UnsupportedOperationException();
     }
   }
 }

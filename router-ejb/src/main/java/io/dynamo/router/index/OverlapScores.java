@@ -3,6 +3,7 @@ package io.dynamo.router.index;
 import io.dynamo.kv.WorkerRank;
 import java.util.Arrays;
 import java.util.StringJoiner;
+import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** How many leading blocks of a prompt each rank holds; a rank that is absent holds none. */
@@ -60,6 +61,16 @@ public final class OverlapScores {
   /** Leading blocks that {@code rank} holds. */
   public int blocks(WorkerRank rank) {
     return blocks[slot(ranks, rank)];
+  }
+
+  /** Tells {@code to} each rank that holds at least one block, and how many. */
+  public void forEach(ObjIntConsumer<WorkerRank> to) {
+    for (int i = 0; i < ranks.length; i++) {
+      var rank = ranks[i];
+      if (rank != null) {
+        to.accept(rank, blocks[i]);
+      }
+    }
   }
 
   /** Ranks that hold at least one block. */

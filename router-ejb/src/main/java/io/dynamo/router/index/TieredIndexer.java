@@ -7,6 +7,7 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHashes;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -51,6 +52,22 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
         }
       }
     }
+  }
+
+  /**
+   * Ranks that may hold something of a prompt in any tier.
+   *
+   * @param held the answer of {@link #match}
+   */
+  public List<WorkerRank> holders(OverlapScores held) {
+    var all = new LinkedHashSet<WorkerRank>();
+    held.forEach((rank, _) -> all.add(rank));
+    if (hasLower) {
+      synchronized (below) {
+        all.addAll(below.keySet());
+      }
+    }
+    return List.copyOf(all);
   }
 
   private void extend(

@@ -1,6 +1,7 @@
 package io.dynamo.router.load;
 
 import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -87,6 +88,11 @@ public final class BusyWorkers {
     return (most != null && tokens > most)
         || (fraction != null
             && tokens > fraction * (batchTokens == 0 ? UNKNOWN_BATCH_TOKENS : batchTokens));
+  }
+
+  /** Forgets the ranks of all other workers. */
+  public void keep(Set<InstanceId> workers) {
+    latched.removeIf(rank -> !workers.contains(rank.worker()));
   }
 
   private static long orZero(@Nullable Long value) {

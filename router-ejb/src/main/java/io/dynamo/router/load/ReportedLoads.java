@@ -9,11 +9,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * The newest load report of each rank. What workers report explains decisions and is published; it
- * is no part of a decision, which counts what the router itself has placed. Safe for concurrent
- * use.
+ * The newest load report of each rank. What workers report may make them busy, explains decisions
+ * and is published; costs count what the router itself has placed. Safe for concurrent use.
  */
 public final class ReportedLoads {
   /**
@@ -56,6 +56,17 @@ public final class ReportedLoads {
     }
     long age = nanoClock.getAsLong() - arrived.atNanos;
     return age < believedNanos ? Optional.of(new Reported(arrived.load, age)) : Optional.empty();
+  }
+
+  /**
+   * Puts the newest report of {@code rank} into {@code loads} at {@code i}, or null, and the
+   * nanoseconds since it came into {@code ages}. Allocates nothing.
+   */
+  public void read(WorkerRank rank, int i, @Nullable ActiveLoad[] loads, long[] ages) {
+    var arrived = newest.get(rank);
+    long age = arrived == null ? 0 : nanoClock.getAsLong() - arrived.atNanos;
+    loads[i] = arrived == null || age >= believedNanos ? null : arrived.load;
+    ages[i] = age;
   }
 
   /** KV blocks in use on all ranks that tell of them. */

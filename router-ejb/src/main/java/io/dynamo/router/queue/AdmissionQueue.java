@@ -31,8 +31,9 @@ public final class AdmissionQueue implements AutoCloseable {
      * Null when it must wait, which only a class that waits may do. Called again and again.
      *
      * @param policy the request's class
+     * @param queuedNanos how long it has waited here; 0 before it waits
      */
-    @Nullable T place(PolicyClass policy);
+    @Nullable T place(PolicyClass policy, long queuedNanos);
 
     /** Prompt tokens that the best rank has cached, by the last look; looks where none was yet. */
     long cachedTokens();
@@ -96,20 +97,34 @@ public final class AdmissionQueue implements AutoCloseable {
    * @throws CancelledException when its cancellation is raised to kill first
    */
   public <T> T admit(Ticket ticket, Attempt<T> attempt) {
-    int policyClass =
-        profile.classes().size() == 1
-            ? 0
-            : profile.classOf(
-                ticket.policyClass(), Math.max(0, ticket.promptTokens() - attempt.cachedTokens()));
+    int policyClass = classOf(ticket, attempt);
     meters.get(policyClass).received.increment();
-    var policy = profile.classes().get(policyClass);
-    if (!policy.waits() || !hasBacklog(ticket.lane(), policyClass)) {
-      var placed = attempt.place(policy);
-      if (placed != null) {
-        return placed;
-      }
+    var placed = tryNow(ticket, policyClass, attempt);
+    return placed != null ? placed : await(ticket, policyClass, attempt);
+  }
+
+  /** Returns what {@code attempt} places at once; null where it would have to wait. */
+  public <T> @Nullable T admitNow(Ticket ticket, Attempt<T> attempt) {
+    int policyClass = classOf(ticket, attempt);
+    var placed = tryNow(ticket, policyClass, attempt);
+    if (placed != null) {
+      meters.get(policyClass).received.increment();
     }
-    return await(ticket, policyClass, attempt);
+    return placed;
+  }
+
+  private int classOf(Ticket ticket, Attempt<?> attempt) {
+    return profile.classes().size() == 1
+        ? 0
+        : profile.classOf(
+            ticket.policyClass(), Math.max(0, ticket.promptTokens() - attempt.cachedTokens()));
+  }
+
+  private <T> @Nullable T tryNow(Ticket ticket, int policyClass, Attempt<T> attempt) {
+    var policy = profile.classes().get(policyClass);
+    return policy.waits() && hasBacklog(ticket.lane(), policyClass)
+        ? null
+        : attempt.place(policy, 0);
   }
 
   private boolean hasBacklog(Object key, int policyClass) {
@@ -126,7 +141,8 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   private <T> T await(Ticket ticket, int policyClass, Attempt<T> attempt) {
-    long end = nanoClock.getAsLong() + settings.timeout().toNanos();
+    long begin = nanoClock.getAsLong();
+    long end = begin + settings.timeout().toNanos();
     var waiter =
         enter(ticket, policyClass, Math.min(attempt.cachedTokens(), ticket.promptTokens()));
     meters.get(policyClass).entered(ticket.promptTokens(), waiter.cachedTokens);
@@ -136,7 +152,8 @@ public final class AdmissionQueue implements AutoCloseable {
       while (true) {
         long seen = reliefs.get();
         if (isTurn(waiter)) {
-          var placed = attempt.place(profile.classes().get(policyClass));
+          var placed =
+              attempt.place(profile.classes().get(policyClass), nanoClock.getAsLong() - begin);
           if (placed != null) {
             isPlaced = true;
             return placed;

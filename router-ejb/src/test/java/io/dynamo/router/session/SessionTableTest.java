@@ -174,4 +174,14 @@ class SessionTableTest {
     assertThat(full.lease("b", TWO, null)).isSameAs(SessionTable.Lease.NONE);
     assertThat(full.target("b")).isNull();
   }
+
+  @Test
+  void anotherRequestOfASessionAtWorkTakesNobodysPlace() {
+    use("a", ONE).close();
+    use("b", ONE).close();
+    use("c", ONE);
+    use("c", ONE);
+    assertThat(table.size()).isEqualTo(3);
+    assertThat(table.target("a")).isEqualTo(at(ONE));
+  }
 }

@@ -1,27 +1,24 @@
 package io.dynamo.router.ingest;
 
-import io.dynamo.kv.KvQuery;
-import io.dynamo.kv.KvReply;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import java.nio.ByteBuffer;
 
-/** Leaves replies as bytes, so that the event loop which receives a dump does not decode it. */
-record UndecodedReplies(MessageCodec<KvQuery, KvReply> codec)
-    implements MessageCodec<KvQuery, byte[]> {
+/** Leaves items as bytes, so that the event loop which receives a large one does not decode it. */
+record UndecodedItems<Q>(MessageCodec<Q, ?> codec) implements MessageCodec<Q, byte[]> {
   @Override
   public ItemForm itemForm() {
     return codec.itemForm();
   }
 
   @Override
-  public byte[] encodeRequest(KvQuery request, PayloadFormat format) {
+  public byte[] encodeRequest(Q request, PayloadFormat format) {
     return codec.encodeRequest(request, format);
   }
 
   @Override
-  public KvQuery decodeRequest(ByteBuffer body, PayloadFormat format) {
+  public Q decodeRequest(ByteBuffer body, PayloadFormat format) {
     return codec.decodeRequest(body, format);
   }
 
