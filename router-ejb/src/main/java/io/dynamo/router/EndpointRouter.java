@@ -6,6 +6,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
+import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.ingest.Placement;
 import io.dynamo.router.ingest.Replicas;

@@ -2,6 +2,7 @@ package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
@@ -36,13 +37,15 @@ public final class EndpointRouters
   private record Running(
       EndpointProfile profile, EndpointRouter router, Metrics.Counter decisions) {}
 
+  private final String routerId;
+  private final InstanceId self;
   private final RouterSettings settings;
   private final WorkerCards cards;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
   private final RouterAssembly assembly;
   private final DecisionLog explanations;
-  private final Metrics.Counter started;
+  private final Map<EndpointId, Metrics.Counter> started = new ConcurrentHashMap<>();
   private final Metrics.Timer decisionTime;
   private final Map<EndpointId, Running> routers = new ConcurrentHashMap<>(); // written under this
   private final Map<EndpointId, RouterSettings.Busy> thresholdsByHand = new ConcurrentHashMap<>();
@@ -70,7 +73,8 @@ public final class EndpointRouters
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.explanations = new DecisionLog(settings.explaining());
-    this.started = metrics.counter(RouterMetrics.REQUESTS_STARTED);
+    this.routerId = routerId;
+    this.self = feed.discovery().instanceId();
     this.decisionTime = metrics.timer(RouterMetrics.DECISION_SECONDS);
     this.assembly =
         new RouterAssembly(
@@ -88,6 +92,12 @@ public final class EndpointRouters
             this::known);
   }
 
+  private Metrics.Counter started(EndpointId endpoint) {
+    return metrics.counter(
+        RouterMetrics.REQUESTS_STARTED,
+        RouterLabels.of(endpoint, routerId, self).toArray(Label[]::new));
+  }
+
   private @Nullable EndpointRouter known(EndpointId endpoint) {
     var running = routers.get(endpoint);
     return running == null ? null : running.router();
@@ -96,7 +106,7 @@ public final class EndpointRouters
   @Override
   public RouteDecision route(RouteRequest request) {
     long begin = nanoClock.getAsLong();
-    started.increment();
+    started.computeIfAbsent(request.endpoint(), this::started).increment();
     while (true) {
       var running = running(request.endpoint());
       try {

@@ -48,7 +48,7 @@ final class PrefixStrategy implements Strategy {
   PrefixStrategy(
       RouterSettings settings,
       PromptHashing hashing,
-      String model,
+      RouterLabels labels,
       EndpointInstances instances,
       RankSelector selector,
       CachedPrefixes cached,
@@ -64,11 +64,12 @@ final class PrefixStrategy implements Strategy {
     this.nanoClock = nanoClock;
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
     this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
-    this.nonMaxOverlap = metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS);
-    this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST);
-    var labels = new Label[] {new Label("model", model), new Label("phase", "aggregated")};
-    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels);
-    this.selectedCached = metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels);
+    var phase = new Label("worker_type", "prefill"); // what an overlap saves
+    this.nonMaxOverlap =
+        metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, labels.of(phase));
+    this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST, labels.of(phase));
+    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels.ofModel());
+    this.selectedCached = metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels.ofModel());
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();

@@ -3,7 +3,7 @@ package io.dynamo.router;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 
-/** What becomes of requests, as the router sees it. */
+/** What becomes of requests, as the router of one endpoint sees it. */
 final class RequestMeters {
   private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
 
@@ -14,13 +14,13 @@ final class RequestMeters {
   private final Metrics.Timer outputTokens;
   private final Metrics.Timer hitRate;
 
-  RequestMeters(Metrics metrics) {
-    ended = metrics.counter(RouterMetrics.REQUESTS);
-    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN);
-    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY);
-    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS);
-    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS);
-    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE);
+  RequestMeters(Metrics metrics, RouterLabels labels) {
+    ended = metrics.counter(RouterMetrics.REQUESTS, labels.of());
+    firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN, labels.of());
+    interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY, labels.of());
+    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS, labels.ofModel());
+    outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS, labels.of());
+    hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE, labels.of());
   }
 
   void placed(int promptTokens) {

@@ -39,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 final class RouterAssembly {
   private static final System.Logger LOG = System.getLogger(RouterAssembly.class.getName());
 
+  private final String routerId;
   private final RouterSettings settings;
   private final Function<EndpointId, EndpointInstances> instances;
   private final WorkerCards cards;
@@ -50,7 +51,6 @@ final class RouterAssembly {
   private final DoubleSupplier random;
   private final @Nullable TrackingKey ownKey; // null names blocks openly
   private final @Nullable PolicyFile policies; // null has one class of requests
-  private final RequestMeters meters;
   private final OverheadMeters overhead;
   private final DecisionLog explanations;
   private final Function<EndpointId, @Nullable EndpointRouter> current;
@@ -85,7 +85,7 @@ final class RouterAssembly {
     this.ownKey = key(settings);
     var file = settings.queueing().policies();
     this.policies = file == null ? null : PolicyFile.read(file);
-    this.meters = new RequestMeters(metrics);
+    this.routerId = routerId;
     this.overhead = new OverheadMeters(metrics, routerId);
   }
 
@@ -173,7 +173,7 @@ final class RouterAssembly {
             queue(name(endpoint, profile), settings.queueing(), workers),
             strategy,
             affinity(endpoint, settings, workers, eligibility),
-            meters,
+            new RequestMeters(metrics, labels(endpoint, profile)),
             overhead,
             explanations,
             nanoClock,
@@ -199,6 +199,11 @@ final class RouterAssembly {
   /** What an endpoint's requests are counted under. */
   private static String name(EndpointId endpoint, EndpointProfile profile) {
     return profile.model().isEmpty() ? endpoint.toString() : profile.model();
+  }
+
+  private RouterLabels labels(EndpointId endpoint, EndpointProfile profile) {
+    var self = feed.discovery().instanceId();
+    return new RouterLabels(endpoint, name(endpoint, profile), routerId, self);
   }
 
   private AdmissionQueue queue(
@@ -271,7 +276,7 @@ final class RouterAssembly {
         ? new PrefixStrategy(
             settings,
             new PromptHashing(profile, key(endpoint, settings)),
-            name(endpoint, profile),
+            labels(endpoint, profile),
             workers,
             new RankSelector(settings.costs(), random),
             cached(endpoint, profile, settings, workers),

@@ -122,7 +122,7 @@ class EndpointProfileTest extends RouterHarness {
       try (var placed = second.get(20, TimeUnit.SECONDS)) {
         assertThat(placed.instance()).isEqualTo(first.instance());
       }
-      assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED).value())
+      assertThat(counted(RouterMetrics.REQUESTS_STARTED))
           .as("who is placed anew has begun once")
           .isEqualTo(2);
     }
@@ -245,7 +245,7 @@ class EndpointProfileTest extends RouterHarness {
           CompletableFuture.supplyAsync(
               () -> router.route(request(prompt(0, 4))), Thread::startVirtualThread);
       var patience = Deadline.after(Duration.ofSeconds(20));
-      while (metrics.counter(RouterMetrics.REQUESTS_STARTED).value() == 0
+      while (counted(RouterMetrics.REQUESTS_STARTED) == 0
           && !patience.isExpired()) {
         Thread.onSpinWait();
       }

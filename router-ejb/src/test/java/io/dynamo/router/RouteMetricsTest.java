@@ -30,8 +30,8 @@ class RouteMetricsTest extends RouterHarness {
       decision.close();
       decision.close();
     }
-    assertThat(metrics.counter(RouterMetrics.REQUESTS_STARTED).value()).isEqualTo(1);
-    assertThat(metrics.counter(RouterMetrics.REQUESTS).value()).isEqualTo(1);
+    assertThat(counted(RouterMetrics.REQUESTS_STARTED)).isEqualTo(1);
+    assertThat(counted(RouterMetrics.REQUESTS)).isEqualTo(1);
     assertThat(recorded.sum("dynamo_component_router_input_sequence_tokens")).isEqualTo(40);
     assertThat(recorded.sum("dynamo_component_router_output_sequence_tokens")).isEqualTo(4);
     assertThat(recorded.sum("dynamo_component_router_kv_hit_rate")).isZero();

@@ -20,6 +20,8 @@ import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.ActiveLoadCodec;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
@@ -96,6 +98,16 @@ abstract class RouterHarness {
   RankRange range = RankRange.ONE;
   final Map<Long, WorkerTraits> traits = new HashMap<>();
   EndpointProfile profile = EndpointProfile.UNKNOWN;
+
+  /** A counter as Dynamo's router labels its own. */
+  long counted(MetricName name, Label... more) {
+    var labels = new ArrayList<>(List.of(more));
+    labels.add(new Label("dynamo_component", ENDPOINT.component()));
+    labels.add(new Label("dynamo_namespace", ENDPOINT.namespace()));
+    labels.add(new Label("router_id", "router"));
+    labels.add(new Label("worker_id", "5e1f"));
+    return metrics.counter(name, labels.toArray(Label[]::new)).value();
+  }
 
   EndpointRouters router(RouterSettings.Mode mode) {
     return router(RouterSettings.of(mode));
