@@ -245,8 +245,7 @@ class EndpointProfileTest extends RouterHarness {
           CompletableFuture.supplyAsync(
               () -> router.route(request(prompt(0, 4))), Thread::startVirtualThread);
       var patience = Deadline.after(Duration.ofSeconds(20));
-      while (counted(RouterMetrics.REQUESTS_STARTED) == 0
-          && !patience.isExpired()) {
+      while (counted(RouterMetrics.REQUESTS_STARTED) == 0 && !patience.isExpired()) {
         Thread.onSpinWait();
       }
       profile = routed("random");

@@ -52,7 +52,10 @@ class EndpointRoutersTest extends RouterHarness {
         assertThat(first.instance().id().value()).isEqualTo(1);
         assertThat(second.instance().id().value()).isEqualTo(2);
         assertThat(second.overlapBlocks()).isZero();
-        assertThat(counted(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, new Label("worker_type", "prefill"))).isEqualTo(1);
+        assertThat(
+                counted(
+                    RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, new Label("worker_type", "prefill")))
+            .isEqualTo(1);
       }
     }
   }
