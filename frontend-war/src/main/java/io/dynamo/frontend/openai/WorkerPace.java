@@ -42,7 +42,7 @@ final class WorkerPace implements TokenPace {
     if (latest == null) {
       return null;
     }
-    if (latest != place) {
+    if (!latest.equals(place)) {
       place = latest;
       pace = workers.pace(latest.worker(), latest.rank());
     }

@@ -21,8 +21,6 @@ import org.junit.jupiter.api.Test;
 class WorkerGaugesTest implements BookedLoads {
   private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
   private static final InstanceId WORKER = new InstanceId(-1); // the largest id there is
-  private static final String LABELS =
-      "{dp_rank=\"%d\",worker_id=\"18446744073709551615\",worker_type=\"%s\"}";
 
   private final PlayedDiscovery discovery = new PlayedDiscovery();
   private final Metrics metrics = new Metrics();
@@ -71,7 +69,8 @@ class WorkerGaugesTest implements BookedLoads {
   }
 
   private static String line(String name, int rank, String type, String value) {
-    return "dynamo_frontend_worker_" + name + LABELS.formatted(rank, type) + " " + value + "\n";
+    return "dynamo_frontend_worker_%s{dp_rank=\"%d\",worker_id=\"18446744073709551615\",worker_type=\"%s\"} %s\n"
+        .formatted(name, rank, type, value);
   }
 
   private WorkerGauges.Pace pace(int rank) {

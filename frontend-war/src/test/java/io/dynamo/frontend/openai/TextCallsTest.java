@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import jakarta.ws.rs.container.AsyncResponse;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import org.junit.jupiter.api.Test;
 
@@ -29,6 +30,7 @@ class TextCallsTest {
   @Test
   void aClientThatAProxyDoesNotNameIsServed() {
     assertThat(TextCalls.end("unknown", 0).getAddress().isAnyLocalAddress()).isTrue();
-    assertThat(TextCalls.end("::1", 80)).isEqualTo(new InetSocketAddress("::1", 80));
+    assertThat(TextCalls.end("::1", 80))
+        .isEqualTo(new InetSocketAddress(InetAddress.ofLiteral("::1"), 80));
   }
 }

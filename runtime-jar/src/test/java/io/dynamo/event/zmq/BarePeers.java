@@ -2,6 +2,7 @@ package io.dynamo.event.zmq;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.Closeable;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -12,8 +13,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Peers on bare sockets: captured ones, and ones that speak nonsense. */
-final class BarePeers implements AutoCloseable {
-  private final List<AutoCloseable> opened = new CopyOnWriteArrayList<>();
+final class BarePeers implements Closeable {
+  private final List<Closeable> opened = new CopyOnWriteArrayList<>();
 
   static final int GREETING_BYTES = 64;
   static final int READY_BYTES = 27; // of the captured peers
@@ -90,14 +91,14 @@ final class BarePeers implements AutoCloseable {
   }
 
   /** What is to be closed with the peers. */
-  <T extends AutoCloseable> T opened(T part) {
+  <T extends Closeable> T opened(T part) {
     opened.add(part);
     return part;
   }
 
   /** Hangs up on all. */
   @Override
-  public void close() throws Exception {
+  public void close() throws IOException {
     for (var each : opened) {
       each.close();
     }

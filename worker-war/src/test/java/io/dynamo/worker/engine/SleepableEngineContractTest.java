@@ -109,6 +109,7 @@ class SleepableEngineContractTest extends EngineContract {
   }
 
   @Test
+  @SuppressWarnings("try") // closed while it wakes
   void askingForItsLoadDoesNotWaitForAnEngineThatWakes() throws Exception {
     var first = MockEngines.quick();
     var slow = new StartsWhenClosed();

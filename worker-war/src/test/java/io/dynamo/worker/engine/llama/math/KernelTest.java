@@ -79,7 +79,8 @@ class KernelTest {
       assertThat(scores).isEqualTo(expected);
       float last = 0f;
       for (int d = 0; d < dims; d++) {
-        long at = pieces[blocks - 1] + (3L + d * blockTokens + blockTokens - 1) * Float.BYTES;
+        long at =
+            pieces[blocks - 1] + (3L + (long) d * blockTokens + blockTokens - 1) * Float.BYTES;
         last = Math.fma(query[2 + d], memory.get(KvReader.NUMBER, at), last);
       }
       assertThat(scores[scores.length - 1]).as("a sum written down").isEqualTo(last);
