@@ -25,20 +25,24 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is alive in a store. Reads a file again when its time of change or its size has moved,
- * parses it again when its bytes have. A file that cannot be read or deleted is logged once and
- * costs the others nothing. Confined to one thread.
+ * What is alive in a store. Reads a file again when its time of change or its size has moved, or
+ * when that time was too near to tell; parses it again when its bytes have. A file that cannot be
+ * read or deleted is logged once and costs the others nothing. Confined to one thread.
  */
 final class StoreView {
   private static final System.Logger LOG = System.getLogger(StoreView.class.getName());
   private static final int MAX_RECORD_BYTES = 8 << 20;
+  private static final Duration TICK = Duration.ofSeconds(2); // the coarsest of file systems
 
   /**
    * A file as it was read.
    *
+   * @param settled false when it was read within the tick of its change: what was written later may
+   *     have the same time, and the same size
    * @param record null when the bytes are none that we read
    */
-  private record Seen(FileTime changed, byte[] bytes, @Nullable DiscoveryRecord record) {}
+  private record Seen(
+      FileTime changed, boolean settled, byte[] bytes, @Nullable DiscoveryRecord record) {}
 
   private final RecordFiles files;
   private final List<String> buckets;
@@ -110,7 +114,7 @@ final class StoreView {
         complain(file, "is of " + attributes.size() + " bytes and is skipped");
         return null;
       }
-      var current = read(file, before, attributes);
+      var current = read(file, before, attributes, now);
       complained.remove(file);
       return current;
     } catch (NoSuchFileException _) {
@@ -146,18 +150,21 @@ final class StoreView {
     }
   }
 
-  private static Seen read(Path file, @Nullable Seen before, BasicFileAttributes attributes)
+  private static Seen read(
+      Path file, @Nullable Seen before, BasicFileAttributes attributes, Instant now)
       throws IOException {
     var changed = attributes.lastModifiedTime();
     if (before != null
+        && before.settled
         && before.changed.equals(changed)
         && before.bytes.length == attributes.size()) {
       return before;
     }
+    boolean settled = changed.toInstant().plus(TICK).isBefore(now);
     var bytes = Files.readAllBytes(file);
     return before != null && Arrays.equals(before.bytes, bytes)
-        ? new Seen(changed, bytes, before.record)
-        : new Seen(changed, bytes, parse(file, bytes));
+        ? new Seen(changed, settled, bytes, before.record)
+        : new Seen(changed, settled, bytes, parse(file, bytes));
   }
 
   private static @Nullable DiscoveryRecord parse(Path file, byte[] bytes) {

@@ -79,6 +79,17 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
+  void aFileWrittenTwiceWithinATickIsReadTwice() throws IOException {
+    var view = view();
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7, "10.0.0.7:1")));
+    assertThat(view.look(clock.instant())).containsValue(instance(7, "10.0.0.7:1"));
+
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7, "10.0.0.7:2")));
+
+    assertThat(view.look(clock.instant())).containsValue(instance(7, "10.0.0.7:2"));
+  }
+
+  @Test
   void aRenewedRecordOutlivesItsLease() throws IOException {
     try (var discovery = new FileDiscovery(root, TTL, new InstanceId(7), clock)) {
       discovery.register(instance(7));
