@@ -22,11 +22,14 @@ class MetricsIT {
   /** A server that plays all roles and has answered. */
   private static final String[] NAMES = {
     "dynamo_component_cancellation_total",
+    "dynamo_component_cleanup_time_seconds",
+    "dynamo_component_drain_time_seconds",
     "dynamo_component_gpu_cache_usage_percent",
     "dynamo_component_inflight_requests",
     "dynamo_component_kv_cache_events_applied",
     "dynamo_component_kv_cache_hit_rate",
     "dynamo_component_kv_publisher_engines_dropped_events_total",
+    "dynamo_component_model_load_time_seconds",
     "dynamo_component_request_bytes_total",
     "dynamo_component_request_duration_seconds",
     "dynamo_component_requests_total",
@@ -131,6 +134,11 @@ class MetricsIT {
     "dynamo_worker_prefill_marks_dropped_total",
     "dynamo_worker_running_requests",
     "dynamo_worker_waiting_requests",
+    "dynamo_frontend_worker_active_decode_blocks",
+    "dynamo_frontend_worker_active_prefill_tokens",
+    "dynamo_frontend_worker_last_input_sequence_tokens",
+    "dynamo_frontend_worker_last_inter_token_latency_seconds",
+    "dynamo_frontend_worker_last_time_to_first_token_seconds",
   };
 
   /** Those that appear with what they count. */
