@@ -2,7 +2,6 @@ package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
@@ -37,8 +36,6 @@ public final class EndpointRouters
   private record Running(
       EndpointProfile profile, EndpointRouter router, Metrics.Counter decisions) {}
 
-  private final String routerId;
-  private final InstanceId self;
   private final RouterSettings settings;
   private final WorkerCards cards;
   private final Metrics metrics;
@@ -73,8 +70,6 @@ public final class EndpointRouters
     this.metrics = metrics;
     this.nanoClock = nanoClock;
     this.explanations = new DecisionLog(settings.explaining());
-    this.routerId = routerId;
-    this.self = feed.discovery().instanceId();
     this.decisionTime = metrics.timer(RouterMetrics.DECISION_SECONDS);
     this.assembly =
         new RouterAssembly(
@@ -92,12 +87,6 @@ public final class EndpointRouters
             this::known);
   }
 
-  private Metrics.Counter started(EndpointId endpoint) {
-    return metrics.counter(
-        RouterMetrics.REQUESTS_STARTED,
-        RouterLabels.of(endpoint, routerId, self).toArray(Label[]::new));
-  }
-
   private @Nullable EndpointRouter known(EndpointId endpoint) {
     var running = routers.get(endpoint);
     return running == null ? null : running.router();
@@ -106,7 +95,7 @@ public final class EndpointRouters
   @Override
   public RouteDecision route(RouteRequest request) {
     long begin = nanoClock.getAsLong();
-    started.computeIfAbsent(request.endpoint(), this::started).increment();
+    started.computeIfAbsent(request.endpoint(), assembly::started).increment();
     while (true) {
       var running = running(request.endpoint());
       try {

@@ -49,6 +49,7 @@ final class PrefixStrategy implements Strategy {
       RouterSettings settings,
       PromptHashing hashing,
       RouterLabels labels,
+      String model,
       EndpointInstances instances,
       RankSelector selector,
       CachedPrefixes cached,
@@ -68,8 +69,9 @@ final class PrefixStrategy implements Strategy {
     this.nonMaxOverlap =
         metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, labels.of(phase));
     this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST, labels.of(phase));
-    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels.ofModel());
-    this.selectedCached = metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels.ofModel());
+    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels.ofModel(model));
+    this.selectedCached =
+        metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels.ofModel(model));
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();

@@ -14,11 +14,11 @@ final class RequestMeters {
   private final Metrics.Timer outputTokens;
   private final Metrics.Timer hitRate;
 
-  RequestMeters(Metrics metrics, RouterLabels labels) {
+  RequestMeters(Metrics metrics, RouterLabels labels, String model) {
     ended = metrics.counter(RouterMetrics.REQUESTS, labels.of());
     firstToken = metrics.timer(RouterMetrics.TIME_TO_FIRST_TOKEN, labels.of());
     interToken = metrics.timer(RouterMetrics.INTER_TOKEN_LATENCY, labels.of());
-    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS, labels.ofModel());
+    inputTokens = metrics.timer(RouterMetrics.INPUT_TOKENS, labels.ofModel(model));
     outputTokens = metrics.timer(RouterMetrics.OUTPUT_TOKENS, labels.of());
     hitRate = metrics.timer(RouterMetrics.KV_HIT_RATE, labels.of());
   }

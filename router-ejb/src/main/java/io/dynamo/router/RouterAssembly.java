@@ -173,7 +173,7 @@ final class RouterAssembly {
             queue(name(endpoint, profile), settings.queueing(), workers),
             strategy,
             affinity(endpoint, settings, workers, eligibility),
-            new RequestMeters(metrics, labels(endpoint, profile)),
+            new RequestMeters(metrics, labels(endpoint), name(endpoint, profile)),
             overhead,
             explanations,
             nanoClock,
@@ -201,9 +201,13 @@ final class RouterAssembly {
     return profile.model().isEmpty() ? endpoint.toString() : profile.model();
   }
 
-  private RouterLabels labels(EndpointId endpoint, EndpointProfile profile) {
-    var self = feed.discovery().instanceId();
-    return new RouterLabels(endpoint, name(endpoint, profile), routerId, self);
+  /** Counts requests of an endpoint, whose cards need not be known. */
+  Metrics.Counter started(EndpointId endpoint) {
+    return metrics.counter(RouterMetrics.REQUESTS_STARTED, labels(endpoint).of());
+  }
+
+  private RouterLabels labels(EndpointId endpoint) {
+    return new RouterLabels(endpoint, routerId, feed.discovery().instanceId());
   }
 
   private AdmissionQueue queue(
@@ -276,7 +280,8 @@ final class RouterAssembly {
         ? new PrefixStrategy(
             settings,
             new PromptHashing(profile, key(endpoint, settings)),
-            labels(endpoint, profile),
+            labels(endpoint),
+            name(endpoint, profile),
             workers,
             new RankSelector(settings.costs(), random),
             cached(endpoint, profile, settings, workers),

@@ -77,19 +77,7 @@ public record GenerateRequest(
     System.arraycopy(delivered, 0, ids, tokenIds.length, delivered.length);
     var extra = new LinkedHashMap<>(extraArgs);
     extra.put(MIGRATED, migratedTokens() + delivered.length);
-    return new GenerateRequest(
-        model,
-        ids,
-        stop.reducedBy(delivered.length),
-        sampling,
-        output,
-        eosTokenIds,
-        cardChecksum,
-        annotations,
-        routing,
-        extra,
-        handoff,
-        passedOn);
+    return with(ids, stop.reducedBy(delivered.length), routing, extra, handoff, passedOn);
   }
 
   /**
@@ -110,25 +98,28 @@ public record GenerateRequest(
 
   /** The same request for one data-parallel rank of the chosen worker. */
   public GenerateRequest routedTo(RoutingHints to) {
-    return new GenerateRequest(
-        model,
-        tokenIds,
-        stop,
-        sampling,
-        output,
-        eosTokenIds,
-        cardChecksum,
-        annotations,
-        to,
-        extraArgs,
-        handoff,
-        passedOn);
+    return with(tokenIds, stop, to, extraArgs, handoff, passedOn);
   }
 
   /** The same request with a further field that workers read; it replaces one of that name. */
   public GenerateRequest passing(String field, Object value) {
     var fields = new LinkedHashMap<>(passedOn.fields());
     fields.put(field, value);
+    return with(tokenIds, stop, routing, extraArgs, handoff, PassedOn.of(fields));
+  }
+
+  /** The same request for one half of a disaggregated pair. */
+  public GenerateRequest withHandoff(Handoff half) {
+    return with(tokenIds, stop, routing, extraArgs, half, passedOn);
+  }
+
+  private GenerateRequest with(
+      int[] tokenIds,
+      StopConditions stop,
+      RoutingHints routing,
+      Map<String, Object> extraArgs,
+      Handoff handoff,
+      PassedOn passedOn) {
     return new GenerateRequest(
         model,
         tokenIds,
@@ -141,23 +132,6 @@ public record GenerateRequest(
         routing,
         extraArgs,
         handoff,
-        PassedOn.of(fields));
-  }
-
-  /** The same request for one half of a disaggregated pair. */
-  public GenerateRequest withHandoff(Handoff with) {
-    return new GenerateRequest(
-        model,
-        tokenIds,
-        stop,
-        sampling,
-        output,
-        eosTokenIds,
-        cardChecksum,
-        annotations,
-        routing,
-        extraArgs,
-        with,
         passedOn);
   }
 }
