@@ -1,5 +1,6 @@
 package io.dynamo.error;
 
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,5 +19,12 @@ public abstract sealed class DynamoException extends RuntimeException
 
   public final ErrorCode code() {
     return code;
+  }
+
+  /** What kind of failure this is, for those who watch: its code, or that it is none of ours. */
+  public static String kindOf(Throwable failure) {
+    return failure instanceof DynamoException known
+        ? known.code().name().toLowerCase(Locale.ROOT)
+        : "internal";
   }
 }

@@ -6,7 +6,6 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.trace.Span;
 import io.dynamo.trace.TraceContext;
 import io.dynamo.trace.Tracing;
-import java.util.Locale;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -47,7 +46,7 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
     try {
       answer = handler.handle(request, within(span, context));
     } catch (RuntimeException | Error refusal) {
-      span.fail(kind(refusal));
+      span.fail(DynamoException.kindOf(refusal));
       span.end();
       throw refusal;
     }
@@ -64,12 +63,6 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
             own.in(context.headers()),
             context.deadline(),
             context.cancellation());
-  }
-
-  private static String kind(Throwable failure) {
-    return failure instanceof DynamoException known
-        ? known.code().name().toLowerCase(Locale.ROOT)
-        : "internal";
   }
 
   /** Passes everything on, and ends the span with the stream. */
@@ -112,7 +105,7 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
 
     @Override
     public void onError(Throwable failure) {
-      end(kind(failure));
+      end(DynamoException.kindOf(failure));
       to.onError(failure);
     }
 

@@ -17,13 +17,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArraySet;
 import java.util.function.DoubleSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What is told of each rank of each worker: the load that the router has booked there, and how fast
- * it answered last. A worker's series come with its card and go with it. Safe for concurrent use.
+ * it answered last. A worker's series come with its first card and go with its last: a server with
+ * several models is one worker. Safe for concurrent use.
  */
 public final class WorkerGauges implements AutoCloseable {
   private static final int MOST_RANKS = 256; // of one worker
@@ -37,15 +39,20 @@ public final class WorkerGauges implements AutoCloseable {
     private volatile double inputTokens;
     private volatile double interTokenSeconds = Double.NaN; // the same
 
-    private Pace(EndpointId endpoint, WorkerRank rank, String type) {
+    private Pace(Set<EndpointId> endpoints, WorkerRank rank, String type) {
       labels =
           new Label[] {
             new Label("worker_id", Long.toUnsignedString(rank.worker().value())),
             new Label("dp_rank", Integer.toString(rank.rank())),
             new Label("worker_type", type)
           };
-      publish(FrontendMetrics.WORKER_BLOCKS, () -> loads.blocks(endpoint, rank));
-      publish(FrontendMetrics.WORKER_PREFILL, () -> loads.prefillTokens(endpoint, rank));
+      publish(
+          FrontendMetrics.WORKER_BLOCKS,
+          () -> endpoints.stream().mapToInt(endpoint -> loads.blocks(endpoint, rank)).sum());
+      publish(
+          FrontendMetrics.WORKER_PREFILL,
+          () ->
+              endpoints.stream().mapToLong(endpoint -> loads.prefillTokens(endpoint, rank)).sum());
     }
 
     /** The first token of a request came so long after the request. */
@@ -83,8 +90,12 @@ public final class WorkerGauges implements AutoCloseable {
     }
   }
 
-  /** The ranks of a worker, from {@code first} on. */
-  private record Ranks(int first, List<Pace> paces) {}
+  /**
+   * The ranks of a worker, from {@code first} on, as its first card has them.
+   *
+   * @param endpoints one of each of its models; safe for concurrent use, changed under lock
+   */
+  private record Ranks(int first, List<Pace> paces, Set<EndpointId> endpoints) {}
 
   private final BookedLoads loads;
   private final Predicate<EndpointId> serves;
@@ -118,15 +129,17 @@ public final class WorkerGauges implements AutoCloseable {
       }
       case DiscoveryEvent.Lost<ModelRecord>(var record) -> {
         if (record.suffix() == null) {
-          lost(record.id());
+          lost(record);
         }
       }
     }
   }
 
   private synchronized void added(ModelRecord record) {
-    if (workers.containsKey(record.id())) {
-      return; // another card of the same worker
+    var known = workers.get(record.id());
+    if (known != null) {
+      known.endpoints.add(record.endpoint());
+      return;
     }
     var card = record.card();
     int first =
@@ -134,16 +147,18 @@ public final class WorkerGauges implements AutoCloseable {
             ? Math.max(0, number.intValue())
             : 0;
     var type = "prefill".equals(card.workerType()) ? "prefill" : "decode";
+    Set<EndpointId> endpoints = new CopyOnWriteArraySet<>(List.of(record.endpoint()));
     var ranks = new ArrayList<Pace>();
     for (int i = 0; i < Math.clamp(card.ranks(), 1, MOST_RANKS); i++) {
-      ranks.add(new Pace(record.endpoint(), new WorkerRank(record.id(), first + i), type));
+      ranks.add(new Pace(endpoints, new WorkerRank(record.id(), first + i), type));
     }
-    workers.put(record.id(), new Ranks(first, List.copyOf(ranks)));
+    workers.put(record.id(), new Ranks(first, List.copyOf(ranks), endpoints));
   }
 
-  private synchronized void lost(InstanceId worker) {
-    var ranks = workers.remove(worker);
-    if (ranks != null) {
+  private synchronized void lost(ModelRecord record) {
+    var ranks = workers.get(record.id());
+    if (ranks != null && ranks.endpoints.remove(record.endpoint()) && ranks.endpoints.isEmpty()) {
+      workers.remove(record.id());
       ranks.paces.forEach(Pace::retire);
     }
   }

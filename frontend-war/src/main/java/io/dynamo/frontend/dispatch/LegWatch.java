@@ -11,7 +11,6 @@ import io.dynamo.router.RouteDecision;
 import io.dynamo.trace.Span;
 import io.dynamo.trace.TraceContext;
 import io.dynamo.trace.Tracing;
-import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -98,7 +97,7 @@ final class LegWatch {
       stage.abandon();
     }
     if (failure != null) {
-      leg.fail(kind(failure));
+      leg.fail(DynamoException.kindOf(failure));
     }
     leg.end();
   }
@@ -140,14 +139,8 @@ final class LegWatch {
     legEnds(null);
     whole.put("dynamo.tokens", tokens);
     if (failure != null) {
-      whole.fail(kind(failure));
+      whole.fail(DynamoException.kindOf(failure));
     }
     whole.end();
-  }
-
-  private static String kind(Throwable failure) {
-    return failure instanceof DynamoException known
-        ? known.code().name().toLowerCase(Locale.ROOT)
-        : "internal";
   }
 }

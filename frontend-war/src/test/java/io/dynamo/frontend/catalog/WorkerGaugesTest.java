@@ -20,12 +20,14 @@ import org.junit.jupiter.api.Test;
 
 class WorkerGaugesTest implements BookedLoads {
   private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
+  private static final EndpointId OTHER = new EndpointId("dynamo", "small", "generate");
   private static final InstanceId WORKER = new InstanceId(-1); // the largest id there is
 
   private final PlayedDiscovery discovery = new PlayedDiscovery();
   private final Metrics metrics = new Metrics();
   private final PrometheusText text = new PrometheusText();
-  private final WorkerGauges gauges = new WorkerGauges(this, ENDPOINT::equals, metrics);
+  private final WorkerGauges gauges =
+      new WorkerGauges(this, List.of(ENDPOINT, OTHER)::contains, metrics);
   private int blocks;
   private long prefillTokens;
 
@@ -36,8 +38,7 @@ class WorkerGaugesTest implements BookedLoads {
 
   @Override
   public int blocks(EndpointId endpoint, WorkerRank rank) {
-    assertThat(endpoint).isEqualTo(ENDPOINT);
-    return blocks + rank.rank();
+    return endpoint.equals(OTHER) ? 1000 : blocks + rank.rank();
   }
 
   @Override
@@ -154,5 +155,22 @@ class WorkerGaugesTest implements BookedLoads {
     discovery.add(adapter);
     discovery.lose(adapter);
     assertThat(text.write()).isEqualTo(before);
+  }
+
+  @Test
+  void aWorkerWithTwoModelsHasTheLoadOfBothAndStaysUntilBothAreGone() {
+    var chat = record(null, Map.of("data_parallel_size", 2));
+    var small = new ModelRecord(OTHER, WORKER, record(null, Map.of()).card(), null);
+    discovery.add(chat);
+    discovery.add(small);
+    blocks = 7;
+    assertThat(text.write())
+        .contains(line("active_decode_blocks", 0, "decode", "1007"))
+        .contains(line("active_decode_blocks", 1, "decode", "1008"));
+
+    discovery.lose(chat);
+    assertThat(text.write()).contains(line("active_decode_blocks", 0, "decode", "1000"));
+    discovery.lose(small);
+    assertThat(text.write()).isEmpty();
   }
 }
