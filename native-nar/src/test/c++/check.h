@@ -16,7 +16,7 @@
 void regionTests();
 void copyTests();
 void crc32cTests();
-void peerStatesTests();
+void hangUpsTests();
 void probeTests();
 
 #endif  // DYNAMO_TEST_CHECK_H_

@@ -4,7 +4,7 @@ int main() {
   regionTests();
   copyTests();
   crc32cTests();
-  peerStatesTests();
+  hangUpsTests();
   probeTests();
   std::puts("all C++ tests passed");
 }

@@ -1,15 +1,13 @@
-// The only file that knows JNI. Arguments are checked here against the Java objects that they came with;
+// JNI of io.dynamo.natives.NativeTransfer; this folder alone knows JNI. Arguments are checked here against the Java objects that they came with;
 // ranges and handles are checked in core. No exception leaves a function: the data path answers with a
 // Status.
 
 #include <algorithm>
-#include <cerrno>
 #include <new>
 #include <vector>
 
 #include "../core/copy.h"
 #include "../core/crc32c.h"
-#include "../core/peer_states.h"
 #include "../core/probe.h"
 #include "../core/regions.h"
 #include "../core/status.h"
@@ -77,15 +75,6 @@ Status withArray(JNIEnv* env, jlong handle, jlong offset, jbyteArray array, jint
     done += piece;
   }
   return Status::kOk;
-}
-
-/// A port and an address of four big-endian words.
-dynamo::Endpoint endpoint(uint32_t port, const jint* words) {
-  dynamo::Endpoint end{static_cast<uint16_t>(port), {}};
-  for (size_t i = 0; i < 16; i++) {
-    end.address[i] = static_cast<uint8_t>(static_cast<uint32_t>(words[i / 4]) >> (24 - 8 * (i % 4)));
-  }
-  return end;
 }
 
 }  // namespace
@@ -193,34 +182,6 @@ JNIEXPORT jstring JNICALL Java_io_dynamo_natives_NativeTransfer_probe(JNIEnv* en
     return env->NewStringUTF(dynamo::probeJson().c_str());
   } catch (...) {
     return nullptr;
-  }
-}
-
-JNIEXPORT jint JNICALL Java_io_dynamo_natives_NativeTransfer_peerStates(JNIEnv* env, jclass,
-                                                                        jintArray connections, jint count,
-                                                                        jbyteArray states) {
-  try {
-    constexpr jsize kInts = io_dynamo_natives_NativeTransfer_CONNECTION_INTS;
-    if (count < 0 || count > env->GetArrayLength(states) ||
-        count > env->GetArrayLength(connections) / kInts) {
-      return EINVAL;
-    }
-    auto size = static_cast<size_t>(count);
-    std::vector<jint> flat(size * kInts);
-    env->GetIntArrayRegion(connections, 0, count * kInts, flat.data());
-    std::vector<dynamo::Connection> asked(size);
-    for (size_t i = 0; i < size; i++) {
-      const jint* ints = &flat[i * kInts];
-      asked[i].local = endpoint(static_cast<uint32_t>(ints[0]) >> 16, ints + 1);
-      asked[i].remote = endpoint(static_cast<uint32_t>(ints[0]) & 0xffff, ints + 5);
-      asked[i].interface = static_cast<uint32_t>(ints[9]);
-    }
-    std::vector<dynamo::PeerState> found(size);
-    int error = dynamo::findPeerStates(asked.data(), size, found.data());
-    if (error == 0) env->SetByteArrayRegion(states, 0, count, reinterpret_cast<jbyte*>(found.data()));
-    return error;
-  } catch (...) {
-    return ENOMEM;
   }
 }
 

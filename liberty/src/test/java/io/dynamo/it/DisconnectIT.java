@@ -43,7 +43,7 @@ class DisconnectIT {
     try (var server = plan.start().awaitReady()) {
       assertThat(server.get("/health/ready").body()).doesNotContain("\"native\":\"present\"");
       assertThat(server.messages())
-          .contains("without the native library, clients that hang up are found by heartbeats");
+          .contains("clients that hang up are found by heartbeats only, since no native library");
       assertThat(Departures.median(server, "heartbeat", true, false, ChatClient::hangUp))
           .isLessThan(Duration.ofMillis(1500));
       assertThat(Departures.median(server, "write", true, true, ChatClient::hangUp))

@@ -113,9 +113,9 @@ class SeamIT {
     }
   }
 
-  /** How long Liberty waits for its open requests differs; the drain tells those it ends. */
+  /** Of eight seconds of stream the drain leaves four; the server itself would wait thirty. */
   @Test
-  void aServerThatStopsWithAllItsRolesLeavesNobodyWithHalfAnAnswerUntold() throws Exception {
+  void aServerThatStopsWithAllItsRolesEndsALongStreamInATypedError() throws Exception {
     var plan = ServerProcess.Plan.named("seam-stop");
     for (var setting : WORKER.entrySet()) {
       plan = plan.with(setting.getKey(), setting.getValue());
@@ -129,13 +129,9 @@ class SeamIT {
       server.terminate();
 
       var answer = results(answers).getFirst();
-      var whole = oracle.answer(1, TOKENS);
-      if (answer.error() == null) {
-        assertThat(answer.choice(0).text()).isEqualTo(whole);
-      } else {
-        assertThat(answer.error()).contains(UNAVAILABLE);
-        assertThat(whole).startsWith(answer.choice(0).text());
-      }
+      assertThat(answer.error()).contains(UNAVAILABLE);
+      assertThat(answer.choice(0).text()).isNotEmpty();
+      assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
       server.awaitExit();
     }
   }

@@ -14,12 +14,6 @@ import org.jspecify.annotations.Nullable;
  * below zero are {@linkplain NativeStatus status codes}.
  */
 public final class NativeTransfer {
-  /**
-   * What {@link #peerStates} takes of a connection: the local port above the remote one, the two
-   * addresses of four ints each, and the interface of link-local ones.
-   */
-  static final int CONNECTION_INTS = 10;
-
   static {
     NativeLibrary.ensureLoaded();
   }
@@ -76,11 +70,4 @@ public final class NativeTransfer {
 
   /** What the machine has, as a JSON object; null when memory ran out. */
   static native @Nullable String probe();
-
-  /**
-   * Writes the state of each connection's peer: 0 open, 1 closed on its side, 2 unknown.
-   *
-   * @return 0 or an errno
-   */
-  static native int peerStates(int[] connections, int count, byte[] states);
 }

@@ -1,8 +1,8 @@
 /**
  * The Java face of the JNI library: {@link io.dynamo.natives.NativeTransfer} has its functions,
  * {@link io.dynamo.natives.NativeLibrary} loads it and says what is missing, {@link
- * io.dynamo.natives.PeerStates} finds clients that have gone. Uses the JDK alone, starts no thread
- * and keeps nothing outside its class loader, so that an application can be restarted any number of
+ * io.dynamo.natives.HangUps} tells of clients that go. Uses the JDK alone, starts no thread and
+ * keeps nothing outside its class loader, so that an application can be restarted any number of
  * times.
  */
 @NullMarked

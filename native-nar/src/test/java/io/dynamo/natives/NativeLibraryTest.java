@@ -86,8 +86,8 @@ class NativeLibraryTest {
       assertThat((long) transfer.getMethod("allocate", long.class).invoke(null, 1L << 20))
           .isPositive();
       assertThat(transfer.getMethod("heldBytes").invoke(null)).isEqualTo(1L << 20);
-      var peers = loader.loadClass("io.dynamo.natives.PeerStates");
-      peers.getMethod("ask").invoke(peers.getConstructor().newInstance());
+      var hangUps = loader.loadClass("io.dynamo.natives.HangUps");
+      ((AutoCloseable) hangUps.getMethod("opened").invoke(null)).close();
       assertThat((String) library.getMethod("probe").invoke(null)).contains("cuda");
       return loader;
     }

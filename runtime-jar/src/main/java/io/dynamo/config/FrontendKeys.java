@@ -74,7 +74,7 @@ final class FrontendKeys {
           DURATION,
           "20ms",
           WAIT,
-          "between looks at connections whose client may have hung up");
+          "how long a request runs before its client is watched; one that hangs up then cancels it at once");
   static final SettingKey<Integer> PREPROCESS_THREADS =
       KEYS.key(
           "dynamo.frontend.preprocess-threads",

@@ -14,7 +14,7 @@ import java.time.Duration;
  * @param firstItemWait how long the status line waits for the first item
  * @param heartbeat between comments on a stream without its first token
  * @param writeStall how long a stream may go without progress of its reader
- * @param disconnectPoll between looks at connections whose client may have hung up
+ * @param disconnectPoll how long a request runs before its client is watched
  * @param preprocessThreads templates and tokenizers at work at once
  * @param prefixCacheBytes for the token ids of parts of prompts; 0 encodes every prompt whole
  * @param admission whom it lets in, model by model

@@ -22,7 +22,6 @@ public final class ClientConnection {
   private volatile boolean isWriting;
   private volatile long writingSince; // nanos, meaningful while isWriting
   private volatile Loss loss = Loss.NONE;
-  private boolean known; // the watcher only
 
   /**
    * @param local our end of the TCP connection
@@ -41,15 +40,6 @@ public final class ClientConnection {
 
   public InetSocketAddress remote() {
     return remote;
-  }
-
-  /**
-   * Whether the client has gone, by what the kernel says now. A connection that it never knew is
-   * one whose addresses are not those of the socket, behind a proxy that tells of its own clients.
-   */
-  boolean isGone(HungUpPeers.Peer now) {
-    known |= now != HungUpPeers.Peer.UNKNOWN;
-    return known && now != HungUpPeers.Peer.OPEN;
   }
 
   /** Why the request was given up, as far as the client is to blame. */

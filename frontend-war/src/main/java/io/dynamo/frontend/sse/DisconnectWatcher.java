@@ -4,162 +4,181 @@ import io.dynamo.concurrent.Cancellation;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.List;
-import java.util.Set;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Gives up requests whose client hung up or stopped reading, also while nothing is written to them.
- * One loop for the whole server, on a thread of {@code blocking}; it runs only while requests are
- * in flight. The methods are safe for concurrent use.
+ * {@link #watch} and {@link #close} are safe for concurrent use; all else is one thread's, which
+ * sleeps while nothing happens.
  *
- * <p>Without {@link HungUpPeers}, only stalls are found here; a client that hung up is then found
- * by the heartbeat, or when it is written to.
+ * <p>A client is watched only when its request has run for a moment: most short ones are over by
+ * then, and one look for all that came together costs less than one for each.
  */
 public final class DisconnectWatcher implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DisconnectWatcher.class.getName());
+  private static final Duration MOST = Duration.ofHours(1);
+  private static final Duration LAST_TURN = Duration.ofSeconds(2);
+  private static final int LOOKS_PER_STALL = 8;
 
-  private final @Nullable HungUpPeers hungUp;
-  private final long pollNanos;
+  private final LeavingClients clients;
+  private final long graceNanos;
   private final long stallNanos;
-  private final Executor blocking;
-  private final Set<ClientConnection> inFlight = ConcurrentHashMap.newKeySet();
-  private final Object lock = new Object();
-  private boolean running; // guarded by lock
-  private boolean closed; // guarded by lock
-  private boolean blind; // loop only: the last scan told nothing
-  private boolean failing; // loop only: the last look failed
+  private final ConcurrentMap<Long, ClientConnection> inFlight = new ConcurrentHashMap<>();
+  private final Queue<Long> arrived = new ConcurrentLinkedQueue<>();
+  private final AtomicLong ids = new AtomicLong();
+  private final AtomicBoolean expected = new AtomicBoolean(); // someone will look at who arrived
+  private final Thread thread = new Thread(this::run, "disconnect-watcher");
+  private volatile boolean closed;
+  private long arrivalsDue = Long.MAX_VALUE; // the thread's alone, as are the next ones; nanos
+  private long stallsDue = Long.MAX_VALUE;
+  private boolean failing;
 
   /**
-   * @param hungUp null when this machine cannot tell
+   * @param clients closed with this
+   * @param grace how long a request runs before its client is watched
    * @param writeStall how long one write may take
    */
-  public DisconnectWatcher(
-      @Nullable HungUpPeers hungUp, Duration poll, Duration writeStall, Executor blocking) {
-    this.hungUp = hungUp;
-    this.pollNanos = poll.toNanos();
+  DisconnectWatcher(LeavingClients clients, Duration grace, Duration writeStall) {
+    this.clients = clients;
+    this.graceNanos = grace.toNanos();
     this.stallNanos = writeStall.toNanos();
-    this.blocking = blocking;
-    if (hungUp == null) {
-      LOG.log(
-          Level.WARNING,
-          "without the native library, clients that hang up are found by heartbeats only");
-    }
+    thread.setDaemon(true);
+  }
+
+  /** A watcher at work, see the constructor; to be closed. */
+  public static DisconnectWatcher started(
+      LeavingClients clients, Duration grace, Duration writeStall) {
+    var watcher = new DisconnectWatcher(clients, grace, writeStall);
+    watcher.thread.start();
+    return watcher;
   }
 
   /**
    * Watches over one request until the registration is closed; after that it is never given up
    * here, whatever becomes of its connection.
-   *
-   * @throws RuntimeException when the loop could not be started; nothing is watched then
    */
   public Cancellation.Registration watch(ClientConnection connection) {
-    inFlight.add(connection);
-    try {
-      start();
-    } catch (RuntimeException | Error e) {
-      inFlight.remove(connection);
-      throw e;
+    Long id = ids.incrementAndGet();
+    inFlight.put(id, connection);
+    arrived.add(id);
+    if (expected.compareAndSet(false, true)) {
+      clients.wake();
     }
     return () -> {
       connection.end();
-      inFlight.remove(connection);
+      inFlight.remove(id);
     };
   }
 
-  private void start() {
-    synchronized (lock) {
-      if (!running && !closed) {
-        blocking.execute(this::loop); // waits for the lock first
-        running = true;
+  private void run() {
+    try (clients) {
+      while (!closed) {
+        tryTurn();
       }
     }
   }
 
-  private void loop() {
-    long tookNanos = 0;
-    while (true) {
-      synchronized (lock) {
-        try {
-          // of very many connections it looks less often: never for more than a tenth of the time
-          long pause = Math.max(pollNanos, 9 * tookNanos);
-          lock.wait(pause / 1_000_000, (int) (pause % 1_000_000));
-        } catch (InterruptedException e) {
-          closed = true;
-          Thread.currentThread().interrupt();
-        }
-        if (closed || inFlight.isEmpty()) {
-          running = false;
-          return;
-        }
-      }
-      long begun = System.nanoTime();
-      tryLook();
-      tookNanos = System.nanoTime() - begun;
-    }
-  }
-
-  /** A look that failed costs nothing but time: the next one sees the same. */
-  private void tryLook() {
+  /** A turn that failed costs nothing but time: what is known of the requests is as it was. */
+  private void tryTurn() {
     try {
-      look();
+      turn();
       failing = false;
     } catch (RuntimeException | Error e) {
       if (!failing) {
         failing = true;
         LOG.log(Level.WARNING, "clients that hang up are found by heartbeats only for now", e);
       }
+      LockSupport.parkNanos(graceNanos);
     }
   }
 
-  /** One look at all that is in flight. */
-  void look() {
+  /** Waits for what comes next, and does what is due. */
+  void turn() {
     long now = System.nanoTime();
-    var connections = new ArrayList<ClientConnection>();
-    for (var connection : inFlight) {
+    clients.await(untilDue(now), this::left);
+    now = System.nanoTime();
+    if (expected.get() && arrivalsDue == Long.MAX_VALUE) {
+      arrivalsDue = now + graceNanos;
+    }
+    if (stallsDue == Long.MAX_VALUE && !inFlight.isEmpty()) {
+      stallsDue = now + stallNanos / LOOKS_PER_STALL;
+    }
+    if (arrivalsDue <= now) {
+      arrivalsDue = takeArrivals() ? later(now) : Long.MAX_VALUE;
+    }
+    if (stallsDue <= now) {
+      endStalls(now);
+      stallsDue = inFlight.isEmpty() ? Long.MAX_VALUE : now + stallNanos / LOOKS_PER_STALL;
+    }
+  }
+
+  private Duration untilDue(long now) {
+    long due = Math.min(arrivalsDue, stallsDue);
+    return due == Long.MAX_VALUE ? MOST : Duration.ofNanos(Math.max(0, due - now));
+  }
+
+  /** Of very many connections it looks less often: never for more than a tenth of the time. */
+  private long later(long begun) {
+    long now = System.nanoTime();
+    return now + Math.max(graceNanos, 9 * (now - begun));
+  }
+
+  /** Whether more may come before anyone would be woken. */
+  private boolean takeArrivals() {
+    var fresh = new ArrayList<LeavingClients.Arrival>();
+    boolean any = false;
+    for (var id = arrived.poll(); id != null; id = arrived.poll()) {
+      any = true;
+      var client = inFlight.get(id);
+      if (client != null) {
+        fresh.add(new LeavingClients.Arrival(id, client));
+      }
+    }
+    if (!fresh.isEmpty()) {
+      clients.watch(fresh);
+    }
+    if (!any) {
+      expected.set(false);
+    }
+    return any || (!arrived.isEmpty() && expected.compareAndSet(false, true));
+  }
+
+  private void left(long id) {
+    var connection = inFlight.get(id);
+    if (connection != null) {
+      connection.lose(ClientConnection.Loss.HUNG_UP);
+    }
+  }
+
+  private void endStalls(long now) {
+    for (var connection : inFlight.values()) {
       if (connection.writingNanos(now) > stallNanos) {
         connection.lose(ClientConnection.Loss.STALLED);
-      } else {
-        connections.add(connection);
-      }
-    }
-    if (hungUp != null) {
-      look(hungUp, connections);
-    }
-  }
-
-  private void look(HungUpPeers kernel, List<ClientConnection> connections) {
-    var peers = kernel.look(connections);
-    if (peers == null) {
-      if (!blind) {
-        blind = true;
-        LOG.log(
-            Level.WARNING,
-            "the kernel does not tell of closed connections; clients that hang up are found by"
-                + " heartbeats only");
-      }
-      return;
-    }
-    if (blind) {
-      blind = false;
-      LOG.log(Level.INFO, "the kernel tells of closed connections");
-    }
-    for (int i = 0; i < connections.size(); i++) {
-      var connection = connections.get(i);
-      if (connection.isGone(peers.get(i))) {
-        connection.lose(ClientConnection.Loss.HUNG_UP);
       }
     }
   }
 
-  /** Stops the loop. Idempotent. */
+  /** Ends the thread and waits for it. Idempotent. */
   @Override
   public void close() {
-    synchronized (lock) {
-      closed = true;
-      lock.notifyAll();
+    closed = true;
+    if (thread.getState() == Thread.State.NEW) {
+      clients.close();
+      return;
+    }
+    clients.wake();
+    try {
+      if (!thread.join(LAST_TURN)) {
+        LOG.log(Level.WARNING, "the watcher over clients does not end");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 }

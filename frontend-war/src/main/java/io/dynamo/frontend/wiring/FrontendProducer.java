@@ -10,20 +10,26 @@ import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.LeavingClients;
+import io.dynamo.frontend.sse.UnseenClients;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
-import io.dynamo.natives.NativeLibrary;
+import io.dynamo.natives.HangUps;
 import io.dynamo.router.BusyControl;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.time.InstantSource;
 
 /** Makes the frontend's parts, one of each. Catalog and dispatcher come from their own packages. */
 @ApplicationScoped
 public class FrontendProducer {
+  private static final System.Logger LOG = System.getLogger(FrontendProducer.class.getName());
+
   /** Closed until the role starts. */
   @Produces
   @Singleton
@@ -52,11 +58,20 @@ public class FrontendProducer {
   @Singleton
   public DisconnectWatcher disconnectWatcher(DynamoRuntime runtime) {
     var settings = runtime.settings().frontend();
-    return new DisconnectWatcher(
-        NativeLibrary.isAvailable() ? new KernelHungUpPeers() : null,
-        settings.disconnectPoll(),
-        settings.writeStall(),
-        runtime.blocking());
+    return DisconnectWatcher.started(
+        leavingClients(), settings.disconnectPoll(), settings.writeStall());
+  }
+
+  private static LeavingClients leavingClients() {
+    try {
+      return new KernelLeavingClients(HangUps.opened());
+    } catch (IOException e) {
+      LOG.log(
+          Level.WARNING,
+          "clients that hang up are found by heartbeats only, since {0}",
+          e.getMessage());
+      return new UnseenClients();
+    }
   }
 
   void close(@Disposes DisconnectWatcher watcher) {

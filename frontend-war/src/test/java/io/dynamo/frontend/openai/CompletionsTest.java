@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Logprobs;
@@ -87,7 +87,7 @@ class CompletionsTest {
   void anEchoThatIsTooLongForItsChoicesIsRefused() throws Exception {
     var prompt = "x".repeat(140_000);
     var body = "{\"model\":\"script\",\"prompt\":\"" + prompt + "\",\"echo\":true,\"n\":%d}";
-    var watcher = new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {});
+    var watcher = Departures.unwatched();
     var roomy = new FrontendFixture(Duration.ofSeconds(30), watcher, 1 << 20);
     try {
       roomy.api = TextService.COMPLETIONS;

@@ -16,9 +16,8 @@ import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.frontend.sse.DisconnectWatcher;
-import io.dynamo.frontend.sse.HungUpPeers;
-import io.dynamo.frontend.sse.HungUpPeers.Peer;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -38,7 +37,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -76,15 +74,9 @@ class CountedOnceTest implements Dispatcher {
   /** One series of a family, read when the run is over. */
   private record Series(String name, List<Label> labels) {}
 
-  private final Set<InetSocketAddress> gone = ConcurrentHashMap.newKeySet();
-  private final HungUpPeers kernel =
-      connections ->
-          connections.stream()
-              .map(it -> gone.contains(it.remote()) ? Peer.CLOSED : Peer.OPEN)
-              .toList();
+  private final Departures clients = new Departures();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
-  private final DisconnectWatcher watcher =
-      new DisconnectWatcher(kernel, Duration.ofMillis(1), Duration.ofHours(1), threads);
+  private final DisconnectWatcher watcher = clients.watcher();
   private final AtomicInteger asked = new AtomicInteger(); // workers
   private final Map<Series, DoubleSupplier> numbers = new ConcurrentHashMap<>();
   private FrontendFixture frontend = open(LONG, LONG);
@@ -120,6 +112,7 @@ class CountedOnceTest implements Dispatcher {
   @AfterEach
   void close() {
     frontend.close();
+    watcher.close();
     threads.shutdownNow();
   }
 
@@ -274,7 +267,7 @@ class CountedOnceTest implements Dispatcher {
         var answer = send(fate, random.nextBoolean(), port, urgency);
         answers.add(answer);
         if (fate == Fate.CLIENT_LEAVES) {
-          gone.add(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
+          clients.leave(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));
         }
       } catch (ApiException e) {
         assertThat(e.error().status()).isEqualTo(503);
@@ -366,7 +359,7 @@ class CountedOnceTest implements Dispatcher {
     fill();
     var waiting = send(Fate.FINISH, true, 4, Map.of());
     until(() -> sum(FrontendMetrics.ADMISSION_WAITING) == 1);
-    gone.add(new InetSocketAddress(InetAddress.getLoopbackAddress(), 4));
+    clients.leave(new InetSocketAddress(InetAddress.getLoopbackAddress(), 4));
     until(() -> sum(FrontendMetrics.ADMISSION_WAITING) == 0);
     until(() -> errors("cancelled") == 1);
     assertThat(waiting.status).isEqualTo(499);

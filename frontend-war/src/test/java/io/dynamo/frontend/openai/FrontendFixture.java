@@ -17,6 +17,7 @@ import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
@@ -50,6 +51,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A frontend with one model, {@code script}, whose worker says what it is told to say. */
 final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
+  static final InetSocketAddress CLIENT =
+      new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000);
+
   /** The answer to one request. */
   static class Recorded implements Answer {
     int status;
@@ -167,7 +171,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   FrontendFixture(Tracing tracing) {
     this(
         Duration.ofSeconds(30),
-        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+        Departures.unwatched(),
         4096,
         FrontendAdmission.STANDARD,
         Runnable::run,
@@ -186,7 +190,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   FrontendFixture(ApiSettings rules) {
     this(
         Duration.ofSeconds(30),
-        new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+        Departures.unwatched(),
         4096,
         FrontendAdmission.STANDARD,
         Runnable::run,
@@ -264,7 +268,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             length,
             headers,
             new InetSocketAddress(InetAddress.getLoopbackAddress(), 8000),
-            new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000),
+            CLIENT,
             body),
         answer);
     return answer;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.io.ByteArrayInputStream;
@@ -173,10 +173,7 @@ class HostileInputTest {
           "messages:[%s]");
 
   private final FrontendFixture frontend =
-      new FrontendFixture(
-          Duration.ofSeconds(30),
-          new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
-          8 << 20);
+      new FrontendFixture(Duration.ofSeconds(30), Departures.unwatched(), 8 << 20);
   private final List<LogRecord> logged = new ArrayList<>();
   private final Logger root = Logger.getLogger("io.dynamo");
   private final Handler handler =

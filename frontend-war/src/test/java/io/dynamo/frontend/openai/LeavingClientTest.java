@@ -6,8 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.DisconnectWatcher;
-import io.dynamo.frontend.sse.HungUpPeers;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
 import java.io.IOException;
@@ -16,13 +15,11 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -132,28 +129,30 @@ class LeavingClientTest {
 
   @Test
   void aClientThatClosesRightAfterTheLastFrameGotItsAnswer() throws Exception {
-    var closed = new AtomicBoolean();
-    var looks = new CountDownLatch(2); // the second begins when the first was acted upon
-    HungUpPeers kernel =
-        connections -> {
-          if (!closed.get()) {
-            return Collections.nCopies(connections.size(), HungUpPeers.Peer.OPEN);
+    var told = new CountDownLatch(1);
+    var clients =
+        new Departures() {
+          @Override
+          public void await(Duration atMost, LongConsumer left) {
+            super.await(
+                atMost,
+                id -> {
+                  left.accept(id);
+                  told.countDown();
+                });
           }
-          looks.countDown();
-          return Collections.nCopies(connections.size(), HungUpPeers.Peer.CLOSED);
         };
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
-        var watcher =
-            new DisconnectWatcher(kernel, Duration.ofMillis(1), Duration.ofHours(1), threads);
+    try (var watcher = clients.watcher();
         var watched = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
       watched.items = List.of(said("a", FinishReason.EOS, 1));
       watched.endless = true;
       var answer = new Recorded();
       answer.afterBody =
           () -> {
-            closed.set(true);
             try {
-              assertThat(looks.await(10, TimeUnit.SECONDS)).isTrue();
+              clients.awaitWatched(FrontendFixture.CLIENT);
+              clients.leave(FrontendFixture.CLIENT);
+              assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
             } catch (InterruptedException e) {
               throw new AssertionError(e);
             }

@@ -10,7 +10,7 @@ import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.openai.ScriptedWorkers.Leg;
-import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.frontend.watch.RecordingTracing;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -156,7 +156,7 @@ class NothingIsOverheardTest {
     var frontend =
         new FrontendFixture(
             timeout,
-            new DisconnectWatcher(null, Duration.ofHours(1), Duration.ofHours(1), loop -> {}),
+            Departures.unwatched(),
             1 << 16,
             FrontendAdmission.STANDARD,
             Runnable::run,

@@ -13,7 +13,7 @@ import io.dynamo.error.NoWorkerException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.Departures;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
@@ -216,16 +216,16 @@ class TextServiceTest {
   }
 
   @Test
-  void aWatchThatCannotStartIsAnswered() {
-    var watcher =
-        new DisconnectWatcher(
-            null,
-            Duration.ofHours(1),
-            Duration.ofHours(1),
-            loop -> {
-              throw new RejectedExecutionException("closed");
-            });
-    try (var broken = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
+  void aWatchThatFailsIsAnswered() {
+    var failing =
+        new Departures() {
+          @Override
+          public void wake() {
+            throw new RejectedExecutionException("closed");
+          }
+        };
+    try (var watcher = Departures.unwatched(failing);
+        var broken = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
       assertThat(broken.post(hi("")).status).isEqualTo(500);
       assertThat(broken.admission.admitted()).isZero();
     }

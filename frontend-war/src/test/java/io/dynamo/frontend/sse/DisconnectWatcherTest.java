@@ -1,25 +1,21 @@
 package io.dynamo.frontend.sse;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Cancellation;
-import io.dynamo.frontend.sse.HungUpPeers.Peer;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.Collections;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.jspecify.annotations.Nullable;
+import java.util.function.LongConsumer;
 import org.junit.jupiter.api.Test;
 
 class DisconnectWatcherTest {
+  private static final Duration LONG = Duration.ofHours(1);
+
   private static ClientConnection from(String host, Cancellation cancellation) {
     return new ClientConnection(
         new InetSocketAddress(InetAddress.ofLiteral("192.0.2.9"), 8000),
@@ -27,13 +23,48 @@ class DisconnectWatcherTest {
         cancellation);
   }
 
-  /** A kernel that says the same of all. */
-  private static HungUpPeers all(Peer peer) {
-    return connections -> Collections.nCopies(connections.size(), peer);
+  /** Records what it is asked, and never waits. */
+  private static class Asked implements LeavingClients {
+    final List<Arrival> watched = new ArrayList<>();
+    final List<Duration> waits = new ArrayList<>();
+    final List<Long> leaving = new ArrayList<>();
+    int wakes;
+    boolean closed;
+
+    @Override
+    public void watch(List<Arrival> arrived) {
+      watched.addAll(arrived);
+    }
+
+    @Override
+    public void await(Duration atMost, LongConsumer left) {
+      waits.add(atMost);
+      leaving.forEach(left::accept);
+      leaving.clear();
+    }
+
+    @Override
+    public void wake() {
+      wakes++;
+    }
+
+    @Override
+    public void close() {
+      closed = true;
+    }
   }
 
-  private static DisconnectWatcher watcher(@Nullable HungUpPeers peers, Duration stall) {
-    return new DisconnectWatcher(peers, Duration.ofHours(1), stall, loop -> {});
+  private final Asked asked = new Asked();
+
+  private DisconnectWatcher watcher(Duration grace, Duration stall) {
+    return new DisconnectWatcher(asked, grace, stall);
+  }
+
+  /** Turns until what has come is watched. */
+  private static void turns(DisconnectWatcher watcher) {
+    for (int i = 0; i < 3; i++) {
+      watcher.turn();
+    }
   }
 
   @Test
@@ -41,14 +72,16 @@ class DisconnectWatcherTest {
     var gone = new Cancellation();
     var stays = new Cancellation();
     var lost = from("192.0.2.1", gone);
-    HungUpPeers kernel =
-        connections ->
-            connections.stream().map(it -> it == lost ? Peer.CLOSED : Peer.OPEN).toList();
-    var watcher = watcher(kernel, Duration.ofHours(1));
-    try (var a = watcher.watch(lost);
-        var b = watcher.watch(from("192.0.2.2", stays))) {
-      watcher.look();
-      assertThat(a).isNotSameAs(b);
+    var watcher = watcher(Duration.ZERO, LONG);
+    try (var _ = watcher.watch(lost);
+        var _ = watcher.watch(from("192.0.2.2", stays))) {
+      turns(watcher);
+      assertThat(asked.watched)
+          .extracting(arrival -> arrival.client().remote().getHostString())
+          .containsExactly("192.0.2.1", "192.0.2.2");
+
+      asked.leaving.add(asked.watched.getFirst().id());
+      watcher.turn();
     }
     assertThat(gone.level()).isEqualTo(Cancellation.Level.KILL);
     assertThat(lost.loss()).isEqualTo(ClientConnection.Loss.HUNG_UP);
@@ -56,65 +89,63 @@ class DisconnectWatcherTest {
   }
 
   @Test
-  void connectionThatTheKernelNoLongerKnowsWasReset() {
-    var cancellation = new Cancellation();
-    var answers = new ArrayDeque<>(List.of(Peer.OPEN, Peer.UNKNOWN));
-    var watcher = watcher(connections -> List.of(answers.remove()), Duration.ofHours(1));
-    try (var _ = watcher.watch(from("192.0.2.1", cancellation))) {
-      watcher.look();
-      assertThat(cancellation.isCancelled()).isFalse();
-      watcher.look();
-      assertThat(cancellation.isCancelled()).isTrue();
-    }
-  }
-
-  @Test
-  void connectionThatTheKernelNeverKnewIsLeftAlone() {
-    var cancellation = new Cancellation();
-    var watcher = watcher(all(Peer.UNKNOWN), Duration.ofHours(1));
-    try (var _ = watcher.watch(from("192.0.2.1", cancellation))) {
-      watcher.look();
-      watcher.look();
-    }
-    assertThat(cancellation.isCancelled()).isFalse();
-  }
-
-  @Test
   void aRequestThatEndedIsNeverGivenUp() {
     var cancellation = new Cancellation();
     var connection = from("192.0.2.1", cancellation);
-    var watcher = watcher(all(Peer.CLOSED), Duration.ofHours(1));
-    watcher.watch(connection).close();
-    watcher.look();
+    var watcher = watcher(Duration.ZERO, LONG);
+    var watch = watcher.watch(connection);
+    turns(watcher);
+    watch.close();
+
+    asked.leaving.add(asked.watched.getFirst().id());
+    watcher.turn();
     connection.lose(ClientConnection.Loss.HUNG_UP);
+
     assertThat(cancellation.isCancelled()).isFalse();
   }
 
   @Test
-  void aRequestThatBeginsDuringTheLookIsLeftAlone() {
-    var cancellation = new Cancellation();
-    var holder = new DisconnectWatcher[1];
-    HungUpPeers peers =
-        connections -> {
-          holder[0].watch(from("192.0.2.1", cancellation));
-          return Collections.nCopies(connections.size(), Peer.CLOSED);
-        };
-    holder[0] = watcher(peers, Duration.ofHours(1));
-    var first = from("192.0.2.2", new Cancellation());
-    try (var _ = holder[0].watch(first)) {
-      holder[0].look();
+  void aRequestThatIsSoonOverIsNotEvenWatched() {
+    var watcher = watcher(Duration.ZERO, LONG);
+    watcher.watch(from("192.0.2.1", new Cancellation())).close();
+    turns(watcher);
+    assertThat(asked.watched).isEmpty();
+  }
+
+  @Test
+  void requestsThatComeTogetherAreLookedAtTogether() {
+    var watcher = watcher(LONG, LONG);
+    for (int i = 0; i < 100; i++) {
+      try (var _ = watcher.watch(from("192.0.2.1", new Cancellation()))) {
+        watcher.turn();
+      }
     }
-    assertThat(cancellation.isCancelled()).isFalse();
+    assertThat(asked.wakes).isEqualTo(1);
+    assertThat(asked.watched).isEmpty();
+    assertThat(asked.waits.getLast()).isBetween(Duration.ofMinutes(1), LONG.dividedBy(8));
+  }
+
+  @Test
+  void anIdleWatcherSleepsAndIsWokenByTheNextRequest() {
+    var watcher = watcher(Duration.ZERO, Duration.ofMillis(8));
+    watcher.watch(from("192.0.2.1", new Cancellation())).close();
+    do {
+      watcher.turn();
+    } while (asked.waits.size() == 1 || asked.waits.getLast().compareTo(LONG) < 0);
+
+    watcher.watch(from("192.0.2.1", new Cancellation())).close();
+
+    assertThat(asked.wakes).isEqualTo(2);
   }
 
   @Test
   void aWriteThatMakesNoProgressIsAStall() {
     var cancellation = new Cancellation();
     var connection = from("192.0.2.1", cancellation);
-    var watcher = watcher(null, Duration.ZERO);
+    var watcher = watcher(Duration.ZERO, Duration.ZERO);
     connection.writing();
     try (var _ = watcher.watch(connection)) {
-      watcher.look();
+      turns(watcher);
       assertThat(connection.loss()).isEqualTo(ClientConnection.Loss.STALLED);
     }
     assertThat(cancellation.isCancelled()).isTrue();
@@ -126,51 +157,62 @@ class DisconnectWatcherTest {
     var connection = from("192.0.2.1", cancellation);
     connection.writing();
     connection.written();
-    var watcher = watcher(null, Duration.ZERO);
+    var watcher = watcher(Duration.ZERO, Duration.ZERO);
     try (var _ = watcher.watch(connection)) {
-      watcher.look();
+      turns(watcher);
     }
     assertThat(cancellation.isCancelled()).isFalse();
   }
 
   @Test
-  void aLookThatFailsIsFollowedByAnother() throws Exception {
+  void aTurnThatFailsIsFollowedByAnother() throws Exception {
     var cancellation = new Cancellation();
     var lost = new CountDownLatch(1);
-    var looks = new AtomicInteger();
-    HungUpPeers peers =
-        connections -> {
-          if (looks.getAndIncrement() < 2) {
-            throw new IllegalStateException("the kernel answered nonsense");
+    var failing =
+        new Asked() {
+          private int calls;
+
+          @Override
+          public void await(Duration atMost, LongConsumer left) {
+            if (calls++ < 3) {
+              throw new IllegalStateException("the kernel answered nonsense");
+            }
+            watched.forEach(arrival -> left.accept(arrival.id()));
           }
-          return Collections.nCopies(connections.size(), Peer.CLOSED);
         };
-    try (var threads = Executors.newVirtualThreadPerTaskExecutor();
-        var _ = cancellation.onCancel(level -> lost.countDown());
-        var watcher =
-            new DisconnectWatcher(peers, Duration.ofMillis(1), Duration.ofHours(1), threads);
+    try (var _ = cancellation.onCancel(level -> lost.countDown());
+        var watcher = DisconnectWatcher.started(failing, Duration.ofMillis(1), LONG);
         var _ = watcher.watch(from("192.0.2.1", cancellation))) {
       assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
     }
+    assertThat(failing.closed).isTrue();
   }
 
   @Test
-  void aLoopThatCouldNotStartIsStartedByTheNextRequest() {
-    var starts = new AtomicInteger();
-    var watcher =
-        new DisconnectWatcher(
-            null,
-            Duration.ofHours(1),
-            Duration.ofHours(1),
-            loop -> {
-              if (starts.getAndIncrement() == 0) {
-                throw new RejectedExecutionException("no thread");
-              }
-            });
-    var connection = from("192.0.2.1", new Cancellation());
-    assertThatThrownBy(() -> watcher.watch(connection))
-        .isInstanceOf(RejectedExecutionException.class);
-    watcher.watch(connection).close();
-    assertThat(starts).hasValue(2);
+  void withoutAWordFromTheKernelStallsAreFoundAllTheSame() throws Exception {
+    var cancellation = new Cancellation();
+    var lost = new CountDownLatch(1);
+    var connection = from("192.0.2.1", cancellation);
+    connection.writing();
+    try (var _ = cancellation.onCancel(level -> lost.countDown());
+        var watcher =
+            DisconnectWatcher.started(
+                new UnseenClients(), Duration.ofMillis(1), Duration.ofMillis(8));
+        var _ = watcher.watch(connection)) {
+      assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
+    }
+    assertThat(connection.loss()).isEqualTo(ClientConnection.Loss.STALLED);
+  }
+
+  @Test
+  void closingEndsTheWait() {
+    var clients = new Departures();
+    var thread = new Thread(() -> clients.watcher().close());
+    thread.start();
+    try {
+      assertThat(thread.join(Duration.ofSeconds(20))).isTrue();
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
   }
 }

@@ -31,6 +31,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Discovery in a shared directory. One thread looks at the store and calls the listeners; another
@@ -45,6 +46,15 @@ public final class FileDiscovery implements Discovery {
       List.of(Instance.BUCKET, ModelRecord.BUCKET, EventChannel.BUCKET, EventSource.BUCKET);
   private static final long LOOK_DELAY_MILLIS = 10; // gathers a burst of changes into one look
 
+  /** Where the kernel tells of changes from. */
+  @FunctionalInterface
+  interface DirectoryWatch {
+    /**
+     * @throws IOException when the kernel has none to give: their number is bounded for each user
+     */
+    WatchService open() throws IOException;
+  }
+
   private final InstanceId id;
   private final InstantSource clock;
   private final RecordFiles files;
@@ -54,7 +64,8 @@ public final class FileDiscovery implements Discovery {
   private final AtomicBoolean lookDue = new AtomicBoolean();
   private final ScheduledThreadPoolExecutor looks;
   private final ScheduledThreadPoolExecutor lease;
-  private final WatchService directories;
+  private final DirectoryWatch watch;
+  private volatile @Nullable WatchService directories; // set by looks, once there is one
   private final Map<String, WatchKey> watched = new HashMap<>(); // touched by looks only
   private final Outage store = // touched by looks only
       new Outage(
@@ -78,6 +89,12 @@ public final class FileDiscovery implements Discovery {
    * @throws UncheckedIOException when the store cannot be written
    */
   public FileDiscovery(Path root, Duration leaseTtl, InstanceId id, InstantSource clock) {
+    this(root, leaseTtl, id, clock, root.getFileSystem()::newWatchService);
+  }
+
+  FileDiscovery(
+      Path root, Duration leaseTtl, InstanceId id, InstantSource clock, DirectoryWatch watch) {
+    this.watch = watch;
     this.id = id;
     this.clock = clock;
     this.files = new RecordFiles(root, new SecureRandom()::nextLong);
@@ -86,7 +103,6 @@ public final class FileDiscovery implements Discovery {
       for (var bucket : BUCKETS) {
         Files.createDirectories(files.directory(bucket));
       }
-      this.directories = root.getFileSystem().newWatchService();
     } catch (IOException e) {
       throw new UncheckedIOException(
           "cannot use " + root + "; set dynamo.discovery.file-root to a writable directory", e);
@@ -97,7 +113,6 @@ public final class FileDiscovery implements Discovery {
     var _ =
         lease.scheduleAtFixedRate(this::renew, periodMillis, periodMillis, TimeUnit.MILLISECONDS);
     var _ = looks.scheduleAtFixedRate(this::poll, 0, periodMillis, TimeUnit.MILLISECONDS);
-    Thread.ofPlatform().daemon().name("discovery-file-watch").start(this::waitForChanges);
   }
 
   private static ScheduledThreadPoolExecutor thread(String name) {
@@ -225,6 +240,10 @@ public final class FileDiscovery implements Discovery {
 
   /** Asks the kernel about each directory; again about one that had vanished. */
   private void watchDirectories() throws IOException {
+    var service = directories;
+    if (service == null) {
+      service = openWatch();
+    }
     for (var bucket : BUCKETS) {
       var key = watched.get(bucket);
       if (key == null || !key.isValid()) {
@@ -232,17 +251,27 @@ public final class FileDiscovery implements Discovery {
             bucket,
             Files.createDirectories(files.directory(bucket))
                 .register(
-                    directories,
+                    service,
                     StandardWatchEventKinds.ENTRY_CREATE,
                     StandardWatchEventKinds.ENTRY_DELETE));
       }
     }
   }
 
-  private void waitForChanges() {
+  private WatchService openWatch() throws IOException {
+    var service = watch.open();
+    directories = service;
+    if (closed) {
+      service.close(); // who closed did not see it
+    }
+    Thread.ofPlatform().daemon().name("discovery-file-watch").start(() -> waitForChanges(service));
+    return service;
+  }
+
+  private void waitForChanges(WatchService service) {
     try {
       while (!closed) {
-        var key = directories.take();
+        var key = service.take();
         key.pollEvents();
         key.reset();
         lookSoon();
@@ -263,8 +292,11 @@ public final class FileDiscovery implements Discovery {
     looks.shutdownNow();
     lease.shutdownNow();
     List.copyOf(own).forEach(this::unregister);
+    var service = directories;
     try {
-      directories.close();
+      if (service != null) {
+        service.close();
+      }
     } catch (IOException e) {
       LOG.log(Level.DEBUG, "closing the directory watch failed", e);
     }

@@ -1,5 +1,6 @@
 package io.dynamo.runtime.wiring;
 
+import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.ForeignVariables;
 import io.dynamo.config.Settings;
@@ -23,8 +24,9 @@ import org.jspecify.annotations.Nullable;
  * stopped after the last. Safe for concurrent use: a start or stop waits for the one before it, and
  * nothing else waits for either.
  *
- * <p>All roles stop within one drain timeout, counted from the first that is detached or from the
- * stop, whichever comes first: the server gives the whole application only so long.
+ * <p>All roles stop within one drain timeout, counted from the first that is detached, from the
+ * stop, or from the signal that ends the process, whichever comes first: the server gives the whole
+ * application only so long.
  */
 @ApplicationScoped
 public class RuntimeLifecycle {
@@ -33,11 +35,16 @@ public class RuntimeLifecycle {
   private static final Duration LAST_WORDS = Duration.ofSeconds(3); // of a role at its deadline
 
   /** What exists between a start and a stop. */
-  private record Running(DynamoRuntime runtime, ClosingStack opened, AttachedRoles roles) {}
+  private record Running(
+      DynamoRuntime runtime,
+      ClosingStack opened,
+      AttachedRoles roles,
+      Cancellation.Registration atShutdown) {}
 
   private final @Nullable Supplier<Settings> settings; // null in the client proxy only
   private final @Nullable RuntimeOpener opener;
   private final Duration lastWords;
+  private final ShutdownSignal shutdown;
   private final Object changing = new Object(); // held by a start or a stop, taken before this
   private @Nullable Running running; // guarded by this
 
@@ -46,6 +53,7 @@ public class RuntimeLifecycle {
     this.settings = null;
     this.opener = null;
     this.lastWords = LAST_WORDS;
+    this.shutdown = ShutdownSignal.ofJvm();
   }
 
   /** Reads the settings from MicroProfile Config when it starts. */
@@ -54,16 +62,22 @@ public class RuntimeLifecycle {
     this(
         () -> SettingsReader.read(ConfigProvider.getConfig()),
         new PlaneOpener(registry, planes),
-        LAST_WORDS);
+        LAST_WORDS,
+        ShutdownSignal.ofJvm());
   }
 
   /**
    * @param lastWords how long after its deadline a role is waited for
    */
-  RuntimeLifecycle(Supplier<Settings> settings, RuntimeOpener opener, Duration lastWords) {
+  RuntimeLifecycle(
+      Supplier<Settings> settings,
+      RuntimeOpener opener,
+      Duration lastWords,
+      ShutdownSignal shutdown) {
     this.settings = settings;
     this.opener = opener;
     this.lastWords = lastWords;
+    this.shutdown = shutdown;
   }
 
   /**
@@ -95,7 +109,7 @@ public class RuntimeLifecycle {
             String.join(", ", foreign));
       }
       var roles = new AttachedRoles(read.server().drainTimeout(), lastWords);
-      change(new Running(runtime, opened, roles));
+      change(new Running(runtime, opened, roles, shutdown.onSignal(() -> drain(roles))));
       LOG.log(
           Level.INFO,
           "runtime {0} started: roles {1}, discovery {2}",
@@ -165,7 +179,14 @@ public class RuntimeLifecycle {
     }
   }
 
+  /** The planes stay open: they close with the application, which may still have much to say. */
+  private static void drain(AttachedRoles roles) {
+    LOG.log(Level.INFO, "the process is asked to end; draining");
+    roles.stopAll();
+  }
+
   private void end(Running ending) {
+    ending.atShutdown.close();
     ending.roles.stopAll();
     change(null);
     ending.roles.stopAll(); // whoever came meanwhile; from here on nobody can

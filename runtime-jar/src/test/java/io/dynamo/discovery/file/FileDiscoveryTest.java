@@ -122,6 +122,28 @@ class FileDiscoveryTest extends DiscoveryContract {
     }
   }
 
+  /** Editors and build tools take them, too: the usual bound is 128 for all of a user's. */
+  @Test
+  void aKernelWithoutAWatchToGiveCostsTimeAlone() throws Exception {
+    var asked = new CountDownLatch(2);
+    FileDiscovery.DirectoryWatch none =
+        () -> {
+          asked.countDown();
+          if (asked.getCount() > 0) {
+            throw new IOException("User limit of inotify instances reached");
+          }
+          return root.getFileSystem().newWatchService();
+        };
+    try (var discovery = new FileDiscovery(root, TTL, new InstanceId(7), clock, none)) {
+      var heard = new Heard<DiscoveryEvent<Instance>>();
+      discovery.watch(Instance.class, heard);
+      plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+
+      assertThat(heard.next()).isEqualTo(new Added<>(instance(8)));
+      assertThat(asked.await(20, TimeUnit.SECONDS)).as("asked again").isTrue();
+    }
+  }
+
   @Test
   void damagedFilesAreSkippedUntilTheyChange() throws IOException {
     var view = view();

@@ -3,6 +3,7 @@ package io.dynamo.runtime.wiring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.Settings;
 import io.dynamo.discovery.InstanceId;
@@ -36,8 +37,14 @@ class RuntimeLifecycleTest {
 
   private final List<String> log = new CopyOnWriteArrayList<>();
   private final List<Deadline> deadlines = new CopyOnWriteArrayList<>();
+  private final List<Runnable> atShutdown = new CopyOnWriteArrayList<>();
   private final RuntimeLifecycle lifecycle =
-      new RuntimeLifecycle(TestSettings::defaults, this::open, LAST_WORDS);
+      new RuntimeLifecycle(TestSettings::defaults, this::open, LAST_WORDS, this::onSignal);
+
+  private Cancellation.Registration onSignal(Runnable action) {
+    atShutdown.add(action);
+    return () -> atShutdown.remove(action);
+  }
 
   private DynamoRuntime open(Settings settings, ClosingStack opened) {
     opened.push("first", () -> log.add("first closed"));
@@ -179,7 +186,8 @@ class RuntimeLifecycleTest {
         new RuntimeLifecycle(
             () -> TestSettings.with(Map.of("dynamo.runtime.drain-timeout", "0s")),
             this::open,
-            Duration.ofMillis(100));
+            Duration.ofMillis(100),
+            this::onSignal);
     var held = new HeldRole();
     impatient.start();
     impatient.attach(role("worker", false));
@@ -227,6 +235,31 @@ class RuntimeLifecycleTest {
     assertThat(log).containsExactly("held stopped", "second closed", "first closed");
   }
 
+  /** The server waits for open requests before it stops the application. */
+  @Test
+  void theSignalThatEndsTheProcessStopsTheRolesAndLeavesThePlanes() {
+    lifecycle.start();
+    lifecycle.attach(role("worker", false));
+    lifecycle.attach(role("frontend", false));
+
+    atShutdown.forEach(Runnable::run);
+
+    assertThat(log).containsExactly("frontend stopped", "worker stopped");
+    assertThat(lifecycle.runtime()).isNotNull();
+    lifecycle.stop();
+    assertThat(log).endsWith("worker stopped", "second closed", "first closed");
+  }
+
+  @Test
+  void aStoppedRuntimeHearsNoSignal() {
+    lifecycle.start();
+    assertThat(atShutdown).hasSize(1);
+
+    lifecycle.stop();
+
+    assertThat(atShutdown).isEmpty();
+  }
+
   @Test
   void aFailedStartClosesWhatWasOpened() {
     var failing =
@@ -236,7 +269,8 @@ class RuntimeLifecycleTest {
               open(settings, opened);
               throw new IllegalStateException("thrown by the test");
             },
-            LAST_WORDS);
+            LAST_WORDS,
+            this::onSignal);
 
     assertThatThrownBy(failing::start).hasMessage("thrown by the test");
 
