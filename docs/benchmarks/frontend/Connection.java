@@ -7,14 +7,16 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
-/** One kept connection of HTTP/1.1, and as little work per byte as will do: the generator shares the machine. One thread. */
+/** One client's connection of HTTP/1.1, kept while the server keeps it, and as little work per byte as will do: the generator shares the machine. One thread. */
 final class Connection implements AutoCloseable {
   private static final byte[] CONTENT = "\"content\":\"".getBytes(StandardCharsets.US_ASCII);
   private static final int TIMEOUT_MILLIS = 120_000;
   private static final Set<Integer> REFUSALS = Set.of(429, 503, 529);
 
-  private final Socket socket = new Socket();
-  private final InputStream in;
+  private final int port;
+  private Socket socket;
+  private InputStream in;
+  private boolean ending; // the server closes after this answer
   private final byte[] buffer = new byte[1 << 15];
   private int at;
   private int end;
@@ -23,10 +25,18 @@ final class Connection implements AutoCloseable {
   private long length;
 
   Connection(int port) throws IOException {
+    this.port = port;
+    open();
+  }
+
+  private void open() throws IOException {
+    socket = new Socket();
     socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), TIMEOUT_MILLIS);
     socket.setTcpNoDelay(true);
     socket.setSoTimeout(TIMEOUT_MILLIS);
     in = socket.getInputStream();
+    at = end = 0;
+    ending = false;
   }
 
   /**
@@ -35,6 +45,10 @@ final class Connection implements AutoCloseable {
    * @param due nanoseconds, from when the latency counts
    */
   Answer ask(byte[] request, long due) throws IOException {
+    if (ending) {
+      socket.close();
+      open();
+    }
     socket.getOutputStream().write(request);
     var status = line();
     head();
@@ -65,6 +79,8 @@ final class Connection implements AutoCloseable {
         chunked = true;
       } else if (lower.startsWith("content-length:")) {
         length = Long.parseLong(lower.substring(15).strip());
+      } else if (lower.startsWith("connection:")) {
+        ending = lower.substring(11).strip().equals("close");
       }
     }
   }
