@@ -1,6 +1,7 @@
 package io.dynamo.frontend;
 
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.FailureShape;
 import jakarta.ws.rs.WebApplicationException;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;

@@ -6,6 +6,7 @@ import io.dynamo.config.TcpSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.error.FailureShape;
 import io.dynamo.pipeline.CallHomeClient;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.Handshake;
@@ -126,7 +127,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
-        LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", e);
+        LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", FailureShape.of(e));
       }
       endpoint.meters.failed(serving.step());
       refuse(connected, e);
@@ -347,7 +348,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     boolean unheard = cancellation.level() == Cancellation.Level.KILL;
     if (cause != null && (unheard || plain)) {
       if (!unheard) {
-        LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
+        LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", FailureShape.of(cause));
       }
       to.abort();
       return;
@@ -364,7 +365,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       return end;
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
-      LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", cause);
+      LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", FailureShape.of(cause));
     }
     var item = ResponseEnvelope.ofError(DynamoError.of(cause), format);
     endpoint.meters.sent(item.length);

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.error.FailureShape;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -219,7 +220,7 @@ public final class EngineGuard implements AutoCloseable {
       }
       case DynamoException typed -> typed;
       default -> {
-        suspect(rank, "it failed: " + cause, cause);
+        suspect(rank, "it failed: " + cause.getClass().getName(), FailureShape.of(cause));
         yield new WorkerLostException(
             ErrorCode.BACKEND_STREAM_INCOMPLETE,
             "the engine failed: " + cause.getClass().getSimpleName(),

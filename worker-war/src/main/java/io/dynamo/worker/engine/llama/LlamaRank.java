@@ -4,6 +4,7 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.error.FailureShape;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
@@ -310,7 +311,7 @@ final class LlamaRank implements Pacer.Paced {
   }
 
   private void fail(Generation generation, RuntimeException failure) {
-    LOG.log(Level.ERROR, "rank " + pool.rank() + " failed at a generation", failure);
+    LOG.log(Level.ERROR, "rank " + pool.rank() + " failed at a generation", FailureShape.of(failure));
     running.remove(generation);
     settle(generation);
     generation.stream.fail(

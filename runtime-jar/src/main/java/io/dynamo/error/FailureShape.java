@@ -1,6 +1,5 @@
-package io.dynamo.frontend;
+package io.dynamo.error;
 
-import io.dynamo.error.DynamoException;
 import org.jspecify.annotations.Nullable;
 
 /**
