@@ -21,6 +21,7 @@ import io.dynamo.request.RequestContext;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -35,6 +36,7 @@ final class RunningTexts implements AutoCloseable {
   private final Told told;
   private final List<String> openings;
   private final List<Running> running = new ArrayList<>();
+  private final Doorbell bell;
   private final Choices choices;
   private final Trail trail = new Trail(); // of the first text
   private final List<Trail> trails = new ArrayList<>(); // of all that were started
@@ -56,10 +58,11 @@ final class RunningTexts implements AutoCloseable {
       TextPipe.Factory texts,
       Deadline deadline,
       RequestAccount account,
-      WorkerGauges workers) {
+      WorkerGauges workers,
+      ScheduledExecutorService timer) {
     this.told = Told.of(asked);
     this.openings = openings(asked);
-    var bell = new Doorbell();
+    this.bell = new Doorbell(timer);
     var fields = asked.wanted().fields();
     var streams = new ArrayList<ChoiceStream>();
     var grammar = MessageGrammar.of(asked.model().card().runtimeConfig());
@@ -204,6 +207,7 @@ final class RunningTexts implements AutoCloseable {
   /** Ends what still runs. */
   @Override
   public void close() {
+    bell.close();
     choices.cancel();
     for (var text : running) {
       if (text.own() != null) {

@@ -30,6 +30,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -51,16 +52,22 @@ public final class TextService {
   private final TextPipe.Factory texts;
   private final Admission admission;
   private final DisconnectWatcher watcher;
-  private final Executor blocking;
-  private final InstantSource clock;
+  private final Clockwork clockwork;
   private final RequestWatch.Desk watches;
   private final WorkerGauges workers;
   private final Set<Choices> inFlight = ConcurrentHashMap.newKeySet();
   private volatile @Nullable DynamoException aborted; // set before those in flight are told
 
   /**
+   * What makes it run.
+   *
    * @param blocking runs each task on a virtual thread of its own
+   * @param timer for tasks that never wait
+   * @param clock of the times that clients are told
    */
+  public record Clockwork(
+      Executor blocking, ScheduledExecutorService timer, InstantSource clock) {}
+
   public TextService(
       FrontendSettings settings,
       EdgeRules rules,
@@ -70,8 +77,7 @@ public final class TextService {
       TextPipe.Factory texts,
       Admission admission,
       DisconnectWatcher watcher,
-      Executor blocking,
-      InstantSource clock,
+      Clockwork clockwork,
       RequestWatch.Desk watches,
       WorkerGauges workers) {
     this.settings = settings;
@@ -81,8 +87,7 @@ public final class TextService {
     this.texts = texts;
     this.admission = admission;
     this.watcher = watcher;
-    this.blocking = blocking;
-    this.clock = clock;
+    this.clockwork = clockwork;
     this.watches = watches;
     this.workers = workers;
   }
@@ -105,7 +110,7 @@ public final class TextService {
     }
     try {
       var request = new Serving(api, call, answer, id, account, watch);
-      blocking.execute(() -> run(request));
+      clockwork.blocking.execute(() -> run(request));
     } catch (RuntimeException | Error e) {
       var told = account.told(e);
       account.end(told);
@@ -149,7 +154,7 @@ public final class TextService {
     private final Cancellation cancellation = new Cancellation();
     private final Deadline deadline = Deadline.after(settings.requestTimeout());
     private final ClientConnection client;
-    private final long receivedMillis = clock.millis();
+    private final long receivedMillis = clockwork.clock.millis();
     private final long receivedNanos = System.nanoTime();
     private boolean answered;
     private boolean writeFailed;
@@ -248,14 +253,14 @@ public final class TextService {
               .wanted()
               .shape(
                   asked.context().id(),
-                  clock.instant().getEpochSecond(),
+                  clockwork.clock.instant().getEpochSecond(),
                   asked.model().name(),
                   rules.reasoningField());
       if (asked.wanted().fields().nvext().asksForRouteOnly()) {
         route(asked, shape);
         return null;
       }
-      return new Begun(new RunningTexts(asked, texts, deadline, account, workers), shape);
+      return new Begun(new RunningTexts(asked, texts, deadline, account, workers, clockwork.timer), shape);
     }
 
     private @Nullable ApiError generate(RunningTexts running, AnswerShape shape)

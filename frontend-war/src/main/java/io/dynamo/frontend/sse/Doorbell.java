@@ -1,15 +1,47 @@
 package io.dynamo.frontend.sse;
 
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Wakes the one thread that waits for any of the inboxes that share it. Rung by any thread, heard
- * by the consumer only.
+ * by the consumer only, which closes it.
+ *
+ * <p>Waits with a limit, one for each token, are kept by one alarm that is set anew only when it
+ * has rung: a timed park of a virtual thread would set and cancel one every time.
  */
-public final class Doorbell {
+public final class Doorbell implements AutoCloseable {
+  /** Rings at a time, by {@link System#nanoTime}. */
+  private final class Alarm implements Runnable {
+    final long at;
+    volatile boolean rung;
+
+    Alarm(long at) {
+      this.at = at;
+    }
+
+    @Override
+    public void run() {
+      rung = true; // before the ring: who waits from now on sets another
+      ring();
+    }
+  }
+
+  private final ScheduledExecutorService timer;
   private volatile @Nullable Thread waiting; // the consumer, while it is parked
+  private @Nullable Alarm alarm; // the consumer's, as is the next
+  private @Nullable Future<?> scheduled;
+
+  /**
+   * @param timer for tasks that never wait
+   */
+  public Doorbell(ScheduledExecutorService timer) {
+    this.timer = timer;
+  }
 
   /** Makes the consumer look again, if it waits. */
   void ring() {
@@ -32,11 +64,11 @@ public final class Doorbell {
     waiting = Thread.currentThread();
     try {
       while (!ready.getAsBoolean()) {
-        long left = until - System.nanoTime();
-        if (left <= 0) {
+        if (until - System.nanoTime() <= 0) {
           return false;
         }
-        LockSupport.parkNanos(this, left);
+        ringBy(until);
+        LockSupport.park(this);
         if (Thread.interrupted()) {
           throw new InterruptedException();
         }
@@ -45,5 +77,28 @@ public final class Doorbell {
     } finally {
       waiting = null;
     }
+  }
+
+  /** Sees to a ring at {@code until} or earlier, which costs another look only. */
+  private void ringBy(long until) {
+    var set = alarm;
+    if (set != null && !set.rung && set.at - until <= 0) {
+      return;
+    }
+    close();
+    var next = new Alarm(until);
+    alarm = next;
+    scheduled = timer.schedule(next, until - System.nanoTime(), TimeUnit.NANOSECONDS);
+  }
+
+  /** No alarm is left. A later wait sets another. */
+  @Override
+  public void close() {
+    var last = scheduled;
+    if (last != null) {
+      last.cancel(false);
+    }
+    alarm = null;
+    scheduled = null;
   }
 }

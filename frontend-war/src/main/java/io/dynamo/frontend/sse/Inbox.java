@@ -26,12 +26,6 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
 
   /**
    * @param capacity items held at most, at least 2
-   */
-  public Inbox(int capacity) {
-    this(capacity, new Doorbell());
-  }
-
-  /**
    * @param bell rung when there is something to poll; shared by all inboxes of one consumer
    */
   public Inbox(int capacity, Doorbell bell) {

@@ -106,8 +106,7 @@ public class FrontendProducer {
             new TextAssembler(tokens, stop, eosTokenIds, includeStop, skipSpecialTokens)::accept,
         admission,
         watcher,
-        runtime.blocking(),
-        InstantSource.system(),
+        new TextService.Clockwork(runtime.blocking(), runtime.timer(), InstantSource.system()),
         new RequestWatch.Desk(stages, runtime.settings().watch().requestLog()),
         workers);
   }

@@ -46,7 +46,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /** A frontend with one model, {@code script}, whose worker says what it is told to say. */
@@ -125,6 +127,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   final Admission admission;
   final DisconnectWatcher watcher;
   private final Preprocessor preprocessor = new Preprocessor(1, 4);
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   final TextService completions;
   final FakeLoads loads = new FakeLoads();
   final WorkerGauges workers = new WorkerGauges(loads, _ -> true, metrics);
@@ -245,8 +248,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
                 new TextAssembler(tokens, stop, eos, include, skip)::accept,
             admission,
             watcher,
-            blocking,
-            () -> Instant.ofEpochSecond(createdSeconds),
+            new TextService.Clockwork(
+                blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
             new RequestWatch.Desk(stages, true),
             workers);
     admission.open();
@@ -409,5 +412,6 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   public void close() {
     preprocessor.close();
     watcher.close();
+    timer.shutdownNow();
   }
 }

@@ -17,8 +17,11 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
+import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -81,12 +84,18 @@ class SseWriterTest {
     }
   }
 
-  private final Inbox<String> inbox = new Inbox<>(8);
+  private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
+  private final Inbox<String> inbox = new Inbox<>(8, new Doorbell(timer));
   private final Producer producer = new Producer();
   private final Pieces out = new Pieces();
 
   SseWriterTest() {
     inbox.onSubscribe(producer);
+  }
+
+  @AfterEach
+  void close() {
+    timer.shutdownNow();
   }
 
   private SseWriter<String> writer(Duration heartbeat) {

@@ -1,0 +1,105 @@
+package io.dynamo.frontend.sse;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class DoorbellTest {
+  private static final long LONG = Duration.ofMinutes(10).toNanos();
+  private static final long SHORT = Duration.ofMillis(20).toNanos();
+
+  private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
+  private final Doorbell bell = new Doorbell(timer);
+
+  DoorbellTest() {
+    timer.setRemoveOnCancelPolicy(true);
+  }
+
+  @AfterEach
+  void close() {
+    timer.shutdownNow();
+  }
+
+  @Test
+  void whatIsReadyIsNotWaitedFor() throws InterruptedException {
+    assertThat(bell.await(() -> true, 0)).isTrue();
+    assertThat(timer.getTaskCount()).isZero();
+  }
+
+  @Test
+  void aRingEndsTheWait() throws InterruptedException {
+    for (int i = 0; i < 1000; i++) {
+      var ready = new AtomicBoolean();
+      var ringer =
+          Thread.ofVirtual()
+              .start(
+                  () -> {
+                    ready.set(true);
+                    bell.ring();
+                  });
+      assertThat(bell.await(ready::get, LONG)).isTrue();
+      ringer.join();
+    }
+    assertThat(timer.getTaskCount()).as("alarms for 1000 waits").isLessThanOrEqualTo(1);
+  }
+
+  @Test
+  void aWaitEndsInTime() throws InterruptedException {
+    for (int i = 0; i < 20; i++) {
+      long begun = System.nanoTime();
+      assertThat(bell.await(() -> false, SHORT)).isFalse();
+      assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(SHORT);
+    }
+  }
+
+  /** The alarm of the long one does for neither of the others. */
+  @Test
+  void aShortWaitAfterALongOneEndsInTime() throws InterruptedException {
+    var looks = new AtomicInteger();
+    assertThat(bell.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
+    assertThat(bell.await(() -> false, SHORT)).isFalse();
+    assertThat(timer.getQueue()).as("alarms still set").isEmpty();
+  }
+
+  private boolean ringSoon() {
+    Thread.ofVirtual().start(bell::ring);
+    return false;
+  }
+
+  /** The early alarm costs another look. */
+  @Test
+  void aLongWaitAfterAShortOneEndsInTime() throws InterruptedException {
+    var ready = new AtomicBoolean(true);
+    assertThat(bell.await(() -> ready.getAndSet(true), SHORT)).isTrue();
+    long begun = System.nanoTime();
+    assertThat(bell.await(() -> false, 3 * SHORT)).isFalse();
+    assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(3 * SHORT);
+  }
+
+  @Test
+  void nothingIsLeftOfAClosedBell() throws InterruptedException {
+    var looks = new AtomicInteger();
+    assertThat(bell.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
+    assertThat(timer.getQueue()).hasSize(1);
+
+    bell.close();
+
+    assertThat(timer.getQueue()).isEmpty();
+    assertThat(bell.await(() -> false, SHORT)).isFalse();
+  }
+
+  @Test
+  void anInterruptEndsTheWait() {
+    Thread.currentThread().interrupt();
+    assertThatThrownBy(() -> bell.await(() -> false, LONG))
+        .isInstanceOf(InterruptedException.class);
+  }
+}
