@@ -65,8 +65,7 @@ public final class TextService {
    * @param timer for tasks that never wait
    * @param clock of the times that clients are told
    */
-  public record Clockwork(
-      Executor blocking, ScheduledExecutorService timer, InstantSource clock) {}
+  public record Clockwork(Executor blocking, ScheduledExecutorService timer, InstantSource clock) {}
 
   public TextService(
       FrontendSettings settings,
@@ -260,7 +259,8 @@ public final class TextService {
         route(asked, shape);
         return null;
       }
-      return new Begun(new RunningTexts(asked, texts, deadline, account, workers, clockwork.timer), shape);
+      return new Begun(
+          new RunningTexts(asked, texts, deadline, account, workers, clockwork.timer), shape);
     }
 
     private @Nullable ApiError generate(RunningTexts running, AnswerShape shape)

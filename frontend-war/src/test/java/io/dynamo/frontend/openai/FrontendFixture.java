@@ -248,8 +248,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
                 new TextAssembler(tokens, stop, eos, include, skip)::accept,
             admission,
             watcher,
-            new TextService.Clockwork(
-                blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
+            new TextService.Clockwork(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
             new RequestWatch.Desk(stages, true),
             workers);
     admission.open();

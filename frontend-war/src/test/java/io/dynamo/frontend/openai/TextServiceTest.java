@@ -220,7 +220,7 @@ class TextServiceTest {
     var failing =
         new Departures() {
           @Override
-          public void wake() {
+          public synchronized void wake() {
             throw new RejectedExecutionException("closed");
           }
         };

@@ -127,7 +127,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       announce(connected);
     } catch (RuntimeException e) {
       if (!(e instanceof DynamoException)) {
-        LOG.log(System.Logger.Level.WARNING, "handler of " + endpoint.address() + " failed", FailureShape.of(e));
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "handler of " + endpoint.address() + " failed",
+            FailureShape.of(e));
       }
       endpoint.meters.failed(serving.step());
       refuse(connected, e);
@@ -348,7 +351,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     boolean unheard = cancellation.level() == Cancellation.Level.KILL;
     if (cause != null && (unheard || plain)) {
       if (!unheard) {
-        LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", FailureShape.of(cause));
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "request " + control.id() + " failed",
+            FailureShape.of(cause));
       }
       to.abort();
       return;
@@ -365,7 +371,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       return end;
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
-      LOG.log(System.Logger.Level.WARNING, "request " + control.id() + " failed", FailureShape.of(cause));
+      LOG.log(
+          System.Logger.Level.WARNING,
+          "request " + control.id() + " failed",
+          FailureShape.of(cause));
     }
     var item = ResponseEnvelope.ofError(DynamoError.of(cause), format);
     endpoint.meters.sent(item.length);

@@ -311,7 +311,8 @@ final class LlamaRank implements Pacer.Paced {
   }
 
   private void fail(Generation generation, RuntimeException failure) {
-    LOG.log(Level.ERROR, "rank " + pool.rank() + " failed at a generation", FailureShape.of(failure));
+    LOG.log(
+        Level.ERROR, "rank " + pool.rank() + " failed at a generation", FailureShape.of(failure));
     running.remove(generation);
     settle(generation);
     generation.stream.fail(
