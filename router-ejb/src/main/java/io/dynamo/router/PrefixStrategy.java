@@ -244,12 +244,16 @@ final class PrefixStrategy implements Strategy {
       }
     }
 
+    private static boolean isNone(@Nullable String name) {
+      return name == null || name.isEmpty();
+    }
+
     /** Pages are named by their tokens alone: what is cached apart is not looked for. */
     private PoolHits share(SharedPool with) {
       var hints = request.hints();
       long begin = nanoClock.getAsLong();
       var hits =
-          hints.cacheSalt() == null && hints.loraName() == null
+          isNone(hints.cacheSalt()) && isNone(hints.loraName())
               ? with.find(request.tokenIds(), request.blockTokens())
               : PoolHits.NONE;
       overhead.sharedCache(nanoClock.getAsLong() - begin);

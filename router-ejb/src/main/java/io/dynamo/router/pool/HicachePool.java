@@ -75,11 +75,11 @@ final class HicachePool implements SharedPool {
       return PoolHits.NONE;
     }
     var pages = new PageHasher(tokenIds, now.source.layout);
-    var before = new int[pages.pages() + 1];
-    for (int i = 1; i < before.length; i++) {
-      before[i] = before[i - 1] + (now.index.holds(pages.next()) ? 1 : 0);
+    var held = new boolean[pages.pages()];
+    for (int i = 0; i < held.length; i++) {
+      held[i] = now.index.holds(pages.next());
     }
-    return PoolHits.of(before);
+    return PoolHits.of(held);
   }
 
   @Override

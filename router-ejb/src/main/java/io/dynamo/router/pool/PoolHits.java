@@ -12,10 +12,14 @@ public final class PoolHits {
   }
 
   /**
-   * @param before how many of the first 0, 1, 2, … blocks are there; owned by the result
+   * @param held of each block whether it is there
    */
-  static PoolHits of(int[] before) {
-    return before[before.length - 1] == 0 ? NONE : new PoolHits(before);
+  public static PoolHits of(boolean... held) {
+    var before = new int[held.length + 1];
+    for (int i = 0; i < held.length; i++) {
+      before[i + 1] = before[i] + (held[i] ? 1 : 0);
+    }
+    return before[held.length] == 0 ? NONE : new PoolHits(before);
   }
 
   /** Blocks of the prompt that are there, anywhere in it. */
