@@ -1,5 +1,6 @@
 package io.dynamo.router.pool;
 
+import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -22,8 +23,15 @@ final class HicacheCapture {
    * One card.
    *
    * @param blocksFound with all objects there
+   * @param foundWithout by the key of an object of the first page: when it was missing, and when it
+   *     was back
    */
-  record Card(String name, Map<?, ?> card, List<List<String>> keys, int blocksFound) {
+  record Card(
+      String name,
+      Map<?, ?> card,
+      List<List<String>> keys,
+      int blocksFound,
+      Map<String, List<Integer>> foundWithout) {
     @Override
     public String toString() {
       return name;
@@ -55,7 +63,10 @@ final class HicacheCapture {
                   node.path("name").textValue(),
                   JSON.convertValue(node.path("card"), Map.class),
                   keys,
-                  node.path("blocks_found").intValue());
+                  node.path("blocks_found").intValue(),
+                  JSON.convertValue(
+                      node.path("found_without_key"),
+                      new TypeReference<Map<String, List<Integer>>>() {}));
             });
   }
 
