@@ -8,12 +8,12 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.router.ingest.LoadIntake;
 import io.dynamo.router.pool.HicacheCards;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
@@ -110,12 +110,15 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
 
   @Override
   public List<Object> hicache(EndpointId endpoint) {
+    var said = new ArrayList<Object>();
     synchronized (cards) {
-      return cards.getOrDefault(endpoint, Map.of()).values().stream()
-          .<@Nullable Object>map(Card::hicache)
-          .filter(Objects::nonNull)
-          .toList();
+      for (var card : cards.getOrDefault(endpoint, Map.of()).values()) {
+        if (card.hicache != null) {
+          said.add(card.hicache);
+        }
+      }
     }
+    return said;
   }
 
   private static Server server(ModelRecord record) {

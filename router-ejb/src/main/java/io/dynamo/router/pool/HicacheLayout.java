@@ -98,7 +98,7 @@ record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<Strin
 
   private static <T> T required(Map<?, ?> card, String name, Class<T> type) {
     var value = card.get(name);
-    if (!type.isInstance(value)) {
+    if (value == null || !type.isInstance(value)) {
       throw new IllegalArgumentException("its %s is %s".formatted(name, value));
     }
     return type.cast(value);

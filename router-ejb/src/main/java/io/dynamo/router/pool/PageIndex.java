@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * tenants take no room. Written by one thread, read by any without a lock.
  */
 final class PageIndex {
-  /** More pages are not learned of, until some go; about 110 MiB. */
+  /** More pages are not learned of, until some go; about 100 MiB. */
   static final int MAX_PAGES = 1_000_000;
 
   private final int maxPages;

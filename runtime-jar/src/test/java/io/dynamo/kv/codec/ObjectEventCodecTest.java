@@ -6,7 +6,12 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import io.dynamo.kv.ObjectEvent;
 import io.dynamo.kv.ObjectEvent.Medium;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.List;
+import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.msgpack.core.MessageBufferPacker;
 import org.msgpack.core.MessagePack;
@@ -47,6 +52,25 @@ class ObjectEventCodecTest {
     packer.packString("base_block_idx").packNil();
     packer.packString("object_key").packString(key);
     packer.packString("block_hashes").packArrayHeader(0);
+  }
+
+  @Test
+  void whatAMasterWasHeardToTellIsRead() throws IOException {
+    var keys = "Qwen-Qwen3-0.6B_692b59fe36c858e9887be6dc9afc6ee2d9d5ce1cb9e45d19384072baf4dceb64_0_";
+    List<List<ObjectEvent>> told = new ArrayList<>();
+    try (var in = getClass().getResourceAsStream("/golden/mooncake/object-events.hex")) {
+      var text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.US_ASCII);
+      for (var line : text.lines().toList()) {
+        told.add(ObjectEventCodec.decode(HexFormat.of().parseHex(line.split(" ", -1)[1])));
+      }
+    }
+    assertThat(told)
+        .containsExactly(
+            List.of(new ObjectEvent.Stored("default", keys + "k", Medium.MEMORY)),
+            List.of(new ObjectEvent.Stored("default", keys + "v", Medium.MEMORY)),
+            List.of(new ObjectEvent.Removed("default", keys + "k", Medium.MEMORY)),
+            List.of(new ObjectEvent.Removed("default", keys + "v", Medium.MEMORY)),
+            List.of(new ObjectEvent.Cleared("default")));
   }
 
   @Test
