@@ -47,8 +47,7 @@ class SharedCacheIT {
   }
 
   private void ask(int port) throws Exception {
-    var body =
-        JSON.writeValueAsString(Map.of("model", MODEL, "prompt", PROMPT, "max_tokens", 1));
+    var body = JSON.writeValueAsString(Map.of("model", MODEL, "prompt", PROMPT, "max_tokens", 1));
     var request =
         HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + "/v1/completions"))
             .timeout(Duration.ofSeconds(30))
@@ -152,11 +151,7 @@ class SharedCacheIT {
           missed = true;
         }
         int object = random.nextInt(3) == 0 ? random.nextInt(OBJECTS) : OBJECTS;
-        tell(
-            worker,
-            random.nextInt(3) == 0 ? "removed" : "stored",
-            random.nextInt(PAGES),
-            object);
+        tell(worker, random.nextInt(3) == 0 ? "removed" : "stored", random.nextInt(PAGES), object);
         var what = "step " + step + ", " + complete() + " pages";
         Polling.until("Dynamo, " + what, LIMIT, () -> theirsFinds(theirs) == complete());
         Polling.until("ours, " + what, LIMIT, () -> found(oursOf(ours)) == complete());

@@ -168,9 +168,7 @@ public final class RouterCard {
             .indexing()
             .with(
                 new RouterSettings.SharedCaching(
-                    shared.isOn(),
-                    shared.multiplier(),
-                    own.indexing().sharedCache().events())),
+                    shared.isOn(), shared.multiplier(), own.indexing().sharedCache().events())),
         new RouterSettings.Queueing(
             texts.containsKey(RouterKeys.QUEUE_THRESHOLD.name())
                 ? asked.queueing().threshold()

@@ -107,8 +107,7 @@ class RouterCardTest {
   void aCardSaysWhatASharedCacheIsWorthAndTheRouterWhereItHearsOfIt() {
     var own =
         OWN.with(
-            OWN.indexing()
-                .with(new RouterSettings.SharedCaching(false, 0, "tcp://mooncake:5557")));
+            OWN.indexing().with(new RouterSettings.SharedCaching(false, 0, "tcp://mooncake:5557")));
     var card = Map.of("shared_cache_type", "hicache", "shared_cache_multiplier", 0.25);
 
     var reading = RouterCard.read(Map.of("router_mode", "k_v", "kv_router_config", card), own);

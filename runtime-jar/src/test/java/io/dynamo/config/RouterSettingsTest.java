@@ -125,7 +125,9 @@ class RouterSettingsTest {
         .isEqualTo(new RouterSettings.SharedCaching(true, 0, "tcp://mooncake:5557"));
 
     var loadAware =
-        read(Map.of("dynamo.router.shared-cache-type", "hicache", "dynamo.router.load-aware", "true"));
+        read(
+            Map.of(
+                "dynamo.router.shared-cache-type", "hicache", "dynamo.router.load-aware", "true"));
     assertThat(loadAware.indexing().sharedCache().isOn()).isFalse();
   }
 

@@ -11,6 +11,8 @@ public interface HicacheCards {
   /** The name under which a card's {@code runtime_data} says it. */
   String NAME = "sglang_hicache_mooncake";
 
-  /** What the workers of {@code endpoint} say, as JSON has it; nothing of those that say nothing. */
+  /**
+   * What the workers of {@code endpoint} say, as JSON has it; nothing of those that say nothing.
+   */
   List<Object> hicache(EndpointId endpoint);
 }

@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Hears Mooncake's master and keeps an index by what it tells. A message is an empty topic, a number
- * of eight bytes, big-endian, that rises by one, and the events. The master repeats nothing: when a
- * number is missing, or there has been no connection for a while, what is known may be gone, and is
- * forgotten. On the stream's thread.
+ * Hears Mooncake's master and keeps an index by what it tells. A message is an empty topic, a
+ * number of eight bytes, big-endian, that rises by one, and the events. The master repeats nothing:
+ * when a number is missing, or there has been no connection for a while, what is known may be gone,
+ * and is forgotten. On the stream's thread.
  */
 final class HicacheEvents implements RawStreams.Listener {
   private static final System.Logger LOG = System.getLogger(HicacheEvents.class.getName());
@@ -57,7 +57,9 @@ final class HicacheEvents implements RawStreams.Listener {
       room &= index.apply(event);
     }
     if (!room) {
-      warn("it has more than %d pages; no more are learned of until some go".formatted(index.size()));
+      warn(
+          "it has more than %d pages; no more are learned of until some go"
+              .formatted(index.size()));
     }
   }
 

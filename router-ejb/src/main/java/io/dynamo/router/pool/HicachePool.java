@@ -156,7 +156,10 @@ final class HicachePool implements SharedPool {
     if (!why.equals(complaint)) {
       complaint = why;
       LOG.log(
-          Level.WARNING, "the shared cache of the workers of {0} does not count: {1}", endpoint, why);
+          Level.WARNING,
+          "the shared cache of the workers of {0} does not count: {1}",
+          endpoint,
+          why);
     }
   }
 

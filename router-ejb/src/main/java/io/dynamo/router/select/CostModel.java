@@ -39,8 +39,8 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
 
   /**
    * Blocks of the prompt that each rank need not compute, one array element per rank: the leading
-   * ones that it holds, lower tiers counting what they have beyond the tiers above, and those beyond
-   * its device that all workers share.
+   * ones that it holds, lower tiers counting what they have beyond the tiers above, and those
+   * beyond its device that all workers share.
    *
    * @param shared empty where workers share nothing
    */

@@ -14,7 +14,8 @@ import org.msgpack.core.MessagePack;
 /** Stores of Mooncake that tell what a test says, on its thread. */
 final class FakeStreams implements RawStreams {
   /** A change of an object; null is left out. */
-  record Change(String type, @Nullable String key, @Nullable String tenant, @Nullable String medium) {
+  record Change(
+      String type, @Nullable String key, @Nullable String tenant, @Nullable String medium) {
     static Change stored(String key) {
       return new Change("stored", key, "default", "cpu");
     }

@@ -13,8 +13,8 @@ import java.util.stream.StreamSupport;
 
 /**
  * What Dynamo 1.6.1's frontend was seen to look for: cards of workers, and for each the keys of a
- * prompt's objects, of which one at a time was missing. {@code golden/hicache/README.md} says how it
- * was recorded.
+ * prompt's objects, of which one at a time was missing. {@code golden/hicache/README.md} says how
+ * it was recorded.
  */
 final class HicacheCapture {
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -69,9 +69,7 @@ class HicacheKeysTest {
   void theCaptureHasEveryKindOfLayout() {
     var layouts = cardsOfFoundPages().map(card -> HicacheLayout.read(card.card())).toList();
     assertThat(layouts).extracting(HicacheLayout::drafting).contains(true, false);
-    assertThat(layouts)
-        .extracting(layout -> layout.suffixes().size())
-        .contains(1, 2, 3, 4, 8);
+    assertThat(layouts).extracting(layout -> layout.suffixes().size()).contains(1, 2, 3, 4, 8);
     assertThat(layouts)
         .extracting(HicacheLayout::prefix)
         .contains("", "_", "tag_", "tag_model_", "Qwen-Qwen3-0.6B_");

@@ -36,9 +36,7 @@ class HicachePoolTest {
   }
 
   private long failures() {
-    return metrics
-        .counter(RouterMetrics.SHARED_CACHE_ERRORS, new Label("router_id", "r"))
-        .value();
+    return metrics.counter(RouterMetrics.SHARED_CACHE_ERRORS, new Label("router_id", "r")).value();
   }
 
   private static Change[] stored(int... pages) {

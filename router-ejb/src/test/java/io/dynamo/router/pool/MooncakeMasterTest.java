@@ -70,7 +70,14 @@ class MooncakeMasterTest {
     try (var streams =
             new ZmqRawStreams(
                 new EventSettings(
-                    EventSettings.Plane.LOCAL, "127.0.0.1", null, 1000, 1 << 20, 1000, 1 << 20, null));
+                    EventSettings.Plane.LOCAL,
+                    "127.0.0.1",
+                    null,
+                    1000,
+                    1 << 20,
+                    1000,
+                    1 << 20,
+                    null));
         var pool =
             new HicachePools(_ -> List.of(CARD.card()), streams, metrics, "r")
                 .open(ENDPOINT, "tcp://127.0.0.1:" + events)) {

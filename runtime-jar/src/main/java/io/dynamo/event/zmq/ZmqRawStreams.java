@@ -82,8 +82,7 @@ public final class ZmqRawStreams implements RawStreams {
           new Running(
               new SocketLoop("raw-zmq-receive"),
               new ZmqSockets(settings),
-              Executors.newThreadPerTaskExecutor(
-                  Thread.ofVirtual().name("raw-zmq-", 0).factory()));
+              Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("raw-zmq-", 0).factory()));
       running = on;
     }
     return on;

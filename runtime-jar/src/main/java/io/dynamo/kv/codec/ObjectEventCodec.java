@@ -93,8 +93,7 @@ public final class ObjectEventCodec {
     }
     return switch (type) {
       case "stored" -> new ObjectEvent.Stored(whose, key, medium(medium));
-      case "removed" ->
-          new ObjectEvent.Removed(whose, key, medium == null ? null : medium(medium));
+      case "removed" -> new ObjectEvent.Removed(whose, key, medium == null ? null : medium(medium));
       default -> null;
     };
   }

@@ -30,8 +30,7 @@ class ZmqRawStreamsTest {
       metrics.counter(new MetricName("dropped_total", "Messages that were dropped."));
   private final ZContext peers = new ZContext();
   private final ZmqRawStreams streams =
-      new ZmqRawStreams(
-          TestSettings.with(Map.of("dynamo.event.zmq.max-message", "64KiB")).event());
+      new ZmqRawStreams(TestSettings.with(Map.of("dynamo.event.zmq.max-message", "64KiB")).event());
 
   @AfterEach
   void closeAll() {

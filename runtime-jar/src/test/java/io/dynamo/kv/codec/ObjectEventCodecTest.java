@@ -56,7 +56,8 @@ class ObjectEventCodecTest {
 
   @Test
   void whatAMasterWasHeardToTellIsRead() throws IOException {
-    var keys = "Qwen-Qwen3-0.6B_692b59fe36c858e9887be6dc9afc6ee2d9d5ce1cb9e45d19384072baf4dceb64_0_";
+    var keys =
+        "Qwen-Qwen3-0.6B_692b59fe36c858e9887be6dc9afc6ee2d9d5ce1cb9e45d19384072baf4dceb64_0_";
     List<List<ObjectEvent>> told = new ArrayList<>();
     try (var in = getClass().getResourceAsStream("/golden/mooncake/object-events.hex")) {
       var text = new String(Objects.requireNonNull(in).readAllBytes(), StandardCharsets.US_ASCII);
