@@ -9,9 +9,6 @@ import io.dynamo.metrics.Histogram;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.router.pool.PoolHits;
-import io.dynamo.router.pool.SharedPool;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,36 +20,10 @@ import org.junit.jupiter.api.Test;
 class SharedPoolRoutingTest extends RouterHarness {
   private static final String EVENTS = "tcp://mooncake:5557";
 
-  /** A pool that holds the blocks that a test says, of any prompt. */
-  private final class Pool implements SharedPool {
-    private final boolean[] held;
-    private final List<String> told = new ArrayList<>();
-
-    Pool(boolean... held) {
-      this.held = held;
-      pools =
-          (endpoint, events) -> {
-            assertThat(endpoint).isEqualTo(ENDPOINT);
-            told.add("opened " + events);
-            return this;
-          };
-    }
-
-    @Override
-    public PoolHits find(int[] tokenIds, int blockTokens) {
-      told.add("asked");
-      return PoolHits.of(held);
-    }
-
-    @Override
-    public void cardsChanged() {
-      told.add("cards");
-    }
-
-    @Override
-    public void close() {
-      told.add("closed");
-    }
+  private FakePool pool(boolean... held) {
+    var pool = new FakePool(held);
+    pools = pool;
+    return pool;
   }
 
   private static RouterSettings shared(double multiplier) {
@@ -74,7 +45,7 @@ class SharedPoolRoutingTest extends RouterHarness {
 
   @Test
   void blocksBeyondTheDeviceTakeTheirPartOffTheCost() {
-    var pool = new Pool(blocks(1, 9, 10));
+    var pool = pool(blocks(1, 9, 10));
     workers.set(1, 2);
     try (var router = router(shared(0.5))) {
       router.prepare(ENDPOINT);
@@ -95,9 +66,9 @@ class SharedPoolRoutingTest extends RouterHarness {
       assertThat(warm.sharedOverlap()).as("from the fifth block on").isEqualTo(5);
       assertThat(warm.sharedTerm()).isEqualTo(2.5);
       assertThat(warm.cost()).isEqualTo(10.5 - 4 - 2.5 + 10);
-      assertThat(pool.told).contains("opened " + EVENTS, "asked");
+      assertThat(pool.told()).contains("opened " + EVENTS, "asked");
     }
-    assertThat(pool.told).last().isEqualTo("closed");
+    assertThat(pool.told()).last().isEqualTo("closed");
   }
 
   @Test
@@ -105,7 +76,7 @@ class SharedPoolRoutingTest extends RouterHarness {
     workers.set(1, 2);
     var cached = prompt(0, 40);
     assertThat(chosenBesideLoad(RouterSettings.of(Mode.KV), cached)).isEqualTo(2);
-    assertThat(new Pool(blocks(0, 10, 10))).isNotNull();
+    assertThat(pool(blocks(0, 10, 10))).isNotNull();
     assertThat(chosenBesideLoad(shared(0), cached)).as("worth nothing").isEqualTo(2);
     assertThat(chosenBesideLoad(shared(1), cached)).as("as good as one's own").isEqualTo(1);
   }
@@ -125,7 +96,7 @@ class SharedPoolRoutingTest extends RouterHarness {
 
   @Test
   void theCreditNeverExceedsTheWork() {
-    assertThat(new Pool(blocks(0, 10, 10))).isNotNull();
+    assertThat(pool(blocks(0, 10, 10))).isNotNull();
     workers.set(1);
     try (var router = router(shared(1))) {
       try (var decision = router.route(request(prompt(0, 40)))) {
@@ -137,31 +108,31 @@ class SharedPoolRoutingTest extends RouterHarness {
 
   @Test
   void promptsThatAreCachedApartAreNotLookedFor() {
-    var pool = new Pool(blocks(0, 2, 2));
+    var pool = pool(blocks(0, 2, 2));
     workers.set(1);
     try (var router = router(shared(0.5))) {
       routed(router, HintsReaderTest.read(RoutePhase.DECODE, null, Map.of("cache_salt", "s")));
       routed(router, HintsReaderTest.read(RoutePhase.DECODE, null, Map.of("lora_name", "a")));
-      assertThat(pool.told).containsExactly("opened " + EVENTS);
+      assertThat(pool.told()).containsExactly("opened " + EVENTS);
       assertThat(candidate(router.recent(1).getFirst(), 0).sharedOverlap()).isZero();
       routed(router, RouteHints.NONE);
-      assertThat(pool.told).last().isEqualTo("asked");
+      assertThat(pool.told()).last().isEqualTo("asked");
       assertThat(candidate(router.recent(1).getFirst(), 0).sharedOverlap()).isEqualTo(2);
     }
   }
 
   @Test
   void newsOfCardsReachThePoolOfARouterThatStays() {
-    var pool = new Pool();
+    var pool = pool();
     workers.set(1);
     try (var router = router(shared(0.5))) {
       router.prepare(ENDPOINT);
-      assertThat(pool.told).containsExactly("opened " + EVENTS);
+      assertThat(pool.told()).containsExactly("opened " + EVENTS);
       router.prepare(ENDPOINT);
-      assertThat(pool.told).last().isEqualTo("cards");
+      assertThat(pool.told()).last().isEqualTo("cards");
       profile = new EndpointProfile("m", false, Map.of());
       router.prepare(ENDPOINT);
-      assertThat(pool.told.subList(2, pool.told.size()))
+      assertThat(pool.told().subList(2, pool.told().size()))
           .containsExactlyInAnyOrder("opened " + EVENTS, "closed");
     }
   }
@@ -185,7 +156,7 @@ class SharedPoolRoutingTest extends RouterHarness {
   void whatIsFoundIsMeasuredAsDynamoDoes() {
     var recorded = new Recorder();
     metrics.attach(recorded);
-    assertThat(new Pool(blocks(1, 3, 4))).isNotNull();
+    assertThat(pool(blocks(1, 3, 4))).isNotNull();
     workers.set(1);
     try (var router = router(shared(0.5))) {
       router.prepare(ENDPOINT);

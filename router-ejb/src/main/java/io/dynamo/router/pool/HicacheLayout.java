@@ -25,17 +25,17 @@ record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<Strin
     suffixes = List.copyOf(suffixes);
   }
 
+  /** Whether it is kept in a store that tells what is in it. */
+  static boolean isInMooncake(Map<?, ?> card) {
+    return required(card, "backend", String.class).equals(MOONCAKE);
+  }
+
   /**
    * Reads what a worker says of itself.
    *
    * @throws IllegalArgumentException saying what of it makes no sense
    */
   static HicacheLayout read(Map<?, ?> card) {
-    var backend = required(card, "backend", String.class);
-    if (!backend.equals(MOONCAKE)) {
-      throw new IllegalArgumentException(
-          "its backend is %s, and only %s tells what is in it".formatted(backend, MOONCAKE));
-    }
     int pageTokens = count(card, "page_size");
     if (pageTokens == 0) {
       throw new IllegalArgumentException("its page_size is 0");

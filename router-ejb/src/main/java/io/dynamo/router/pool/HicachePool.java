@@ -4,11 +4,13 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,7 +39,7 @@ final class HicachePool implements SharedPool {
   private final RawStreams streams;
   private final Metrics.Counter failures;
   private volatile @Nullable Heard heard; // written under this
-  private String complaint = ""; // this and below: guarded by this
+  private Set<String> complaints = Set.of(); // this and below: guarded by this
   private boolean closed;
 
   /**
@@ -87,7 +89,7 @@ final class HicachePool implements SharedPool {
     if (closed) {
       return;
     }
-    var wanted = source();
+    var wanted = source(complaints());
     var now = heard;
     if (!Objects.equals(now == null ? null : now.source, wanted)) {
       stop();
@@ -115,14 +117,19 @@ final class HicachePool implements SharedPool {
         new AtomicBoolean());
   }
 
-  /** Null, with the reason in the log, where there is no one store that all workers name. */
-  private @Nullable Source source() {
+  /** Null where there is no one store that all workers name. */
+  private @Nullable Source source(Consumer<String> complain) {
     var layouts = new LinkedHashSet<HicacheLayout>();
     var places = new LinkedHashSet<String>();
+    boolean elsewhere = false;
     for (var card : cards.hicache(endpoint)) {
       try {
         if (!(card instanceof Map<?, ?> map)) {
           throw new IllegalArgumentException("it is no map");
+        }
+        if (!HicacheLayout.isInMooncake(map)) {
+          elsewhere = true;
+          continue;
         }
         layouts.add(HicacheLayout.read(map));
         var place = HicacheLayout.events(map);
@@ -130,37 +137,40 @@ final class HicachePool implements SharedPool {
           places.add(place);
         }
       } catch (IllegalArgumentException e) {
-        complain("a model card does not say how it is kept: " + e.getMessage());
+        complain.accept("a model card does not say how it is kept: " + e.getMessage());
       }
     }
-    if (layouts.size() > 1) {
-      complain("their model cards differ in how it is kept; all must keep it alike");
+    if (layouts.isEmpty()) {
+      return null;
+    }
+    if (layouts.size() > 1 || elsewhere) {
+      complain.accept("their model cards differ in how it is kept; all must keep it alike");
       return null;
     }
     var known = events == null ? places : Set.of(events);
-    if (layouts.isEmpty() || known.isEmpty()) {
-      return null;
-    }
     if (known.size() > 1) {
-      complain(
+      complain.accept(
           "their model cards name several places that tell of it: "
               + String.join(", ", known)
               + "; set dynamo.router.shared-cache-events");
-      return null;
     }
-    return new Source(layouts.getFirst(), known.iterator().next());
+    return known.size() == 1 ? new Source(layouts.getFirst(), known.iterator().next()) : null;
   }
 
-  /** Logs what has not been logged last. */
-  private void complain(String why) {
-    if (!why.equals(complaint)) {
-      complaint = why;
-      LOG.log(
-          Level.WARNING,
-          "the shared cache of the workers of {0} does not count: {1}",
-          endpoint,
-          why);
-    }
+  /** Logs what was not wrong with the cards before. */
+  private Consumer<String> complaints() {
+    var before = complaints;
+    var now = new HashSet<String>();
+    complaints = now;
+    return why -> {
+      if (now.add(why) && !before.contains(why)) {
+        LOG.log(
+            Level.WARNING,
+            "the shared cache of the workers of {0} does not count: {1}",
+            endpoint,
+            why);
+      }
+    };
   }
 
   private void stop() {

@@ -88,8 +88,6 @@ class HicacheKeysTest {
 
   @ParameterizedTest
   @CsvSource({
-    "backend, nixl",
-    "backend,",
     "page_size, 0",
     "page_size, -1",
     "page_size, 1.5",

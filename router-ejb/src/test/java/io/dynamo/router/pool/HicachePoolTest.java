@@ -227,8 +227,22 @@ class HicachePoolTest {
 
       cards.set(1, other("backend", "nixl"));
       pool.cardsChanged();
-      assertThat(streams.followed()).as("the others still agree").containsExactly(STORE);
-      assertThat(warnings).hasSize(3).last().asString().contains("backend is nixl");
+      assertThat(streams.followed()).as("one of them keeps it elsewhere").isEmpty();
+      assertThat(warnings).as("as before").hasSize(3).last().asString().contains("differ");
+      cards.set(1, other("page_size", null));
+      cards.add("nonsense");
+      pool.cardsChanged();
+      pool.cardsChanged();
+      assertThat(streams.followed()).as("the others agree").containsExactly(STORE);
+      assertThat(warnings.subList(3, warnings.size()))
+          .hasSize(2)
+          .anySatisfy(it -> assertThat(it).contains("page_size is null"))
+          .anySatisfy(it -> assertThat(it).contains("no map"));
+      cards.clear();
+      cards.add(HicacheCapture.card("otherbackend").card());
+      pool.cardsChanged();
+      assertThat(streams.followed()).as("all keep it elsewhere").isEmpty();
+      assertThat(warnings).hasSize(5);
     } finally {
       log.removeHandler(handler);
     }

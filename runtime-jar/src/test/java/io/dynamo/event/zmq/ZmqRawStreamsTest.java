@@ -12,6 +12,7 @@ import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
@@ -160,12 +161,19 @@ class ZmqRawStreamsTest {
 
   @Test
   void nothingIsFollowedOnceTheStreamsAreClosed() {
+    var before = Thread.getAllStackTraces().keySet();
     var ear = new Ear();
     var following = follow(1, ear);
+    var made = new HashSet<>(Thread.getAllStackTraces().keySet());
+    made.removeAll(before);
+    assertThat(made).extracting(Thread::getName).contains("raw-zmq-receive");
     streams.close();
     following.close();
     assertThatIllegalStateException().isThrownBy(() -> follow(1, ear));
-    assertThat(Thread.getAllStackTraces().keySet())
-        .noneMatch(thread -> thread.getName().startsWith("raw-zmq-receive"));
+    Until.holds(
+        () ->
+            made.stream()
+                .filter(Thread::isAlive)
+                .noneMatch(thread -> thread.getName().contains("-zmq-")));
   }
 }
