@@ -35,6 +35,7 @@ final class ExplanationJson {
     overlap.put("device", candidate.deviceOverlap());
     overlap.put("host", candidate.hostOverlap());
     overlap.put("disk", candidate.diskOverlap());
+    overlap.put("shared", candidate.sharedOverlap());
     json.put("overlap_blocks", overlap);
     var load = new LinkedHashMap<String, Object>();
     load.put("prefill_tokens", candidate.prefillTokens());
@@ -46,6 +47,7 @@ final class ExplanationJson {
     var terms = new LinkedHashMap<String, Object>();
     terms.put("prefill", candidate.prefillTerm());
     terms.put("credit", candidate.creditTerm());
+    terms.put("shared", candidate.sharedTerm());
     terms.put("decode", candidate.decodeTerm());
     json.put("terms", terms);
     json.put("cost", candidate.cost());

@@ -47,6 +47,7 @@ class ExplainServletTest {
                   2,
                   1,
                   0,
+                  6,
                   100,
                   7,
                   3,
@@ -54,8 +55,9 @@ class ExplainServletTest {
                   new RouteExplanation.Report(9L, null, null, 3_000_000, true),
                   8.5,
                   2.75,
+                  3,
                   10,
-                  15.75)));
+                  12.75)));
 
   private static final class Kept implements RouteExplanations {
     private final boolean remote;
@@ -161,7 +163,9 @@ class ExplainServletTest {
     assertThat(reported.path("used").booleanValue()).isTrue();
     assertThat(json.path("queued_ms").doubleValue()).isEqualTo(0.5);
     assertThat(candidate.path("terms").path("credit").doubleValue()).isEqualTo(2.75);
-    assertThat(candidate.path("cost").doubleValue()).isEqualTo(15.75);
+    assertThat(candidate.path("overlap_blocks").path("shared").intValue()).isEqualTo(6);
+    assertThat(candidate.path("terms").path("shared").doubleValue()).isEqualTo(3);
+    assertThat(candidate.path("cost").doubleValue()).isEqualTo(12.75);
   }
 
   @Test

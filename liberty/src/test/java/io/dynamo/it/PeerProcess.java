@@ -10,6 +10,7 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -17,6 +18,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -84,6 +86,18 @@ final class PeerProcess implements AutoCloseable {
     var all = new HashMap<>(environment);
     all.put("DYN_SYSTEM_PORT", Integer.toString(port));
     return start(name, store, port, command, all);
+  }
+
+  /** A program of ours on Dynamo's own runtime, from this package's resources; returns at once. */
+  static PeerProcess script(String name, Path store, String program, String... arguments)
+      throws IOException {
+    var script = Files.createDirectories(WORK).resolve(name + ".py");
+    try (var source = PeerProcess.class.getResourceAsStream(program)) {
+      Files.write(script, Objects.requireNonNull(source, program).readAllBytes());
+    }
+    var command = new ArrayList<>(List.of(script.toString()));
+    command.addAll(List.of(arguments));
+    return start(name, store, 0, command, Map.of());
   }
 
   /** The same without a status server: its card names local files and no others. */
@@ -203,6 +217,13 @@ final class PeerProcess implements AutoCloseable {
         .filter(series -> Stream.of(labels).allMatch(String.valueOf(series.group(1))::contains))
         .mapToLong(series -> Math.round(Double.parseDouble(series.group(2))))
         .sum();
+  }
+
+  /** Writes a line to its input. */
+  void tell(String line) throws IOException {
+    var input = process.getOutputStream();
+    input.write((line + "\n").getBytes(StandardCharsets.UTF_8));
+    input.flush();
   }
 
   /** What it printed so far. */

@@ -167,6 +167,9 @@ public class RouteBenchmark {
                 (_, _) -> () -> {},
                 Runnable::run),
             new NoIndexes(),
+            (_, _) -> {
+              throw new UnsupportedOperationException("workers share nothing");
+            },
             new Metrics(),
             () -> ThreadLocalRandom.current().nextDouble(),
             System::nanoTime,

@@ -114,14 +114,14 @@ final class DecisionLog implements RouteExplanations {
     private int size;
     private int chosen;
     private WorkerRank[] ranks = {};
-    private int[] counts = {}; // device, host, disk, blocks, added, requests of each candidate
+    private int[] counts = {}; // device, host, disk, shared, blocks, added, requests of each
     private long[] prefillTokens = {};
     private @Nullable ActiveLoad[] reports = {};
     private long[] reportAges = {}; // nanoseconds
-    private double[] terms = {}; // prefill, credit, decode, cost of each candidate
+    private double[] terms = {}; // prefill, credit, shared, decode, cost of each candidate
 
-    private static final int COUNTS = 6;
-    private static final int TERMS = 4;
+    private static final int COUNTS = 7;
+    private static final int TERMS = 5;
 
     synchronized void fill(
         RouteRequest request,
@@ -171,17 +171,19 @@ final class DecisionLog implements RouteExplanations {
       counts[c] = overlaps == null ? 0 : overlaps.device()[from];
       counts[c + 1] = overlaps == null ? 0 : overlaps.host()[from];
       counts[c + 2] = overlaps == null ? 0 : overlaps.disk()[from];
-      counts[c + 3] = loads.blocks()[from];
-      counts[c + 4] = loads.addedBlocks()[from];
-      counts[c + 5] = loads.requests()[from];
+      counts[c + 3] = overlaps == null ? 0 : overlaps.sharedBy(from);
+      counts[c + 4] = loads.blocks()[from];
+      counts[c + 5] = loads.addedBlocks()[from];
+      counts[c + 6] = loads.requests()[from];
       prefillTokens[to] = loads.prefillTokens()[from];
       reported.read(ranks[to], to, reports, reportAges);
       var of = verdict.terms();
       int t = TERMS * to;
       terms[t] = of == null ? 0 : of.prefill()[from];
       terms[t + 1] = of == null ? 0 : of.credit()[from];
-      terms[t + 2] = of == null ? 0 : of.decode()[from];
-      terms[t + 3] = of == null ? 0 : of.cost()[from];
+      terms[t + 2] = of == null ? 0 : of.sharedBy(from);
+      terms[t + 3] = of == null ? 0 : of.decode()[from];
+      terms[t + 4] = of == null ? 0 : of.cost()[from];
     }
 
     /** What is here, if it is of {@code wanted} or that is null. */
@@ -201,15 +203,17 @@ final class DecisionLog implements RouteExplanations {
                 counts[c],
                 counts[c + 1],
                 counts[c + 2],
-                prefillTokens[i],
                 counts[c + 3],
+                prefillTokens[i],
                 counts[c + 4],
                 counts[c + 5],
+                counts[c + 6],
                 report(i),
                 terms[t],
                 terms[t + 1],
                 terms[t + 2],
-                terms[t + 3]));
+                terms[t + 3],
+                terms[t + 4]));
       }
       return new RouteExplanation(
           id,

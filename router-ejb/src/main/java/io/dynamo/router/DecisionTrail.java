@@ -75,6 +75,8 @@ final class DecisionTrail {
     event.candidates = candidates.size();
     event.promptTokens = request.tokenIds().length;
     event.overlapBlocks = chosen.overlapBlocks();
+    var overlaps = chosen.overlaps();
+    event.sharedBlocks = overlaps == null ? 0 : overlaps.sharedBy(i);
     event.prefillTokens = loads.prefillTokens()[i];
     event.activeBlocks = loads.blocks()[i];
     event.requests = loads.requests()[i];

@@ -101,6 +101,13 @@ final class EndpointRouter implements AutoCloseable {
     }
   }
 
+  /** Cards of workers came or went; none speaks for the endpoint that did not before. */
+  void cardsChanged() {
+    if (strategy instanceof PrefixStrategy prefixes) {
+      prefixes.cardsChanged();
+    }
+  }
+
   RouterSettings.Busy thresholds() {
     return eligibility.busy().thresholds();
   }

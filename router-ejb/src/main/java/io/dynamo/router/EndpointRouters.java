@@ -10,6 +10,7 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.pool.SharedPools;
 import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.List;
@@ -61,6 +62,7 @@ public final class EndpointRouters
       WorkerCards cards,
       EventFeed feed,
       IndexPlane indexes,
+      SharedPools pools,
       Metrics metrics,
       DoubleSupplier random,
       LongSupplier nanoClock,
@@ -79,6 +81,7 @@ public final class EndpointRouters
             cards,
             feed,
             indexes,
+            pools,
             metrics,
             random,
             nanoClock,
@@ -134,6 +137,8 @@ public final class EndpointRouters
       if (before != null) {
         before.router().close();
       }
+    } else {
+      before.router().cardsChanged();
     }
   }
 

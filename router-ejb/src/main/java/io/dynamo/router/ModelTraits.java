@@ -7,9 +7,12 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.router.ingest.LoadIntake;
+import io.dynamo.router.pool.HicacheCards;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,18 +23,25 @@ import org.jspecify.annotations.Nullable;
  * What each worker's model cards say of it; one rank and nothing else until a card is there.
  * Written by discovery's thread, read by any.
  */
-public final class ModelTraits implements WorkerCards {
+public final class ModelTraits implements WorkerCards, HicacheCards {
   private record Server(EndpointId endpoint, InstanceId id) {}
 
+  /**
+   * What one worker says for its endpoint.
+   *
+   * @param hicache of the cache that it shares; null is nothing
+   */
+  private record Card(EndpointProfile profile, @Nullable Object hicache) {}
+
   private final Map<Server, WorkerTraits> traits = new ConcurrentHashMap<>();
-  private final Map<EndpointId, Map<InstanceId, EndpointProfile>> profiles = // each oldest first
+  private final Map<EndpointId, Map<InstanceId, Card>> cards = // each oldest first
       new HashMap<>(); // guarded by itself
 
   /**
    * Follows the model cards in {@code discovery} until the result is closed.
    *
    * @param onServed told each endpoint that serves a model, perhaps again, and when another card
-   *     speaks for it; must not block
+   *     speaks for it, or less is said of what its workers share; must not block
    */
   public Discovery.Handle follow(Discovery discovery, Consumer<EndpointId> onServed) {
     return discovery.watch(ModelRecord.class, event -> onEvent(event, onServed));
@@ -42,10 +52,10 @@ public final class ModelTraits implements WorkerCards {
       case DiscoveryEvent.Added<ModelRecord>(var record) -> {
         traits.merge(server(record), added(record), (old, card) -> merged(record, old, card));
         if (record.suffix() == null) {
-          synchronized (profiles) {
-            profiles
+          synchronized (cards) {
+            cards
                 .computeIfAbsent(record.endpoint(), _ -> new LinkedHashMap<>())
-                .put(record.id(), profile(record));
+                .put(record.id(), new Card(profile(record), hicache(record)));
           }
           onServed.accept(record.endpoint());
         }
@@ -67,29 +77,48 @@ public final class ModelTraits implements WorkerCards {
         card.routerConfig());
   }
 
+  private static @Nullable Object hicache(ModelRecord record) {
+    return record.card().runtimeConfig().get("runtime_data") instanceof Map<?, ?> data
+        ? data.get(NAME)
+        : null;
+  }
+
   /** Whether others are left and say something else. */
   private boolean forgets(ModelRecord record) {
-    synchronized (profiles) {
+    synchronized (cards) {
       var before = profile(record.endpoint());
-      var cards = profiles.get(record.endpoint());
-      if (cards == null) {
+      var known = cards.get(record.endpoint());
+      if (known == null) {
         return false;
       }
-      cards.remove(record.id());
-      if (cards.isEmpty()) {
-        profiles.remove(record.endpoint());
+      var card = known.remove(record.id());
+      if (known.isEmpty()) {
+        cards.remove(record.endpoint());
         return false; // whoever comes next says something
       }
-      return !before.equals(profile(record.endpoint()));
+      return !before.equals(profile(record.endpoint())) || (card != null && card.hicache != null);
     }
   }
 
   @Override
   public EndpointProfile profile(EndpointId endpoint) {
-    synchronized (profiles) {
-      var cards = profiles.get(endpoint);
-      return cards == null ? EndpointProfile.UNKNOWN : cards.values().iterator().next();
+    synchronized (cards) {
+      var known = cards.get(endpoint);
+      return known == null ? EndpointProfile.UNKNOWN : known.values().iterator().next().profile;
     }
+  }
+
+  @Override
+  public List<Object> hicache(EndpointId endpoint) {
+    var said = new ArrayList<Object>();
+    synchronized (cards) {
+      for (var card : cards.getOrDefault(endpoint, Map.of()).values()) {
+        if (card.hicache != null) {
+          said.add(card.hicache);
+        }
+      }
+    }
+    return said;
   }
 
   private static Server server(ModelRecord record) {

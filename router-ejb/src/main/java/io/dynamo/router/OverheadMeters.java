@@ -10,6 +10,7 @@ final class OverheadMeters {
 
   private final Metrics.Timer hashing;
   private final Metrics.Timer matching;
+  private final Metrics.Timer sharedCache;
   private final Metrics.Timer scheduling;
   private final Metrics.Timer total;
 
@@ -17,6 +18,7 @@ final class OverheadMeters {
     var label = new Label("router_id", routerId);
     hashing = metrics.timer(RouterMetrics.OVERHEAD_BLOCK_HASHING, label);
     matching = metrics.timer(RouterMetrics.OVERHEAD_FIND_MATCHES, label);
+    sharedCache = metrics.timer(RouterMetrics.OVERHEAD_SHARED_CACHE, label);
     scheduling = metrics.timer(RouterMetrics.OVERHEAD_SCHEDULING, label);
     total = metrics.timer(RouterMetrics.OVERHEAD_TOTAL, label);
   }
@@ -27,6 +29,10 @@ final class OverheadMeters {
 
   void matching(long nanos) {
     matching.record(nanos * SECONDS_PER_MILLI);
+  }
+
+  void sharedCache(long nanos) {
+    sharedCache.record(nanos * SECONDS_PER_MILLI);
   }
 
   void scheduling(long nanos) {

@@ -12,6 +12,8 @@ import io.dynamo.router.index.PredictedIndex;
 import io.dynamo.router.index.RoomIndex;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.load.Work;
+import io.dynamo.router.pool.PoolHits;
+import io.dynamo.router.pool.SharedPool;
 import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.RankSelector;
 import io.dynamo.runtime.EndpointInstances;
@@ -33,6 +35,7 @@ final class PrefixStrategy implements Strategy {
   private final RankSelector selector;
   private final EndpointInstances instances;
   private final CachedPrefixes cached;
+  private final @Nullable SharedPool pool; // null where workers share nothing
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
   private final @Nullable RoomIndex byRoom; // null where no rank's room counts
   private final OverheadMeters overhead;
@@ -44,7 +47,12 @@ final class PrefixStrategy implements Strategy {
   private final Metrics.Counter bestCached;
   private final Metrics.Counter selectedCached;
   private final Metrics.Counter fallbacks;
+  private final Metrics.Timer sharedHitRate;
+  private final Metrics.Timer sharedBeyond;
 
+  /**
+   * @param pool null where workers share nothing
+   */
   PrefixStrategy(
       RouterSettings settings,
       PromptHashing hashing,
@@ -53,6 +61,7 @@ final class PrefixStrategy implements Strategy {
       EndpointInstances instances,
       RankSelector selector,
       CachedPrefixes cached,
+      @Nullable SharedPool pool,
       Metrics metrics,
       OverheadMeters overhead,
       LongSupplier nanoClock) {
@@ -61,6 +70,7 @@ final class PrefixStrategy implements Strategy {
     this.selector = selector;
     this.instances = instances;
     this.cached = cached;
+    this.pool = pool;
     this.overhead = overhead;
     this.nanoClock = nanoClock;
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
@@ -81,6 +91,8 @@ final class PrefixStrategy implements Strategy {
             ? new RoomIndex(metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS)::add)
             : null;
     this.fallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
+    this.sharedHitRate = metrics.timer(RouterMetrics.SHARED_CACHE_HIT_RATE, labels.of());
+    this.sharedBeyond = metrics.timer(RouterMetrics.SHARED_CACHE_BEYOND_BLOCKS, labels.of());
   }
 
   @Override
@@ -107,6 +119,13 @@ final class PrefixStrategy implements Strategy {
     }
   }
 
+  /** The workers' model cards may say something else of what they share. */
+  void cardsChanged() {
+    if (pool != null) {
+      pool.cardsChanged();
+    }
+  }
+
   private static List<InstanceId> gone(List<InstanceId> known, Set<InstanceId> live) {
     return known.stream().filter(worker -> !live.contains(worker)).toList();
   }
@@ -119,13 +138,18 @@ final class PrefixStrategy implements Strategy {
   @Override
   public void close() {
     cached.close();
+    if (pool != null) {
+      pool.close();
+    }
   }
 
   private final class PrefixPlan implements Plan {
+    private final RouteRequest request;
     private final BlockHashes hashes;
     private final CostModel.Prompt prompt;
     private final Work work;
     private CachedPrefixes.Found found = CachedPrefixes.Found.NOTHING;
+    private PoolHits shared = PoolHits.NONE;
     private OverlapScores guesses = OverlapScores.NONE;
     private OverlapScores guessesByRoom = OverlapScores.NONE;
     private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
@@ -134,6 +158,7 @@ final class PrefixStrategy implements Strategy {
     private int most;
 
     PrefixPlan(RouteRequest request) {
+      this.request = request;
       var hints = request.hints();
       var tracking = settings.tracking();
       long begin = nanoClock.getAsLong();
@@ -188,8 +213,15 @@ final class PrefixStrategy implements Strategy {
         looked = true;
         lookedAt = begin;
         overhead.matching(nanoClock.getAsLong() - begin);
+        if (pool != null) {
+          shared = share(pool);
+        }
       }
-      overlaps = new CostModel.Overlaps(new int[candidates.size()]);
+      int size = candidates.size();
+      overlaps =
+          pool == null
+              ? new CostModel.Overlaps(new int[size])
+              : new CostModel.Overlaps(new int[size], new int[size], new int[size], new int[size]);
       var device = overlaps.device();
       most = 0;
       for (int i = 0; i < device.length; i++) {
@@ -207,6 +239,25 @@ final class PrefixStrategy implements Strategy {
         overlaps.host()[i] -= lessHost;
         overlaps.disk()[i] = Math.max(0, overlaps.disk()[i] - (beyond - lessHost));
       }
+      for (int i = 0; i < overlaps.shared().length; i++) {
+        overlaps.shared()[i] = shared.beyond(device[i]);
+      }
+    }
+
+    private static boolean isNone(@Nullable String name) {
+      return name == null || name.isEmpty();
+    }
+
+    /** Pages are named by their tokens alone: what is cached apart is not looked for. */
+    private PoolHits share(SharedPool with) {
+      var hints = request.hints();
+      long begin = nanoClock.getAsLong();
+      var hits =
+          isNone(hints.cacheSalt()) && isNone(hints.loraName())
+              ? with.find(request.tokenIds(), request.blockTokens())
+              : PoolHits.NONE;
+      overhead.sharedCache(nanoClock.getAsLong() - begin);
+      return hits;
     }
 
     @Override
@@ -232,6 +283,12 @@ final class PrefixStrategy implements Strategy {
       if (held < most) {
         nonMaxOverlap.increment();
         blocksLost.record((most - held) * UNIT);
+      }
+      if (pool != null) {
+        if (hashes.length() > 0) {
+          sharedHitRate.record((long) (shared.total() * (double) UNIT / hashes.length()));
+        }
+        sharedBeyond.record(shared.beyond(held) * UNIT);
       }
       if (byRoom != null && traits.totalBlocks() > 0) {
         return byRoom.placed(rank, hashes, traits.totalBlocks());

@@ -45,6 +45,10 @@ final class RouteEvent extends Event {
   @Label("Overlap Blocks")
   int overlapBlocks;
 
+  @Label("Shared Blocks")
+  @Description("Beyond those, that all workers can fetch")
+  int sharedBlocks;
+
   @Label("Prefill Tokens")
   @Description("Booked on the rank before this request, their first output not out")
   long prefillTokens;
@@ -80,7 +84,7 @@ final class RouteEvent extends Event {
 
   /** The same for a log. */
   String line() {
-    return "%s of %s goes to %s/%d of %d candidates: %s, cost %s, %d blocks of %d tokens cached, load %d tokens %d blocks %d requests, reported %d blocks (%s), waited %d us, %d us of it in the queue"
+    return "%s of %s goes to %s/%d of %d candidates: %s, cost %s, %d blocks of %d tokens cached and %d shared, load %d tokens %d blocks %d requests, reported %d blocks (%s), waited %d us, %d us of it in the queue"
         .formatted(
             requestId,
             endpoint,
@@ -91,6 +95,7 @@ final class RouteEvent extends Event {
             cost,
             overlapBlocks,
             promptTokens,
+            sharedBlocks,
             prefillTokens,
             activeBlocks,
             requests,

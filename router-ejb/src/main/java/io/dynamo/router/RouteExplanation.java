@@ -46,6 +46,8 @@ public record RouteExplanation(
    * @param deviceOverlap leading blocks of the prompt on its device
    * @param hostOverlap blocks that follow in host memory
    * @param diskOverlap blocks that follow on disk and farther
+   * @param sharedOverlap blocks after those on its device that all workers can fetch; they need not
+   *     hang together
    * @param prefillTokens booked there, their first output not out
    * @param activeBlocks of requests there
    * @param addedBlocks of this prompt that are not active there
@@ -53,6 +55,7 @@ public record RouteExplanation(
    * @param reported what its worker told last of its load; null when it told nothing of late
    * @param prefillTerm this prompt and what is before it
    * @param creditTerm what is cached takes off it
+   * @param sharedTerm what all workers can fetch takes off it
    * @param decodeTerm active and added blocks
    * @param cost by which it was compared; the least wins
    */
@@ -61,6 +64,7 @@ public record RouteExplanation(
       int deviceOverlap,
       int hostOverlap,
       int diskOverlap,
+      int sharedOverlap,
       long prefillTokens,
       int activeBlocks,
       int addedBlocks,
@@ -68,6 +72,7 @@ public record RouteExplanation(
       @Nullable Report reported,
       double prefillTerm,
       double creditTerm,
+      double sharedTerm,
       double decodeTerm,
       double cost) {}
 

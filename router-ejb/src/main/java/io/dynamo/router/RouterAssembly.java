@@ -15,6 +15,8 @@ import io.dynamo.router.ingest.Replicas;
 import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.ReportedLoads;
+import io.dynamo.router.pool.SharedPool;
+import io.dynamo.router.pool.SharedPools;
 import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.PolicyFile;
 import io.dynamo.router.queue.PolicyProfile;
@@ -45,6 +47,7 @@ final class RouterAssembly {
   private final WorkerCards cards;
   private final EventFeed feed;
   private final IndexPlane indexes;
+  private final SharedPools pools;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
   private final LongSupplier wallNanos;
@@ -65,6 +68,7 @@ final class RouterAssembly {
       WorkerCards cards,
       EventFeed feed,
       IndexPlane indexes,
+      SharedPools pools,
       Metrics metrics,
       DoubleSupplier random,
       LongSupplier nanoClock,
@@ -76,6 +80,7 @@ final class RouterAssembly {
     this.cards = cards;
     this.feed = feed;
     this.indexes = indexes;
+    this.pools = pools;
     this.metrics = metrics;
     this.random = random;
     this.nanoClock = nanoClock;
@@ -271,6 +276,11 @@ final class RouterAssembly {
             serves ? index -> indexes.serve(endpoint, model, index) : null);
   }
 
+  private @Nullable SharedPool pool(EndpointId endpoint, RouterSettings settings) {
+    var shared = settings.indexing().sharedCache();
+    return shared.isOn() ? pools.open(endpoint, shared.events()) : null;
+  }
+
   private Strategy strategy(
       EndpointId endpoint,
       EndpointProfile profile,
@@ -283,8 +293,10 @@ final class RouterAssembly {
             labels(endpoint),
             name(endpoint, profile),
             workers,
-            new RankSelector(settings.costs(), random),
+            new RankSelector(
+                settings.costs(), settings.indexing().sharedCache().multiplier(), random),
             cached(endpoint, profile, settings, workers),
+            pool(endpoint, settings),
             metrics,
             overhead,
             nanoClock)

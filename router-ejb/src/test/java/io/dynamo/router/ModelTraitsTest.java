@@ -12,6 +12,7 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.model.ModelCard;
 import io.dynamo.net.PayloadFormat;
+import io.dynamo.router.pool.HicacheCards;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -173,6 +174,30 @@ class ModelTraitsTest {
       records.tell(new DiscoveryEvent.Lost<>(second));
       assertThat(cards.profile(ENDPOINT)).isEqualTo(EndpointProfile.UNKNOWN);
       assertThat(served).as("nobody is left to be served").containsExactly(ENDPOINT);
+    }
+  }
+
+  @Test
+  void whatWorkersSayOfTheCacheThatTheyShareIsKeptOfEach() {
+    var records = new Records();
+    var cards = new ModelTraits();
+    var served = new ArrayList<EndpointId>();
+    Map<String, Object> store = Map.of("backend", "mooncake");
+    Map<String, Object> data = Map.of("runtime_data", Map.of(HicacheCards.NAME, store));
+    try (var handle = cards.follow(records, served::add)) {
+      assertThat(handle).isNotNull();
+      var silent = card(null, Map.of("runtime_data", Map.of("other", 1)));
+      var sharing = card(new InstanceId(8), null, data, Map.of());
+      records.tell(new DiscoveryEvent.Added<>(silent));
+      records.tell(new DiscoveryEvent.Added<>(card("lora", data)));
+      assertThat(cards.hicache(ENDPOINT)).isEmpty();
+      records.tell(new DiscoveryEvent.Added<>(sharing));
+      assertThat(cards.hicache(ENDPOINT)).containsExactly(store);
+      assertThat(cards.hicache(new EndpointId("ns", "other", "generate"))).isEmpty();
+      served.clear();
+      records.tell(new DiscoveryEvent.Lost<>(sharing));
+      assertThat(cards.hicache(ENDPOINT)).isEmpty();
+      assertThat(served).as("less is said").containsExactly(ENDPOINT);
     }
   }
 

@@ -217,7 +217,13 @@ class RouteExplanationsTest extends RouterHarness {
     logger.addHandler(handler);
     logger.setLevel(Level.FINE);
     RouteExplanation told;
-    try (var router = router(RouterSettings.of(Mode.KV).with(new Busy(0.5, null, null)));
+    pools = new FakePool(true, false, false, false, false, false, false, false, true, true);
+    var shares = new RouterSettings.SharedCaching(true, 0.5, null);
+    try (var router =
+            router(
+                RouterSettings.of(Mode.KV)
+                    .with(new Busy(0.5, null, null))
+                    .with(RouterSettings.Indexing.STANDARD.with(shares)));
         var recording = new Recording()) {
       router.prepare(ENDPOINT);
       stored(1, 0, 1, prompt(0, 32));
@@ -252,6 +258,7 @@ class RouteExplanationsTest extends RouterHarness {
             .orElseThrow();
     assertThat(event.getDouble("cost")).isEqualTo(one.cost());
     assertThat(event.getInt("overlapBlocks")).isEqualTo(one.deviceOverlap()).isEqualTo(8);
+    assertThat(event.getInt("sharedBlocks")).isEqualTo(one.sharedOverlap()).isEqualTo(2);
     assertThat(event.getLong("prefillTokens")).isEqualTo(one.prefillTokens()).isEqualTo(10);
     assertThat(event.getInt("activeBlocks")).isEqualTo(one.activeBlocks());
     assertThat(event.getInt("requests")).isEqualTo(one.requests());
@@ -265,7 +272,7 @@ class RouteExplanationsTest extends RouterHarness {
             "during of " + ENDPOINT,
             told.reason().toUpperCase(Locale.ROOT),
             "cost " + one.cost(),
-            "8 blocks of 42 tokens cached",
+            "8 blocks of 42 tokens cached and 2 shared",
             "load 10 tokens 10 blocks 1 requests",
             "reported 123 blocks (used)",
             "waited " + told.waitedNanos() / 1000 + " us");

@@ -25,6 +25,7 @@ import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.pool.SharedPools;
 import io.dynamo.router.share.FakeIndexPlane;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
@@ -92,6 +93,10 @@ abstract class RouterHarness {
   final FakeInstances workers = new FakeInstances();
   final FakePlane plane = new FakePlane();
   final FakeIndexPlane indexes = new FakeIndexPlane();
+  SharedPools pools =
+      (_, _) -> {
+        throw new AssertionError("workers share nothing");
+      };
   final Metrics metrics = new Metrics();
   LongSupplier nanoClock = System::nanoTime;
   List<RankEvent> next = List.of();
@@ -141,6 +146,7 @@ abstract class RouterHarness {
             NEVER,
             Runnable::run),
         indexes,
+        pools,
         metrics,
         new Random(1)::nextDouble,
         nanoClock,

@@ -143,6 +143,7 @@ public final class RouterCard {
     var costs = asked.costs();
     var tracking = asked.tracking();
     var queueing = own.queueing();
+    var shared = asked.indexing().sharedCache();
     return new RouterSettings(
         asked.mode(),
         new RouterSettings.Costs(
@@ -163,7 +164,11 @@ public final class RouterCard {
             tracking.replicaSync(),
             own.tracking().expiry(),
             tracking.key()),
-        asked.indexing(),
+        asked
+            .indexing()
+            .with(
+                new RouterSettings.SharedCaching(
+                    shared.isOn(), shared.multiplier(), own.indexing().sharedCache().events())),
         new RouterSettings.Queueing(
             texts.containsKey(RouterKeys.QUEUE_THRESHOLD.name())
                 ? asked.queueing().threshold()

@@ -80,14 +80,21 @@ final class RouterKeys {
           oneOf(RouterSettings.SharedCache.class),
           "none",
           none(),
-          "a cache that all workers share; hicache is not supported yet and refused");
+          "a cache that all workers share: hicache is SGLang's in a store of Mooncake");
   static final SettingKey<Double> SHARED_CACHE_MULTIPLIER =
       KEYS.key(
           "dynamo.router.shared-cache-multiplier",
           DECIMAL,
           "",
-          atLeast(0.0),
-          "what a block in the shared cache is worth; without such a cache it changes nothing");
+          between(0.0, 1.0),
+          "what a block in the shared cache is worth, beside 1 on the device; absent: 0.5 with such a cache");
+  static final SettingKey<String> SHARED_CACHE_EVENTS =
+      KEYS.key(
+          "dynamo.router.shared-cache-events",
+          RouterTypes.PUBLISHER,
+          "",
+          none(),
+          "where the store of the shared cache tells what is in it; absent: where the workers' model cards say");
   static final SettingKey<Double> TEMPERATURE =
       KEYS.key(
           "dynamo.router.temperature",

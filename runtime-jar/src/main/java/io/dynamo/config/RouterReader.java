@@ -37,11 +37,6 @@ final class RouterReader {
     var problems = new ArrayList<String>();
     refuse(
         problems,
-        RouterKeys.SHARED_CACHE_TYPE,
-        RouterSettings.SharedCache.NONE,
-        "the master of Mooncake cannot be asked from here");
-    refuse(
-        problems,
         RouterKeys.PREFILL_LOAD_MODEL,
         RouterSettings.PrefillModel.NONE,
         "there is no model of an engine's durations here");
@@ -126,6 +121,16 @@ final class RouterReader {
             : RouterSettings.IndexSharing.NONE;
   }
 
+  private RouterSettings.SharedCaching sharedCache(boolean loadAware) {
+    boolean isOn =
+        !loadAware && from.get(RouterKeys.SHARED_CACHE_TYPE) == RouterSettings.SharedCache.HICACHE;
+    var multiplier = from.optional(RouterKeys.SHARED_CACHE_MULTIPLIER);
+    return new RouterSettings.SharedCaching(
+        isOn,
+        !isOn ? 0 : multiplier == null ? RouterSettings.SharedCaching.MULTIPLIER : multiplier,
+        from.optional(RouterKeys.SHARED_CACHE_EVENTS));
+  }
+
   private static String written(Object value) {
     return value instanceof Enum<?> constant ? SettingType.choice(constant) : value.toString();
   }
@@ -149,7 +154,8 @@ final class RouterReader {
             seconds(from.get(RouterKeys.TTL)),
             optionalSeconds(from.optional(RouterKeys.PREDICTED_TTL)),
             from.get(RouterKeys.APPROXIMATE_CACHE_POLICY),
-            sharing(loadAware)),
+            sharing(loadAware),
+            sharedCache(loadAware)),
         new RouterSettings.Queueing(
             from.get(RouterKeys.QUEUE_THRESHOLD),
             from.get(RouterKeys.QUEUE_POLICY),

@@ -164,13 +164,25 @@ public record RouterSettings(
    * @param predictedTtl of a decision beside events; null is none
    * @param policy how decisions are forgotten, without events
    * @param sharing with events
+   * @param sharedCache what all workers can fetch from beside
    */
   public record Indexing(
       boolean kvEvents,
       Duration ttl,
       @Nullable Duration predictedTtl,
       CachePolicy policy,
-      IndexSharing sharing) {
+      IndexSharing sharing,
+      SharedCaching sharedCache) {
+    /** No cache that workers share. */
+    public Indexing(
+        boolean kvEvents,
+        Duration ttl,
+        @Nullable Duration predictedTtl,
+        CachePolicy policy,
+        IndexSharing sharing) {
+      this(kvEvents, ttl, predictedTtl, policy, sharing, SharedCaching.NONE);
+    }
+
     /** An own index; decisions are forgotten by time. */
     public Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
       this(kvEvents, ttl, predictedTtl, CachePolicy.TTL, IndexSharing.NONE);
@@ -178,6 +190,24 @@ public record RouterSettings(
 
     /** Dynamo's. */
     public static final Indexing STANDARD = new Indexing(true, Duration.ofMinutes(2), null);
+
+    public Indexing with(SharedCaching other) {
+      return new Indexing(kvEvents, ttl, predictedTtl, policy, sharing, other);
+    }
+  }
+
+  /**
+   * A cache that all workers of an endpoint share, beside their own.
+   *
+   * @param isOn whether there is one: SGLang's HiCache in a store of Mooncake
+   * @param multiplier what a block in it is worth, beside 1 on the device
+   * @param events where the store tells what is in it; null is as the workers' cards say
+   */
+  public record SharedCaching(boolean isOn, double multiplier, @Nullable String events) {
+    /** Dynamo's, of a block in such a cache. */
+    public static final double MULTIPLIER = 0.5;
+
+    public static final SharedCaching NONE = new SharedCaching(false, 0, null);
   }
 
   /**

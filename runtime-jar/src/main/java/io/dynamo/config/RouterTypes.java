@@ -39,6 +39,15 @@ final class RouterTypes {
             }
             return value;
           });
+  static final SettingType<String> PUBLISHER =
+      new SettingType<>(
+          "tcp://host:port",
+          text -> {
+            if (!text.matches("tcp://[^\\s/]+:[0-9]{1,5}")) {
+              throw new IllegalArgumentException("is not tcp://host:port");
+            }
+            return text;
+          });
 
   private RouterTypes() {}
 }

@@ -26,6 +26,30 @@ public final class RouterMetrics {
     430467.2100000001
   }; // ms
 
+  private static final double[] SHARES = {
+    0,
+    0.05,
+    0.1,
+    0.15000000000000002,
+    0.2,
+    0.25,
+    0.30000000000000004,
+    0.35000000000000003,
+    0.4,
+    0.45,
+    0.5,
+    0.55,
+    0.6000000000000001,
+    0.65,
+    0.7000000000000001,
+    0.75,
+    0.8,
+    0.8500000000000001,
+    0.9,
+    0.9500000000000001,
+    1
+  };
+
   public static final MetricName EVENTS_APPLIED =
       new MetricName(
           "dynamo_component_kv_cache_events_applied",
@@ -156,27 +180,32 @@ public final class RouterMetrics {
       MetricName.histogram(
           "dynamo_component_router_kv_hit_rate",
           "Share of a prompt's blocks that the chosen rank was believed to hold.",
-          0,
-          0.05,
-          0.1,
-          0.15000000000000002,
-          0.2,
-          0.25,
-          0.30000000000000004,
-          0.35000000000000003,
-          0.4,
-          0.45,
-          0.5,
-          0.55,
-          0.6000000000000001,
-          0.65,
-          0.7000000000000001,
-          0.75,
-          0.8,
-          0.8500000000000001,
-          0.9,
-          0.9500000000000001,
-          1);
+          SHARES);
+  public static final MetricName SHARED_CACHE_HIT_RATE =
+      MetricName.histogram(
+          "dynamo_component_router_shared_cache_hit_rate",
+          "Share of a prompt's blocks that the cache that workers share was believed to hold.",
+          SHARES);
+  public static final MetricName SHARED_CACHE_BEYOND_BLOCKS =
+      MetricName.histogram(
+          "dynamo_component_router_shared_cache_beyond_blocks",
+          "Blocks of a prompt there that follow those on the chosen rank's device.",
+          1,
+          2,
+          4,
+          8,
+          16,
+          32,
+          64,
+          128,
+          256,
+          512,
+          1024,
+          2048);
+  public static final MetricName SHARED_CACHE_ERRORS =
+      new MetricName(
+          "dynamo_router_shared_cache_errors_total",
+          "Times that what was told of the cache that workers share was lost or made no sense.");
   public static final MetricName OVERLAP_BLOCKS_LOST =
       MetricName.histogram(
           "dynamo_component_router_overlap_blocks_lost",
@@ -220,6 +249,11 @@ public final class RouterMetrics {
       MetricName.histogram(
           "dynamo_router_overhead_indexer_find_matches_ms",
           "Time to find out who holds a prompt, in milliseconds.",
+          WAITING);
+  public static final MetricName OVERHEAD_SHARED_CACHE =
+      MetricName.histogram(
+          "dynamo_router_overhead_shared_cache_query_ms",
+          "Time to find out what of a prompt the workers share, in milliseconds.",
           WAITING);
   public static final MetricName OVERHEAD_SCHEDULING =
       MetricName.histogram(

@@ -104,6 +104,20 @@ class RouterCardTest {
   }
 
   @Test
+  void aCardSaysWhatASharedCacheIsWorthAndTheRouterWhereItHearsOfIt() {
+    var own =
+        OWN.with(
+            OWN.indexing().with(new RouterSettings.SharedCaching(false, 0, "tcp://mooncake:5557")));
+    var card = Map.of("shared_cache_type", "hicache", "shared_cache_multiplier", 0.25);
+
+    var reading = RouterCard.read(Map.of("router_mode", "k_v", "kv_router_config", card), own);
+
+    assertThat(reading.ignored()).isEmpty();
+    assertThat(reading.settings().indexing().sharedCache())
+        .isEqualTo(new RouterSettings.SharedCaching(true, 0.25, "tcp://mooncake:5557"));
+  }
+
+  @Test
   void anEmptyCardLeavesTheMode() {
     assertThat(RouterCard.read(Map.of(), OWN).settings().mode())
         .isEqualTo(RouterSettings.Mode.RANDOM);
@@ -130,7 +144,8 @@ class RouterCardTest {
   @CsvSource({
     "router_temperature, -1",
     "router_temperature, warm",
-    "shared_cache_type, hicache",
+    "shared_cache_type, redis",
+    "shared_cache_multiplier, 2",
     "enable_session_prefix_index, true",
     "conditional_disagg_enabled, true",
     "a_later_field, 1",

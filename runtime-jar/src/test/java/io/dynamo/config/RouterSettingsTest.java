@@ -107,6 +107,31 @@ class RouterSettingsTest {
   }
 
   @Test
+  void aBlockOfASharedCacheIsWorthHalfUnlessItIsSaid() {
+    var none = read(Map.of("dynamo.router.shared-cache-multiplier", "0.9"));
+    assertThat(none.indexing().sharedCache()).isEqualTo(RouterSettings.SharedCaching.NONE);
+
+    var unsaid = read(Map.of("dynamo.router.shared-cache-type", "hicache"));
+    assertThat(unsaid.indexing().sharedCache())
+        .isEqualTo(new RouterSettings.SharedCaching(true, 0.5, null));
+
+    var said =
+        environment(
+            Map.of(
+                "DYN_SHARED_CACHE_TYPE", "hicache",
+                "DYN_SHARED_CACHE_MULTIPLIER", "0",
+                "DYN_MOONCAKE_KV_EVENTS_ENDPOINT", "tcp://mooncake:5557"));
+    assertThat(said.indexing().sharedCache())
+        .isEqualTo(new RouterSettings.SharedCaching(true, 0, "tcp://mooncake:5557"));
+
+    var loadAware =
+        read(
+            Map.of(
+                "dynamo.router.shared-cache-type", "hicache", "dynamo.router.load-aware", "true"));
+    assertThat(loadAware.indexing().sharedCache().isOn()).isFalse();
+  }
+
+  @Test
   void thePresetsAndTheOldNameAreUnderstood() {
     var aware = read(Map.of("dynamo.router.load-aware", "true", "dynamo.router.mode", "random"));
     assertThat(aware.mode()).isEqualTo(RouterSettings.Mode.KV);
@@ -171,7 +196,11 @@ class RouterSettingsTest {
     "session-affinity-ttl-secs, 31536001",
     "active-decode-blocks-threshold, 1.1",
     "worker-selection-policy, nope",
-    "shared-cache-type, hicache",
+    "shared-cache-type, redis",
+    "shared-cache-multiplier, 1.1",
+    "shared-cache-multiplier, -0.1",
+    "shared-cache-events, mooncake:5557",
+    "shared-cache-events, ipc:///tmp/events",
     "prefill-load-model, ais",
     "tracking-hash, keyed-xxh3-v1",
     "approximate-cache-policy, fifo",

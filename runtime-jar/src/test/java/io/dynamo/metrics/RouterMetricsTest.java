@@ -58,7 +58,7 @@ class RouterMetricsTest {
         assertThat(name.buckets()).as(name.name()).isEmpty();
       }
     }
-    assertThat(compared).isEqualTo(10);
+    assertThat(compared).isEqualTo(13);
   }
 
   @Test

@@ -39,6 +39,7 @@ import io.dynamo.router.RouteRequest;
 import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.pool.SharedPool;
 import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.health.SystemHealth;
@@ -293,6 +294,7 @@ class FleetFlapTest {
                 traits,
                 new EventFeed(events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
                 new NoIndexes(),
+                (_, _) -> idle(SharedPool.class),
                 metrics,
                 new Random(seed)::nextDouble,
                 System::nanoTime,

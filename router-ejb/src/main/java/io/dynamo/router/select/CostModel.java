@@ -11,13 +11,16 @@ import io.dynamo.router.load.RankLoads;
  * decay    = 1 / (1 + d · (booked prefill − least booked prefill) / this prompt, in blocks)
  * credit   = c · decay · device + host weight · host + disk weight · (disk and farther)
  * decode   = blocks active there + blocks of this prompt that are not
- * cost     = scale · max(0, prefill − credit) + decode + w · requests
+ * shared   = shared weight · blocks beyond those on the device that all workers can fetch
+ * cost     = scale · max(0, prefill − credit − shared) + decode + w · requests
  * </pre>
  *
  * <p>Where workers only decode and prompts are not tracked, what is cached lessens the blocks: cost
- * = max(0, decode − credit) + w · requests.
+ * = max(0, decode − credit − shared) + w · requests.
+ *
+ * @param sharedWeight of a block in a cache that all workers share
  */
-public record CostModel(RouterSettings.Costs weights) {
+public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
   /**
    * What the cost needs to know of the prompt.
    *
@@ -31,28 +34,60 @@ public record CostModel(RouterSettings.Costs weights) {
     }
   }
 
+  private static final int[] NO_BLOCKS = {};
+  private static final double[] NO_TERMS = {};
+
   /**
-   * Leading blocks of the prompt that each rank holds, one array element per rank; lower tiers
-   * count what they have beyond the tiers above.
+   * Blocks of the prompt that each rank need not compute, one array element per rank: the leading
+   * ones that it holds, lower tiers counting what they have beyond the tiers above, and those
+   * beyond its device that all workers share.
+   *
+   * @param shared empty where workers share nothing
    */
-  public record Overlaps(int[] device, int[] host, int[] disk) {
-    /** Nothing is known below the device. */
+  public record Overlaps(int[] device, int[] host, int[] disk, int[] shared) {
+    /** Nothing is shared. */
+    public Overlaps(int[] device, int[] host, int[] disk) {
+      this(device, host, disk, NO_BLOCKS);
+    }
+
+    /** Nothing is known below the device, and nothing is shared. */
     public Overlaps(int[] device) {
       this(device, new int[device.length], new int[device.length]);
     }
+
+    /** What rank {@code i} can fetch from what is shared. */
+    public int sharedBy(int i) {
+      return shared.length == 0 ? 0 : shared[i];
+    }
   }
 
-  /** The terms of the cost, one array element per rank. */
-  public record Terms(double[] prefill, double[] credit, double[] decode, double[] cost) {
-    Terms(int size) {
-      this(new double[size], new double[size], new double[size], new double[size]);
+  /**
+   * The terms of the cost, one array element per rank.
+   *
+   * @param shared empty where workers share nothing
+   */
+  public record Terms(
+      double[] prefill, double[] credit, double[] shared, double[] decode, double[] cost) {
+    Terms(int size, boolean shares) {
+      this(
+          new double[size],
+          new double[size],
+          shares ? new double[size] : NO_TERMS,
+          new double[size],
+          new double[size]);
+    }
+
+    /** What is shared takes off the cost of rank {@code i}. */
+    public double sharedBy(int i) {
+      return shared.length == 0 ? 0 : shared[i];
     }
   }
 
   /** Weighs all ranks against each other. */
   public Terms weigh(Prompt prompt, Overlaps overlaps, RankLoads loads) {
     int n = loads.size();
-    var terms = new Terms(n);
+    boolean shares = overlaps.shared().length > 0;
+    var terms = new Terms(n, shares);
     boolean decays = prompt.tracked() && weights.creditDecay() > 0;
     long least = decays ? least(loads.prefillTokens()) : 0;
     double block = prompt.blockTokens();
@@ -70,16 +105,22 @@ public record CostModel(RouterSettings.Costs weights) {
           weights.overlapScoreCredit() * decay * overlaps.device()[i]
               + weights.hostWeight() * overlaps.host()[i]
               + weights.diskWeight() * overlaps.disk()[i];
+      double shared = shares ? sharedWeight * overlaps.shared()[i] : 0;
       double prefill = prompt.tracked() ? (loads.prefillTokens()[i] + prompt.tokens()) / block : 0;
       double decode = (double) loads.blocks()[i] + loads.addedBlocks()[i];
       double request = weights.activeRequestWeight() * loads.requests()[i];
       terms.prefill[i] = prefill;
       terms.credit[i] = credit;
+      if (shares) {
+        terms.shared[i] = shared;
+      }
       terms.decode[i] = decode;
       terms.cost[i] =
           prompt.decodeOnly() && !prompt.tracked() && weights.overlapScoreCredit() > 0
-              ? Math.max(0, decode - credit) + request
-              : weights.prefillLoadScale() * Math.max(0, prefill - credit) + decode + request;
+              ? Math.max(0, decode - credit - shared) + request
+              : weights.prefillLoadScale() * Math.max(0, prefill - credit - shared)
+                  + decode
+                  + request;
     }
     return terms;
   }

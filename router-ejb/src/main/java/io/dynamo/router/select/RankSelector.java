@@ -12,10 +12,11 @@ public final class RankSelector {
   private final boolean twoTier;
 
   /**
+   * @param sharedWeight of a block in a cache that all workers share
    * @param random uniform in [0, 1); safe for concurrent use
    */
-  public RankSelector(RouterSettings.Costs weights, DoubleSupplier random) {
-    this.costs = new CostModel(weights);
+  public RankSelector(RouterSettings.Costs weights, double sharedWeight, DoubleSupplier random) {
+    this.costs = new CostModel(weights, sharedWeight);
     this.picker =
         new RankPicker(
             weights.temperature(), weights.tieBreak() == RouterSettings.TieBreak.LOAD, random);

@@ -4,6 +4,8 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.event.RawStreams;
+import io.dynamo.event.zmq.ZmqRawStreams;
 import io.dynamo.kv.KvIndexQuery;
 import io.dynamo.kv.KvIndexReply;
 import io.dynamo.kv.KvQuery;
@@ -25,6 +27,7 @@ import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.PlaneKvQueries;
 import io.dynamo.router.ingest.PlaneQuestions;
 import io.dynamo.router.ingest.Recoveries;
+import io.dynamo.router.pool.HicachePools;
 import io.dynamo.router.share.PlaneIndexes;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
@@ -49,6 +52,7 @@ final class RunningRouter
         AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
+  private final RawStreams streams;
   private final EndpointRouters routers;
   private final Discovery.Handle models;
 
@@ -66,6 +70,7 @@ final class RunningRouter
             alarm,
             runtime.blocking(),
             random);
+    streams = new ZmqRawStreams(runtime.settings().event());
     routers =
         new EndpointRouters(
             id,
@@ -87,6 +92,7 @@ final class RunningRouter
                 new PlaneQuestions<>(runtime.client(), indexQueries, runtime.blocking()),
                 runtime::instances,
                 runtime.blocking()),
+            new HicachePools(traits, streams, runtime.metrics(), id),
             runtime.metrics(),
             random,
             System::nanoTime,
@@ -163,5 +169,6 @@ final class RunningRouter
   public void close() {
     models.close();
     routers.close();
+    streams.close();
   }
 }

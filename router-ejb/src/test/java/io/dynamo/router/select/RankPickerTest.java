@@ -17,7 +17,8 @@ class RankPickerTest {
 
   private static double[] shares(RankPicker picker, double[] costs, int[] requests) {
     int n = costs.length;
-    var terms = new CostModel.Terms(new double[n], new double[n], new double[n], costs);
+    var terms =
+        new CostModel.Terms(new double[n], new double[n], new double[0], new double[n], costs);
     var loads = new RankLoads(new long[n], new int[n], new int[n], requests);
     var shares = new double[n];
     for (int i = 0; i < DRAWS; i++) {

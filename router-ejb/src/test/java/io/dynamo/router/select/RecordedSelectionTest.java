@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
  * requests that do not count as work ahead or share no blocks, and generated blocks.
  */
 class RecordedSelectionTest {
-  private static final CostModel COSTS = new CostModel(RouterSettings.Costs.STANDARD);
+  private static final CostModel COSTS = new CostModel(RouterSettings.Costs.STANDARD, 0);
 
   private int costsCompared;
   private int choicesCompared;
@@ -130,7 +130,7 @@ class RecordedSelectionTest {
             .isEqualTo(step.path("logits").path(ranks.get(i).worker().value() + "").doubleValue());
         costsCompared++;
       }
-      var selector = new RankSelector(RouterSettings.Costs.STANDARD, fresh::nextDouble);
+      var selector = new RankSelector(RouterSettings.Costs.STANDARD, 0, fresh::nextDouble);
       var choice = selector.choose(prompt, overlaps, loads, null);
       assertThat(step.path("best").toString())
           .contains("\"" + ranks.get(choice.candidate()).worker().value() + "\"");

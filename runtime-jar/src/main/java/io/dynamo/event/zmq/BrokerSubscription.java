@@ -86,7 +86,13 @@ final class BrokerSubscription implements EventPlane.Subscription {
 
   private final class Connection extends EventConnection {
     Connection(String endpoint, ZMQ.Socket socket) {
-      super(subject, "the broker at " + endpoint, loop, socket, malformed);
+      super(
+          subject.toString(),
+          "the broker at " + endpoint,
+          EventFrames.COUNT,
+          loop,
+          socket,
+          malformed);
     }
 
     @Override

@@ -1,6 +1,5 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
@@ -16,27 +15,31 @@ abstract class EventConnection implements SocketLoop.Source {
   private static final int BATCH = 256; // events read before another connection has its turn
   private static final int LAST_BATCHES = 400; // a publisher that is gone may still be sending
 
-  private final EventSubject subject;
+  private final String what;
   private final String from;
   private final SocketLoop loop;
   private final ZMQ.Socket socket;
   private final Metrics.Counter malformed;
-  private final byte[][] frames = new byte[EventFrames.COUNT][];
+  private final byte[][] frames;
   private boolean warned;
 
   /**
+   * @param what is heard; for the log
    * @param from who is heard, and where; for the log
+   * @param frames of each message
    * @param socket connected
    * @param malformed counts what is dropped
    */
   EventConnection(
-      EventSubject subject,
+      String what,
       String from,
+      int frames,
       SocketLoop loop,
       ZMQ.Socket socket,
       Metrics.Counter malformed) {
-    this.subject = subject;
+    this.what = what;
     this.from = from;
+    this.frames = new byte[frames][];
     this.loop = loop;
     this.socket = socket;
     this.malformed = malformed;
@@ -61,7 +64,7 @@ abstract class EventConnection implements SocketLoop.Source {
         return false;
       }
       try {
-        if (count != EventFrames.COUNT) {
+        if (count != frames.length) {
           throw new IOException("a message of " + count + " frames");
         }
         hear(frames);
@@ -77,7 +80,7 @@ abstract class EventConnection implements SocketLoop.Source {
     var frame = socket.recv(ZMQ.DONTWAIT);
     int count = 0;
     while (frame != null) {
-      if (count < EventFrames.COUNT) {
+      if (count < frames.length) {
         frames[count] = frame;
       }
       count++;
@@ -86,7 +89,7 @@ abstract class EventConnection implements SocketLoop.Source {
     return count;
   }
 
-  private void drop(@Nullable String what) {
+  private void drop(@Nullable String why) {
     malformed.increment();
     if (!warned) {
       warned = true;
@@ -94,8 +97,8 @@ abstract class EventConnection implements SocketLoop.Source {
           Level.WARNING,
           "dropped an event of {0} of {1}: {2}; more of its kind are only counted",
           from,
-          subject,
-          what);
+          what,
+          why);
     }
   }
 

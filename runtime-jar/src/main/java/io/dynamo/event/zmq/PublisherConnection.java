@@ -42,8 +42,9 @@ final class PublisherConnection extends EventConnection {
       Metrics.Counter missed,
       Expected expected) {
     super(
-        subject,
+        subject.toString(),
         "publisher " + Long.toHexString(publisherId) + " at " + endpoint,
+        EventFrames.COUNT,
         loop,
         socket,
         malformed);

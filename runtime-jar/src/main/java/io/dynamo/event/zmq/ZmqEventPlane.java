@@ -11,7 +11,6 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Set;
@@ -29,7 +28,6 @@ import java.util.random.RandomGenerator;
  * again. Safe for concurrent use.
  */
 public final class ZmqEventPlane implements EventPlane {
-  private static final System.Logger LOG = System.getLogger(ZmqEventPlane.class.getName());
   private static final long PUBLISHER_ID_BOUND = 1L << 53;
   private static final Duration BIND_PATIENCE = Duration.ofSeconds(10);
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(6);
@@ -192,35 +190,7 @@ public final class ZmqEventPlane implements EventPlane {
     subscriptions.forEach(ZmqSubscription::close);
     brokered.forEach(BrokerSubscription::close);
     publishers.forEach(ZmqPublisher::close);
-    sending.end();
-    receiving.end();
-    // the context waits for its sockets, and no thread of ours shall carry what the library leaves
-    var ending =
-        Thread.ofPlatform()
-            .daemon()
-            .inheritInheritableThreadLocals(false)
-            .name("event-zmq-end")
-            .start(this::end);
-    try {
-      if (!ending.join(CLOSE_PATIENCE)) {
-        LOG.log(
-            Level.WARNING,
-            "the event plane has not ended within {0} ms; its threads are left behind",
-            CLOSE_PATIENCE.toMillis());
-      }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-    }
+    sockets.closeAfter(CLOSE_PATIENCE, sending, receiving);
     threads.shutdownNow();
-  }
-
-  private void end() {
-    try {
-      if (sending.join(CLOSE_PATIENCE) && receiving.join(CLOSE_PATIENCE)) {
-        sockets.close();
-      }
-    } catch (InterruptedException _) {
-      Thread.currentThread().interrupt();
-    }
   }
 }

@@ -2,6 +2,7 @@ package io.dynamo.event.zmq;
 
 import io.dynamo.config.EventSettings;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
 import org.zeromq.SocketType;
@@ -150,8 +151,49 @@ final class ZmqSockets {
     }
   }
 
+  /**
+   * Ends {@code loops}, whose sockets these are, and then the library's threads; waits for that as
+   * long as {@code patience}.
+   */
+  void closeAfter(Duration patience, SocketLoop... loops) {
+    for (var loop : loops) {
+      loop.end();
+    }
+    // the context waits for its sockets, and no thread of ours shall carry what the library leaves
+    var ending =
+        Thread.ofPlatform()
+            .daemon()
+            .inheritInheritableThreadLocals(false)
+            .name("event-zmq-end")
+            .start(() -> end(patience, loops));
+    try {
+      if (!ending.join(patience)) {
+        LOG.log(
+            Level.WARNING,
+            "the sockets of the event plane have not ended within {0} ms; their threads are left"
+                + " behind",
+            patience.toMillis());
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void end(Duration patience, SocketLoop... loops) {
+    try {
+      for (var loop : loops) {
+        if (!loop.join(patience)) {
+          return;
+        }
+      }
+      close();
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** Ends the library's threads; waits until every socket has been closed. */
-  void close() {
+  private void close() {
     try {
       context.term();
     } catch (ZMQException e) {

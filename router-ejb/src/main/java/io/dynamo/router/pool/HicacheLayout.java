@@ -1,0 +1,124 @@
+package io.dynamo.router.pool;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How SGLang's HiCache cuts prompts into pages and names their objects in Mooncake's store. A page
+ * is there when all its objects are: {@code prefix} {@code hash} {@code suffix}, a suffix for the
+ * keys and one for the values of each rank, or one alone where a model's attention is latent.
+ *
+ * @param pageTokens at least 1
+ * @param drafting whether pages are made of pairs of neighbours, as for models that draft
+ * @param prefix with its separator; empty is none
+ * @param suffixes at least one, at most {@link #MAX_OBJECTS}
+ */
+record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<String> suffixes) {
+  /** Objects of one page; more is believed of nobody. */
+  static final int MAX_OBJECTS = 4096;
+
+  private static final String MOONCAKE = "mooncake";
+
+  HicacheLayout {
+    suffixes = List.copyOf(suffixes);
+  }
+
+  /** Whether it is kept in a store that tells what is in it. */
+  static boolean isInMooncake(Map<?, ?> card) {
+    return required(card, "backend", String.class).equals(MOONCAKE);
+  }
+
+  /**
+   * Reads what a worker says of itself.
+   *
+   * @throws IllegalArgumentException saying what of it makes no sense
+   */
+  static HicacheLayout read(Map<?, ?> card) {
+    int pageTokens = count(card, "page_size");
+    if (pageTokens == 0) {
+      throw new IllegalArgumentException("its page_size is 0");
+    }
+    boolean latent = required(card, "is_mla_model", Boolean.class);
+    boolean split = required(card, "should_split_heads", Boolean.class);
+    int heads = Math.max(1, count(card, "tp_size"));
+    if (split && card.get("tp_lcm_size") != null) {
+      heads = Math.max(heads, count(card, "tp_lcm_size"));
+    }
+    int stages = Math.max(1, count(card, "pp_size"));
+    if ((long) heads * stages > MAX_OBJECTS / 2) {
+      throw new IllegalArgumentException(
+          "its pages are cut into %d × %d ranks, more than %d"
+              .formatted(heads, stages, MAX_OBJECTS / 2));
+    }
+    return new HicacheLayout(
+        pageTokens,
+        required(card, "is_eagle", Boolean.class),
+        prefix(card),
+        latent ? latent(stages) : whole(heads, stages));
+  }
+
+  /** Where a worker says that its store's events are to be had; null is nowhere. */
+  static @Nullable String events(Map<?, ?> card) {
+    return text(card, "kv_events_endpoint");
+  }
+
+  /** An empty tag is none, but an empty prefix is one: SGLang puts its separator behind it. */
+  private static String prefix(Map<?, ?> card) {
+    if (card.get("key_prefix") != null) {
+      return required(card, "key_prefix", String.class) + "_";
+    }
+    var tag = text(card, "extra_backend_tag");
+    return tag == null ? "" : tag + "_";
+  }
+
+  private static List<String> latent(int stages) {
+    if (stages == 1) {
+      return List.of("__k");
+    }
+    var suffixes = new ArrayList<String>();
+    for (int stage = 0; stage < stages; stage++) {
+      suffixes.add("_" + stage + "_k");
+    }
+    return suffixes;
+  }
+
+  private static List<String> whole(int heads, int stages) {
+    var suffixes = new ArrayList<String>();
+    for (int stage = 0; stage < stages; stage++) {
+      for (int head = 0; head < heads; head++) {
+        var rank = stages == 1 ? "_" + head : "_" + head + "_" + stage;
+        suffixes.add(rank + "_k");
+        suffixes.add(rank + "_v");
+      }
+    }
+    return suffixes;
+  }
+
+  private static <T> T required(Map<?, ?> card, String name, Class<T> type) {
+    var value = card.get(name);
+    if (value == null || !type.isInstance(value)) {
+      throw new IllegalArgumentException("its %s is %s".formatted(name, value));
+    }
+    return type.cast(value);
+  }
+
+  private static int count(Map<?, ?> card, String name) {
+    if (card.get(name) instanceof Number number
+        && number.doubleValue() == number.intValue()
+        && number.intValue() >= 0) {
+      return number.intValue();
+    }
+    throw new IllegalArgumentException("its %s is %s".formatted(name, card.get(name)));
+  }
+
+  /** Null where there is none, or an empty one. */
+  private static @Nullable String text(Map<?, ?> card, String name) {
+    var value = card.get(name);
+    if (value != null && !(value instanceof String)) {
+      throw new IllegalArgumentException("its %s is %s".formatted(name, value));
+    }
+    return value instanceof String text && !text.isEmpty() ? text : null;
+  }
+}

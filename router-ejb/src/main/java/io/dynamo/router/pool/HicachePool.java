@@ -1,0 +1,189 @@
+package io.dynamo.router.pool;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.event.RawStreams;
+import io.dynamo.metrics.Metrics;
+import java.lang.System.Logger.Level;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What SGLang's workers of one endpoint keep in a store of Mooncake, by the events of the store's
+ * master. While its workers' cards contradict each other, or none names the store, it holds
+ * nothing. Safe for concurrent use.
+ */
+final class HicachePool implements SharedPool {
+  private static final System.Logger LOG = System.getLogger(HicachePool.class.getName());
+  private static final int FRAMES = 3;
+
+  /** Where to hear of which objects. */
+  private record Source(HicacheLayout layout, String events) {}
+
+  /**
+   * What is heard, and what is known by it.
+   *
+   * @param unfit whether it was told that blocks are no pages
+   */
+  private record Heard(
+      Source source, PageIndex index, RawStreams.Following following, AtomicBoolean unfit) {}
+
+  private final EndpointId endpoint;
+  private final @Nullable String events; // null is as the cards say
+  private final HicacheCards cards;
+  private final RawStreams streams;
+  private final Metrics.Counter failures;
+  private volatile @Nullable Heard heard; // written under this
+  private Set<String> complaints = Set.of(); // this and below: guarded by this
+  private boolean closed;
+
+  /**
+   * @param failures counts messages that are dropped, and times that the store is not heard
+   */
+  HicachePool(
+      EndpointId endpoint,
+      @Nullable String events,
+      HicacheCards cards,
+      RawStreams streams,
+      Metrics.Counter failures) {
+    this.endpoint = endpoint;
+    this.events = events;
+    this.cards = cards;
+    this.streams = streams;
+    this.failures = failures;
+  }
+
+  @Override
+  public PoolHits find(int[] tokenIds, int blockTokens) {
+    var now = heard;
+    if (now == null || now.index.isEmpty()) {
+      return PoolHits.NONE;
+    }
+    if (now.source.layout.pageTokens() != blockTokens) {
+      if (!now.unfit.getAndSet(true)) {
+        LOG.log(
+            Level.WARNING,
+            "the shared cache of the workers of {0} does not count: its pages of {1} tokens are no"
+                + " blocks of {2}",
+            endpoint,
+            now.source.layout.pageTokens(),
+            blockTokens);
+      }
+      return PoolHits.NONE;
+    }
+    var pages = new PageHasher(tokenIds, now.source.layout);
+    var held = new boolean[pages.pages()];
+    for (int i = 0; i < held.length; i++) {
+      held[i] = now.index.holds(pages.next());
+    }
+    return PoolHits.of(held);
+  }
+
+  @Override
+  public synchronized void cardsChanged() {
+    if (closed) {
+      return;
+    }
+    var wanted = source(complaints());
+    var now = heard;
+    if (!Objects.equals(now == null ? null : now.source, wanted)) {
+      stop();
+      if (wanted != null) {
+        heard = follow(wanted);
+      }
+    }
+  }
+
+  private Heard follow(Source source) {
+    var index = new PageIndex(source.layout);
+    var what = "the shared cache of the workers of " + endpoint;
+    var hearing = new HicacheEvents(what + " at " + source.events, index, failures);
+    LOG.log(
+        Level.INFO,
+        "{0} is told of at {1}: pages of {2} tokens, {3} objects each",
+        what,
+        source.events,
+        source.layout.pageTokens(),
+        source.layout.suffixes().size());
+    return new Heard(
+        source,
+        index,
+        streams.follow(what, source.events, FRAMES, failures, hearing),
+        new AtomicBoolean());
+  }
+
+  /** Null where there is no one store that all workers name. */
+  private @Nullable Source source(Consumer<String> complain) {
+    var layouts = new LinkedHashSet<HicacheLayout>();
+    var places = new LinkedHashSet<String>();
+    boolean elsewhere = false;
+    for (var card : cards.hicache(endpoint)) {
+      try {
+        if (!(card instanceof Map<?, ?> map)) {
+          throw new IllegalArgumentException("it is no map");
+        }
+        if (!HicacheLayout.isInMooncake(map)) {
+          elsewhere = true;
+          continue;
+        }
+        layouts.add(HicacheLayout.read(map));
+        var place = HicacheLayout.events(map);
+        if (place != null) {
+          places.add(place);
+        }
+      } catch (IllegalArgumentException e) {
+        complain.accept("a model card does not say how it is kept: " + e.getMessage());
+      }
+    }
+    if (layouts.isEmpty()) {
+      return null;
+    }
+    if (layouts.size() > 1 || elsewhere) {
+      complain.accept("their model cards differ in how it is kept; all must keep it alike");
+      return null;
+    }
+    var known = events == null ? places : Set.of(events);
+    if (known.size() > 1) {
+      complain.accept(
+          "their model cards name several places that tell of it: "
+              + String.join(", ", known)
+              + "; set dynamo.router.shared-cache-events");
+    }
+    return known.size() == 1 ? new Source(layouts.getFirst(), known.iterator().next()) : null;
+  }
+
+  /** Logs what was not wrong with the cards before. */
+  private Consumer<String> complaints() {
+    var before = complaints;
+    var now = new HashSet<String>();
+    complaints = now;
+    return why -> {
+      if (now.add(why) && !before.contains(why)) {
+        LOG.log(
+            Level.WARNING,
+            "the shared cache of the workers of {0} does not count: {1}",
+            endpoint,
+            why);
+      }
+    };
+  }
+
+  private void stop() {
+    var now = heard;
+    heard = null;
+    if (now != null) {
+      now.following.close();
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    closed = true;
+    stop();
+  }
+}

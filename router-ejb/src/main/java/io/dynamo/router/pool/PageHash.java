@@ -1,0 +1,38 @@
+package io.dynamo.router.pool;
+
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a page of a prompt is called: the first half of a SHA-256, which no two pages share by
+ * chance.
+ */
+record PageHash(long first, long second) {
+  /** Characters of a whole hash. */
+  static final int DIGITS = 64;
+
+  private static final int HALF_DIGITS = 2 * Long.BYTES; // of one number
+
+  static PageHash of(byte[] sha256) {
+    var bytes = ByteBuffer.wrap(sha256);
+    return new PageHash(bytes.getLong(), bytes.getLong());
+  }
+
+  /** Reads a whole hash that begins at {@code at}, in lower case; null when there is none. */
+  static @Nullable PageHash read(String text, int at) {
+    if (text.length() - at < DIGITS) {
+      return null;
+    }
+    for (int i = at; i < at + DIGITS; i++) {
+      char digit = text.charAt(i);
+      if (!(digit >= '0' && digit <= '9') && !(digit >= 'a' && digit <= 'f')) {
+        return null;
+      }
+    }
+    return new PageHash(number(text, at), number(text, at + HALF_DIGITS));
+  }
+
+  private static long number(String text, int at) {
+    return Long.parseUnsignedLong(text, at, at + HALF_DIGITS, 16);
+  }
+}

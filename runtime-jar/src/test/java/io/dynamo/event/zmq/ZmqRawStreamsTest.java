@@ -1,0 +1,179 @@
+package io.dynamo.event.zmq;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import io.dynamo.event.RawStreams;
+import io.dynamo.event.Until;
+import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.testing.Heard;
+import io.dynamo.testing.TestSettings;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.concurrent.locks.LockSupport;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.zeromq.SocketType;
+import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
+
+@Timeout(60)
+class ZmqRawStreamsTest {
+  private static final String OTHER = "an unexpected message";
+
+  private final Metrics metrics = new Metrics();
+  private final Metrics.Counter dropped =
+      metrics.counter(new MetricName("dropped_total", "Messages that were dropped."));
+  private final ZContext peers = new ZContext();
+  private final ZmqRawStreams streams =
+      new ZmqRawStreams(TestSettings.with(Map.of("dynamo.event.zmq.max-message", "64KiB")).event());
+
+  @AfterEach
+  void closeAll() {
+    streams.close();
+    peers.close();
+  }
+
+  /** Keeps what it is told, in words. */
+  private static final class Ear implements RawStreams.Listener {
+    final Heard<String> told = new Heard<>();
+
+    @Override
+    public void message(byte[][] frames) throws IOException {
+      var text = new String(frames[1], StandardCharsets.UTF_8);
+      if (text.equals(OTHER)) {
+        throw new IOException("not for us");
+      }
+      told.accept(text);
+    }
+
+    @Override
+    public void up() {
+      told.accept("<up>");
+    }
+
+    @Override
+    public void cut() {
+      told.accept("<cut>");
+    }
+  }
+
+  private ZMQ.Socket publisher() {
+    return peers.createSocket(SocketType.PUB);
+  }
+
+  private RawStreams.Following follow(int port, Ear ear) {
+    return streams.follow("a test", "tcp://127.0.0.1:" + port, 2, dropped, ear);
+  }
+
+  private static void send(ZMQ.Socket publisher, String... frames) {
+    for (int i = 0; i < frames.length; i++) {
+      publisher.send(frames[i], i + 1 < frames.length ? ZMQ.SNDMORE : 0);
+    }
+  }
+
+  /** Repeats it until it is heard: a subscription takes its time to reach a publisher. */
+  private static void greet(ZMQ.Socket publisher, Ear ear) throws InterruptedException {
+    long deadline = System.nanoTime() + Duration.ofSeconds(20).toNanos();
+    while (!ear.told.rest().contains("hello")) {
+      assertThat(System.nanoTime() - deadline).isNegative();
+      send(publisher, "", "hello");
+      LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+    }
+    send(publisher, "", "begin");
+    for (var heard = ear.told.next(); !heard.equals("begin"); heard = ear.told.next()) {
+      assertThat(heard).isEqualTo("hello");
+    }
+  }
+
+  @Test
+  void messagesComeWholeInOrderAndOthersAreCounted() throws InterruptedException {
+    var publisher = publisher();
+    var ear = new Ear();
+    try (var following = follow(publisher.bindToRandomPort("tcp://127.0.0.1"), ear)) {
+      assertThat(following).isNotNull();
+      assertThat(ear.told.next()).isEqualTo("<up>");
+      greet(publisher, ear);
+      send(publisher, "", "a");
+      send(publisher, "one frame");
+      send(publisher, "", OTHER);
+      send(publisher, "", "three", "frames");
+      send(publisher, "any topic", "b");
+      assertThat(ear.told.next(2)).containsExactly("a", "b");
+      assertThat(dropped.value()).isEqualTo(3);
+    }
+  }
+
+  @Test
+  void whoIsClosedHearsNoMoreAndTheOthersGoOn() throws InterruptedException {
+    var publisher = publisher();
+    int port = publisher.bindToRandomPort("tcp://127.0.0.1");
+    var first = new Ear();
+    var second = new Ear();
+    var following = follow(port, first);
+    assertThat(follow(port, second)).isNotNull();
+    first.told.next();
+    second.told.next();
+    greet(publisher, first);
+    greet(publisher, second);
+    following.close();
+    following.close();
+    Until.holds(
+        () -> {
+          first.told.rest();
+          send(publisher, "", "later");
+          LockSupport.parkNanos(Duration.ofMillis(50).toNanos());
+          return first.told.rest().isEmpty();
+        });
+    second.told.rest();
+    send(publisher, "", "last");
+    for (var heard = second.told.next(); !heard.equals("last"); heard = second.told.next()) {
+      assertThat(heard).isEqualTo("later");
+    }
+  }
+
+  @Test
+  void aPublisherThatIsGoneIsToldOfOnceAndHeardWhenItIsBack() throws InterruptedException {
+    var publisher = publisher();
+    int port = publisher.bindToRandomPort("tcp://127.0.0.1");
+    var ear = new Ear();
+    assertThat(follow(port, ear)).isNotNull();
+    assertThat(ear.told.next()).isEqualTo("<up>");
+    publisher.close();
+    assertThat(ear.told.next()).isEqualTo("<cut>");
+    var again = publisher();
+    again.bind("tcp://127.0.0.1:" + port);
+    assertThat(ear.told.next()).isEqualTo("<up>");
+    greet(again, ear);
+  }
+
+  @Test
+  void whatIsNoAddressIsNeverHeard() throws InterruptedException {
+    var ear = new Ear();
+    assertThat(streams.follow("a test", "nowhere", 2, dropped, ear)).isNotNull();
+    assertThat(ear.told.next()).isEqualTo("<cut>");
+  }
+
+  @Test
+  void nothingIsFollowedOnceTheStreamsAreClosed() {
+    var before = Thread.getAllStackTraces().keySet();
+    var ear = new Ear();
+    var following = follow(1, ear);
+    var made = new HashSet<>(Thread.getAllStackTraces().keySet());
+    made.removeAll(before);
+    assertThat(made).extracting(Thread::getName).contains("raw-zmq-receive");
+    streams.close();
+    following.close();
+    assertThatIllegalStateException().isThrownBy(() -> follow(1, ear));
+    Until.holds(
+        () ->
+            made.stream()
+                .filter(Thread::isAlive)
+                .noneMatch(thread -> thread.getName().contains("-zmq-")));
+  }
+}
