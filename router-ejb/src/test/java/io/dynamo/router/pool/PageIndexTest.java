@@ -53,7 +53,7 @@ class PageIndexTest {
       var hash = hashes.get(random.nextInt(hashes.size()));
       var key =
           layout.prefix() + hash + layout.suffixes().get(random.nextInt(layout.suffixes().size()));
-      var medium = Medium.values()[random.nextInt(2)];
+      var medium = random.nextBoolean() ? Medium.MEMORY : Medium.DISK;
       int kind = random.nextInt(400);
       switch (kind < 9 || kind >= 40 ? kind : 9) {
         case 0 -> {
