@@ -12,6 +12,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.WorkerBusyException;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
@@ -28,7 +29,6 @@ import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.Usage;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteHints;
 import io.dynamo.router.RouteRequest;
@@ -361,24 +361,7 @@ class GenerationTest {
 
   private static ServedModel model() {
     var card =
-        new ModelCard(
-            "tiny",
-            "tiny",
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            4096,
-            16,
-            0,
-            Set.of("Chat"),
-            "Tokens",
-            null,
-            List.of(),
-            Map.of());
+        TestCard.named("tiny").build();
     return new ServedModel(card, ENDPOINT, new NoText(), 0);
   }
 
