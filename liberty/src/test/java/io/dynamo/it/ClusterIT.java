@@ -36,7 +36,7 @@ class ClusterIT {
     oracle = OracleText.ofShippedModel();
     started =
         Cluster.Plan.of("cluster", 2)
-            .worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "200ms"))
+            .worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "150ms"))
             .start();
   }
 
@@ -134,7 +134,7 @@ class ClusterIT {
   @Order(4)
   void workerThatDiesBeforeTheFirstTokenIsReplacedUnseen() throws Exception {
     int streams = 16;
-    int tokens = 20;
+    int tokens = 40;
     var cluster = requireNonNull(started);
     cluster.replaceWorker(0, Map.of("DYNAMO_WORKER_PREFILL_PER_TOKEN", "300ms"));
     var frontend = cluster.frontend();

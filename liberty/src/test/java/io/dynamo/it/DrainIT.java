@@ -33,7 +33,7 @@ class DrainIT {
   static void start() throws Exception {
     oracle = OracleText.ofShippedModel();
     started =
-        Cluster.Plan.of("drain", 2).worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "100ms")).start();
+        Cluster.Plan.of("drain", 2).worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "70ms")).start();
   }
 
   @AfterAll
