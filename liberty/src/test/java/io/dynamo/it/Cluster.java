@@ -104,7 +104,9 @@ final class Cluster implements AutoCloseable {
     return server(plan.name + "-" + name, "frontend").jvm(args).start();
   }
 
-  /** Waits until {@code frontend} is ready and has heard that all workers are there, and they alone. */
+  /**
+   * Waits until {@code frontend} is ready and has heard that all workers are there, and they alone.
+   */
   void awaitSeen(ServerProcess frontend) {
     frontend.awaitReady();
     Discovered.await(store, plan.workers, Duration.ofSeconds(30));

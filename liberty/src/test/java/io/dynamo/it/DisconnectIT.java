@@ -25,8 +25,7 @@ class DisconnectIT {
   static void start() {
     server = plan("disconnect", "40ms").start();
     // to the library's loader, a machine that it was not built for; prompts outlast a heartbeat
-    withoutLibrary =
-        plan("disconnect-java", "100ms").jvm("-Dos.arch=x86-64-unknown").start();
+    withoutLibrary = plan("disconnect-java", "100ms").jvm("-Dos.arch=x86-64-unknown").start();
     server.awaitReady();
     withoutLibrary.awaitReady();
   }

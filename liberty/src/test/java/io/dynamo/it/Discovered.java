@@ -17,9 +17,7 @@ final class Discovered {
       return 0;
     }
     try (var records = Files.list(instances)) {
-      return records
-          .filter(record -> record.getFileName().toString().contains("generate"))
-          .count();
+      return records.filter(record -> record.getFileName().toString().contains("generate")).count();
     } catch (IOException unreadable) {
       throw new UncheckedIOException(unreadable);
     }

@@ -135,8 +135,7 @@ class SeamIT {
     var cluster = requireNonNull(started);
     cluster.worker(0).close();
     Discovered.await(cluster.store(), 1, Duration.ofSeconds(30));
-    ServerFacts.awaitMetric(
-        cluster.frontend(), "dynamo_component_router_worker_registered", "", 1);
+    ServerFacts.awaitMetric(cluster.frontend(), "dynamo_component_router_worker_registered", "", 1);
     var flowing = new CountDownLatch(1);
     var answers = begin(cluster.frontend(), flowing, List.of(request(1)));
     assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();

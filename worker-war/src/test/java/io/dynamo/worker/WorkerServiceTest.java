@@ -221,7 +221,8 @@ class WorkerServiceTest {
             1000);
     var sources =
         new KvSources(events, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run);
-    var loads = new LoadPublisher(new SentPlane(0xa), ENDPOINT, new InstanceId(7), NO_LOAD, loadAlarms);
+    var loads =
+        new LoadPublisher(new SentPlane(0xa), ENDPOINT, new InstanceId(7), NO_LOAD, loadAlarms);
     var marks =
         new PrefillMarks(
             new SentPlane(0xa),

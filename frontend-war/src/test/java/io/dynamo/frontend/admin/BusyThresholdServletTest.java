@@ -74,8 +74,7 @@ class BusyThresholdServletTest {
 
     @Override
     public Optional<ServedModel> find(String name) {
-      var card =
-          TestCard.named(name).contextLength(1000).build();
+      var card = TestCard.named(name).contextLength(1000).build();
       return MODELS.contains(name)
           ? Optional.of(
               new ServedModel(

@@ -262,8 +262,7 @@ class DiscoveryCatalogTest {
 
   private static ModelRecord card(long id, String name, String tokenizer, String path) {
     var file = new ModelFile(path, "blake3:" + tokenizer, 1L);
-    var card =
-        TestCard.named(name).tokenizer(file).build();
+    var card = TestCard.named(name).tokenizer(file).build();
     return new ModelRecord(ENDPOINT, new InstanceId(id), card, null);
   }
 

@@ -46,8 +46,7 @@ class WorkerGaugesTest implements BookedLoads {
   }
 
   private static ModelRecord record(@Nullable String type, Map<String, @Nullable Object> config) {
-    var card =
-        TestCard.named("tiny").workerType(type).runtimeConfig(config).build();
+    var card = TestCard.named("tiny").workerType(type).runtimeConfig(config).build();
     return new ModelRecord(ENDPOINT, WORKER, card, null);
   }
 

@@ -360,8 +360,7 @@ class GenerationTest {
   }
 
   private static ServedModel model() {
-    var card =
-        TestCard.named("tiny").build();
+    var card = TestCard.named("tiny").build();
     return new ServedModel(card, ENDPOINT, new NoText(), 0);
   }
 

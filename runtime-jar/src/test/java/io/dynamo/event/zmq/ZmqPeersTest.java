@@ -225,7 +225,9 @@ class ZmqPeersTest {
     assertThat(ear.next().payload()).containsExactly(1);
   }
 
-  /** A publisher's socket that we do not guard: announced as publisher 7, and heard by {@code ear}. */
+  /**
+   * A publisher's socket that we do not guard: announced as publisher 7, and heard by {@code ear}.
+   */
   private ZMQ.Socket rogue(Ear ear) {
     var context = peers.opened(new ZContext());
     var socket = context.createSocket(SocketType.PUB);
