@@ -12,6 +12,7 @@ import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.HostileValues;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.router.BusyControl;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -60,12 +61,7 @@ class BusyThresholdServletTest {
           "post_alias_set");
 
   private static final class Models implements ModelCatalog {
-    private final ModelText text =
-        (ModelText)
-            Proxy.newProxyInstance(
-                ModelText.class.getClassLoader(),
-                new Class<?>[] {ModelText.class},
-                (_, _, _) -> null);
+    private final ModelText text = new NoText();
 
     @Override
     public List<ServedModel> models() {

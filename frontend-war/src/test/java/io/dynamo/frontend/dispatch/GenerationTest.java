@@ -14,9 +14,7 @@ import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.catalog.ServedModel;
-import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.frontend.watch.StageMetrics;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -362,30 +360,5 @@ class GenerationTest {
   private static ServedModel model() {
     var card = TestCard.named("tiny").build();
     return new ServedModel(card, ENDPOINT, new NoText(), 0);
-  }
-
-  private static final class NoText implements ModelText {
-    @Override
-    public String render(ChatPrompt prompt) {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public int[] encode(String text) {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public TokenTable tokens() {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public int[] eosTokenIds() {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public void close() {}
   }
 }
