@@ -25,7 +25,8 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Abuse {
   private static final Duration SETTLE = Duration.ofSeconds(60);
-  private static final int AT_ONCE = 32; // connections that are being opened
+  private static final int AT_ONCE =
+      256; // being opened: an idle stream waits a second for its head
   private static final int SMALL_WINDOW = 4096; // bytes
 
   private Abuse() {}

@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /**
  * Clients that misbehave do not harm the others. Well-behaved ones ask a model that takes {@link
@@ -14,6 +15,7 @@ import org.junit.jupiter.api.Test;
  * all that it has, but not that model's passes: one makes a token now and then, one as fast as its
  * streams are read.
  */
+@Isolated("its times would be those of other tests, too")
 class AbuseIT {
   private static final System.Logger LOG = System.getLogger(AbuseIT.class.getName());
   private static final int IDLE_STREAMS = 2000;

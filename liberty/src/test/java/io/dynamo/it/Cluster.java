@@ -1,7 +1,6 @@
 package io.dynamo.it;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -66,7 +65,7 @@ final class Cluster implements AutoCloseable {
       servers.add(startWorker(i, Map.of()));
     }
     servers.forEach(ServerProcess::awaitReady); // the frontend once it has found a model
-    awaitRegistered(frontend());
+    awaitSeen(frontend());
     Polling.until(
         "the model is listed",
         Duration.ofSeconds(30),
@@ -97,28 +96,20 @@ final class Cluster implements AutoCloseable {
     worker(index).close();
     servers.set(index + 1, startWorker(index, settings));
     worker(index).awaitReady();
-    awaitRegistered(frontend());
+    awaitSeen(frontend());
+  }
+
+  /** Starts another frontend of the same workers; the caller closes it. Returns at once. */
+  ServerProcess startFrontend(String name, String... args) {
+    return server(plan.name + "-" + name, "frontend").jvm(args).start();
   }
 
   /**
-   * Starts another frontend of the same workers; the caller closes it. Returns when it sees every
-   * worker.
+   * Waits until {@code frontend} is ready and has heard that all workers are there, and they alone.
    */
-  ServerProcess startFrontend(String name, String... args) {
-    var another = server(plan.name + "-" + name, "frontend").jvm(args).start().awaitReady();
-    try {
-      awaitRegistered(another);
-      return another;
-    } catch (RuntimeException | Error failed) {
-      another.close();
-      throw failed;
-    }
-  }
-
-  /** They alone are in discovery, and {@code frontend} has heard so. */
-  private void awaitRegistered(ServerProcess frontend) {
-    Polling.until(
-        "all workers are registered", Duration.ofSeconds(30), () -> registered() == plan.workers);
+  void awaitSeen(ServerProcess frontend) {
+    frontend.awaitReady();
+    Discovered.await(store, plan.workers, Duration.ofSeconds(30));
     ServerFacts.awaitMetric(
         frontend, "dynamo_component_router_worker_registered", "", plan.workers);
   }
@@ -137,15 +128,7 @@ final class Cluster implements AutoCloseable {
 
   /** Workers whose instance is in discovery. */
   long registered() {
-    var instances = store.resolve("v1/instances");
-    if (!Files.isDirectory(instances)) {
-      return 0;
-    }
-    try (var records = Files.list(instances)) {
-      return records.filter(record -> record.toString().contains("generate")).count();
-    } catch (IOException unreadable) {
-      throw new UncheckedIOException(unreadable);
-    }
+    return Discovered.workers(store);
   }
 
   ServerProcess frontend() {

@@ -15,6 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** Three servers under many streams, with a worker that dies. Each test can run alone. */
+@ManyServers
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class ClusterIT {
   private static final String RETRIES = "ft_retry_retries_total";
@@ -35,7 +36,7 @@ class ClusterIT {
     oracle = OracleText.ofShippedModel();
     started =
         Cluster.Plan.of("cluster", 2)
-            .worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "200ms"))
+            .worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "150ms"))
             .start();
   }
 
@@ -87,14 +88,20 @@ class ClusterIT {
     int streams = 32;
     int tokens = 50;
     var cluster = requireNonNull(started);
-    if (!cluster.worker(0).isAlive()) {
-      cluster.replaceWorker(0);
-    }
     try (var frontend =
-            cluster.startFrontend(
-                "no-retry",
-                "-Dio.dynamo.frontend.dispatch.GenerationLegs/run/Retry/enabled=false");
-        var crowd = Crowd.ask(frontend, 0, streams, tokens)) {
+        cluster.startFrontend(
+            "no-retry", "-Dio.dynamo.frontend.dispatch.GenerationLegs/run/Retry/enabled=false")) {
+      if (!cluster.worker(0).isAlive()) {
+        cluster.replaceWorker(0);
+      }
+      cluster.awaitSeen(frontend);
+      killAWorkerOf(frontend, cluster, streams, tokens);
+    }
+  }
+
+  private static void killAWorkerOf(
+      ServerProcess frontend, Cluster cluster, int streams, int tokens) throws Exception {
+    try (var crowd = Crowd.ask(frontend, 0, streams, tokens)) {
       crowd.awaitFlowing();
       long lost = ServerFacts.worker(cluster.worker(0)).running();
       assertThat(lost).as("streams of the worker").isBetween(1L, streams - 1L);
@@ -127,12 +134,9 @@ class ClusterIT {
   @Order(4)
   void workerThatDiesBeforeTheFirstTokenIsReplacedUnseen() throws Exception {
     int streams = 16;
-    int tokens = 20;
-    var slow =
-        Map.of("DYNAMO_WORKER_PREFILL_PER_TOKEN", "300ms", "DYNAMO_WORKER_TOKEN_INTERVAL", "5ms");
+    int tokens = 40;
     var cluster = requireNonNull(started);
-    cluster.replaceWorker(0, slow);
-    cluster.replaceWorker(1, slow);
+    cluster.replaceWorker(0, Map.of("DYNAMO_WORKER_PREFILL_PER_TOKEN", "300ms"));
     var frontend = cluster.frontend();
     long retries = ServerFacts.metric(frontend, RETRIES, "GenerationLegs.run");
     long migrations = ServerFacts.metric(frontend, MIGRATIONS, "");

@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A server whose settings are wrong does not serve, and says what to change. */
+@Execution(ExecutionMode.CONCURRENT)
 class ConfigurationIT {
   private static final Duration START = Duration.ofMinutes(2);
   private static final String APPLICATION_FAILED = "CWWKZ0002E";

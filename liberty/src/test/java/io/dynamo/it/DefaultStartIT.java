@@ -8,14 +8,13 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import java.net.URI;
 import java.time.Duration;
 import java.util.Objects;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * What a first user sees: the server as it starts by default, its small model and its engine, in a
  * chat of several turns.
  */
-@Tag("build-server")
+@BuildServer
 class DefaultStartIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final URI SERVER = URI.create(System.getProperty("base.url"));

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 
 /** A worker that is told to go leaves nobody with half an answer. Each test can run alone. */
+@ManyServers
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DrainIT {
   private static final String RETRIES = "ft_retry_retries_total";
@@ -32,7 +33,7 @@ class DrainIT {
   static void start() throws Exception {
     oracle = OracleText.ofShippedModel();
     started =
-        Cluster.Plan.of("drain", 2).worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "100ms")).start();
+        Cluster.Plan.of("drain", 2).worker(Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "70ms")).start();
   }
 
   @AfterAll

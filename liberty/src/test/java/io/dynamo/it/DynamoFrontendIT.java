@@ -7,29 +7,54 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
-/** Dynamo's own frontend drives our workers: file discovery, TCP request plane, ZMQ events. */
+/**
+ * Dynamo's own frontend drives our workers: file discovery, TCP request plane, ZMQ events. Each
+ * test can run alone; together they go on with the workers that the test before has left.
+ */
+@ManyServers
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class DynamoFrontendIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Duration LIMIT = Duration.ofSeconds(30);
 
-  @TempDir Path store;
-  private OracleText oracle;
+  /** Of our workers with the engine that invents; slow enough to be met while they stream. */
+  private static final Map<String, String> SLOW = Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "60ms");
 
-  @BeforeEach
-  void readTheModel() throws Exception {
+  @TempDir static Path store;
+
+  @SuppressWarnings("NullAway.Init") // before all
+  private static OracleText oracle;
+
+  /** Those that serve. */
+  private static final List<ServerProcess> workers = new ArrayList<>();
+
+  private static int started;
+
+  @BeforeAll
+  static void readTheModel() throws Exception {
     oracle = OracleText.ofShippedModel();
   }
 
-  private ServerProcess worker(String name, Map<String, String> environment) {
+  @AfterAll
+  static void stop() {
+    workers.forEach(ServerProcess::close);
+    workers.clear();
+  }
+
+  private static ServerProcess start(Map<String, String> environment) {
     var plan =
-        ServerProcess.Plan.named(name)
+        ServerProcess.Plan.named("peer-worker-" + ++started)
             .with("DYN_DISCOVERY_BACKEND", "file")
             .with("DYN_FILE_KV", store.toString())
             // the same for all: Dynamo takes workers for one fleet only when their paths agree
@@ -38,7 +63,30 @@ class DynamoFrontendIT {
     for (var setting : environment.entrySet()) {
       plan = plan.with(setting.getKey(), setting.getValue());
     }
-    return plan.start();
+    var worker = plan.start();
+    workers.add(worker);
+    return worker;
+  }
+
+  /** Begins to start what is missing of {@code count} slow workers, and ends those beyond. */
+  private static List<ServerProcess> workers(int count) {
+    while (workers.size() > count) {
+      end(workers.getFirst());
+    }
+    while (workers.size() < count) {
+      start(SLOW);
+    }
+    return List.copyOf(workers);
+  }
+
+  private static void end(ServerProcess worker) {
+    worker.close();
+    workers.remove(worker);
+  }
+
+  private static void awaitServing() {
+    workers.forEach(ServerProcess::awaitReady);
+    Discovered.await(store, workers.size(), LIMIT);
   }
 
   private static void awaitListed(PeerProcess frontend, boolean listed) {
@@ -49,10 +97,11 @@ class DynamoFrontendIT {
   }
 
   @Test
+  @Order(3)
   void ourWorkerIsFoundAnswersIsCancelledAndVanishes() throws Exception {
-    try (var worker =
-            worker("peer-worker", Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "20ms")).awaitReady();
-        var frontend = PeerProcess.frontend("peer-frontend", store)) {
+    var worker = workers(1).getFirst();
+    awaitServing();
+    try (var frontend = PeerProcess.frontend("peer-frontend", store)) {
       awaitListed(frontend, true);
 
       answersAreThoseOfTheOracle(frontend);
@@ -63,10 +112,11 @@ class DynamoFrontendIT {
       worker.terminate();
       awaitListed(frontend, false);
       worker.awaitExit();
+      end(worker);
     }
   }
 
-  private void answersAreThoseOfTheOracle(PeerProcess frontend) throws Exception {
+  private static void answersAreThoseOfTheOracle(PeerProcess frontend) throws Exception {
     var expected = oracle.answer(1, 40);
     var unary = chat(frontend, OracleText.prompt(1), 40);
     assertThat(unary.at("/choices/0/message/content").textValue()).isEqualTo(expected);
@@ -145,14 +195,26 @@ class DynamoFrontendIT {
     ServerFacts.awaitMetric(worker, "dynamo_component_inflight_requests", "", 0);
   }
 
-  @ParameterizedTest
-  @ValueSource(strings = {"mock", "llama"})
-  void theirKvRouterChoosesByOurEvents(String engine) throws Exception {
-    var settings = Map.of("DYNAMO_WORKER_ENGINE", engine);
-    try (var one = worker("peer-kv-" + engine + "-1", settings).awaitReady();
-        var other = worker("peer-kv-" + engine + "-2", settings).awaitReady();
-        var frontend =
-            PeerProcess.frontend("peer-kv-router-" + engine, store, "--router-mode", "kv")) {
+  @Test
+  @Order(1)
+  void theirKvRouterChoosesByOurEvents() throws Exception {
+    var serving = workers(2);
+    theirKvRouterChoosesByEventsOf(serving.getFirst(), serving.getLast());
+  }
+
+  @Test
+  @Order(4)
+  void theirKvRouterChoosesByEventsOfTheEngineThatComputes() throws Exception {
+    workers(0);
+    var settings = Map.of("DYNAMO_WORKER_ENGINE", "llama");
+    theirKvRouterChoosesByEventsOf(start(settings), start(settings));
+  }
+
+  private static void theirKvRouterChoosesByEventsOf(ServerProcess one, ServerProcess other)
+      throws Exception {
+    try (var frontend =
+        PeerProcess.frontend("peer-kv-router-" + started, store, "--router-mode", "kv")) {
+      awaitServing();
       awaitListed(frontend, true);
       awaitBothUsed(frontend, one, other);
 
@@ -177,46 +239,54 @@ class DynamoFrontendIT {
   }
 
   @Test
+  @Order(2)
   void streamsOfOurKilledOrDrainedWorkerLoseNothing() throws Exception {
     int streams = 48;
     int tokens = 100;
-    var slow = Map.of("DYNAMO_WORKER_TOKEN_INTERVAL", "60ms");
-    try (var killed = worker("peer-worker-killed", slow).awaitReady();
-        var drained = worker("peer-worker-drained", slow).awaitReady();
-        var frontend = PeerProcess.frontend("peer-migration", store, "--migration-limit", "3")) {
+    var serving = workers(2);
+    var killed = serving.getFirst();
+    var drained = serving.getLast();
+    try (var frontend = PeerProcess.frontend("peer-migration", store, "--migration-limit", "3")) {
+      awaitServing();
       awaitListed(frontend, true);
       awaitBothUsed(frontend, killed, drained);
+      ServerProcess third;
       try (var crowd = Crowd.ask(frontend.port(), 0, streams, tokens)) {
         crowd.awaitFlowing();
         assertThat(ServerFacts.worker(killed).running()).isPositive();
         killed.kill();
+        end(killed);
+        third = start(SLOW); // and is not there yet when the streams move
         crowd.endsAs(oracle, tokens);
       }
 
-      try (var third = worker("peer-worker-third", slow).awaitReady()) {
-        awaitBothUsed(frontend, drained, third);
-        try (var crowd = Crowd.ask(frontend.port(), streams, streams, tokens)) {
-          crowd.awaitFlowing();
-          assertThat(ServerFacts.worker(drained).running()).isPositive();
-          assertThat(ServerFacts.drain(drained)).isEqualTo(202);
-          try (var later = Crowd.ask(frontend.port(), 2 * streams, streams, 20)) {
-            later.endsAs(oracle, 20);
-          }
-          crowd.endsAs(oracle, tokens);
+      awaitServing();
+      awaitBothUsed(frontend, drained, third);
+      try (var crowd = Crowd.ask(frontend.port(), streams, streams, tokens)) {
+        crowd.awaitFlowing();
+        assertThat(ServerFacts.worker(drained).running()).isPositive();
+        assertThat(ServerFacts.drain(drained)).isEqualTo(202);
+        try (var later = Crowd.ask(frontend.port(), 2 * streams, streams, 20)) {
+          later.endsAs(oracle, 20);
         }
-        assertThat(ServerFacts.worker(third).running()).isZero();
+        crowd.endsAs(oracle, tokens);
       }
+      assertThat(ServerFacts.worker(third).running()).isZero();
+      end(drained);
     }
   }
 
-  /** Dynamo's frontend has found both once each of them has served a request. */
-  private static void awaitBothUsed(PeerProcess frontend, ServerProcess one, ServerProcess other) {
+  /** Dynamo's frontend has found both once each of them has served a request of it. */
+  private static void awaitBothUsed(PeerProcess frontend, ServerProcess one, ServerProcess other)
+      throws IOException, InterruptedException {
+    long ones = served(one);
+    long others = served(other);
     Polling.until(
         "both workers are found",
         LIMIT,
         () -> {
           chat(frontend, "Anybody there", 1);
-          return served(one) > 0 && served(other) > 0;
+          return served(one) > ones && served(other) > others;
         });
   }
 

@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Our frontend drives Dynamo's own mocker: file discovery, TCP request plane, ZMQ events. */
+@ManyServers
 class DynamoMockerIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);
 

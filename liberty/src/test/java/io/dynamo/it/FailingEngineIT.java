@@ -29,13 +29,11 @@ class FailingEngineIT {
 
   @TempDir static Path folder;
   private static Path fault;
-  private static Path instances;
   private static ServerProcess server;
 
   @BeforeAll
   static void start() {
     fault = folder.resolve("fault");
-    instances = folder.resolve("v1/instances");
     server =
         ServerProcess.Plan.named("failing")
             .with("DYN_DISCOVERY_BACKEND", "file")
@@ -76,17 +74,8 @@ class FailingEngineIT {
     return HTTP.send(request, HttpResponse.BodyHandlers.ofString());
   }
 
-  private static boolean isFound() throws IOException {
-    if (!Files.isDirectory(instances)) {
-      return false;
-    }
-    try (var records = Files.list(instances)) {
-      return records.anyMatch(record -> record.toString().contains("generate"));
-    }
-  }
-
   private static void awaitFound(boolean found) {
-    Polling.until("the instance is in discovery: " + found, LIMIT, () -> isFound() == found);
+    Discovered.await(folder, found ? 1 : 0, LIMIT);
   }
 
   private static void assertError(String body) throws IOException {

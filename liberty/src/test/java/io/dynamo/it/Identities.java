@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
+import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -28,7 +29,7 @@ final class Identities {
   Identities(Path folder, String... names) throws Exception {
     this.folder = Files.createDirectories(folder);
     makeKey(AUTHORITY, "-dname", "CN=test authority", "-ext", "bc:c");
-    keytool(AUTHORITY, "-exportcert", "-rfc", "-file", authorityFile().toString());
+    Files.writeString(authorityFile(), pem(keys(AUTHORITY).getCertificate(AUTHORITY)));
     for (var name : names) {
       sign(name);
     }
@@ -38,34 +39,31 @@ final class Identities {
   private void makeKey(String name, String... arguments) throws IOException, InterruptedException {
     var all = new ArrayList<>(List.of("-keyalg", "RSA", "-keysize", "2048"));
     all.addAll(List.of(arguments));
-    keytool(name, "-genkeypair", all.toArray(String[]::new));
+    keytool(name, all);
   }
 
+  /** The authority's key is beside the new one while it signs, and no longer. */
   private void sign(String name) throws Exception {
-    makeKey(name, "-dname", "CN=" + name);
-    var request = folder.resolve(name + ".csr").toString();
-    keytool(name, "-certreq", "-file", request);
-    var certificate = certificateFile(name).toString();
-    keytool(
-        AUTHORITY,
-        "-gencert",
-        "-rfc",
-        "-ext",
-        "san=ip:127.0.0.1",
-        "-infile",
-        request,
-        "-outfile",
-        certificate);
-    var trusting = folder.resolve(name + "-chain.pem");
-    Files.writeString(
-        trusting, Files.readString(certificateFile(name)) + Files.readString(authorityFile()));
-    keytool(name, "-importcert", "-noprompt", "-file", trusting.toString());
-    var key = keys(name).getKey(name, PASSWORD).getEncoded();
+    Files.copy(store(AUTHORITY), store(name));
+    makeKey(name, "-dname", "CN=" + name, "-ext", "san=ip:127.0.0.1", "-signer", AUTHORITY);
+    var own = keys(name);
+    own.deleteEntry(AUTHORITY);
+    try (var file = Files.newOutputStream(store(name))) {
+      own.store(file, PASSWORD);
+    }
+    Files.writeString(certificateFile(name), pem(own.getCertificate(name)));
+    var key = own.getKey(name, PASSWORD).getEncoded();
+    Files.writeString(keyFile(name), block("PRIVATE KEY", key));
+  }
+
+  private static String pem(Certificate certificate) throws GeneralSecurityException {
+    return block("CERTIFICATE", certificate.getEncoded());
+  }
+
+  private static String block(String what, byte[] der) {
     var body = Base64.getMimeEncoder(64, "\n".getBytes(StandardCharsets.US_ASCII));
-    Files.writeString(
-        keyFile(name),
-        "-----BEGIN PRIVATE KEY-----\n%s\n-----END PRIVATE KEY-----\n"
-            .formatted(body.encodeToString(key)));
+    return "-----BEGIN %s-----\n%s\n-----END %s-----\n"
+        .formatted(what, body.encodeToString(der), what);
   }
 
   /** The authority's certificate in PEM. */
@@ -109,18 +107,22 @@ final class Identities {
     return context;
   }
 
-  private KeyStore keys(String name) throws GeneralSecurityException, IOException {
-    return KeyStore.getInstance(folder.resolve(name + ".p12").toFile(), PASSWORD);
+  private Path store(String name) {
+    return folder.resolve(name + ".p12");
   }
 
-  private void keytool(String name, String command, String... arguments)
+  private KeyStore keys(String name) throws GeneralSecurityException, IOException {
+    return KeyStore.getInstance(store(name).toFile(), PASSWORD);
+  }
+
+  private void keytool(String name, List<String> arguments)
       throws IOException, InterruptedException {
     var all = new ArrayList<String>();
     all.add(Path.of(System.getProperty("java.home"), "bin/keytool").toString());
     all.add("-J-XX:TieredStopAtLevel=1"); // it ends before optimized code would pay
-    all.addAll(List.of(command, "-alias", name, "-storepass", new String(PASSWORD)));
-    all.addAll(List.of("-keystore", folder.resolve(name + ".p12").toString()));
-    all.addAll(List.of(arguments));
+    all.addAll(List.of("-genkeypair", "-alias", name, "-storepass", new String(PASSWORD)));
+    all.addAll(List.of("-keystore", store(name).toString()));
+    all.addAll(arguments);
     var process = new ProcessBuilder(all).redirectErrorStream(true).start();
     var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     if (process.waitFor() != 0) {

@@ -29,6 +29,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * are those of an unbroken run, whatever happens; after each fault the router believes what the
  * workers hold. Any test can run alone; those that cost a worker come last.
  */
+@ManyServers
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LlamaClusterIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -10,11 +10,10 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What dashboards are built on: every name of ours at {@code /metrics}, and that bytes count. */
-@Tag("build-server")
+@BuildServer
 class MetricsIT {
   private static final URI SERVER = URI.create(System.getProperty("base.url"));
   private static final Pattern TYPE = Pattern.compile("(?m)^# TYPE (dynamo_\\S+) \\S+$");

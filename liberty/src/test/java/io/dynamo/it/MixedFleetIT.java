@@ -3,7 +3,6 @@ package io.dynamo.it;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Both kinds of worker behind both kinds of frontend at once; Dynamo's workers are replaced by ours
  * one by one, under load.
  */
+@ManyServers
 class MixedFleetIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int CLIENTS = 6; // of each frontend
@@ -118,17 +118,7 @@ class MixedFleetIT {
   }
 
   private void awaitInstances(int count) {
-    Polling.until(
-        count + " workers are registered",
-        LIMIT,
-        () -> {
-          try (var records = Files.list(store.resolve("v1/instances"))) {
-            return records
-                    .filter(record -> record.getFileName().toString().contains("generate"))
-                    .count()
-                == count;
-          }
-        });
+    Discovered.await(store, count, LIMIT);
   }
 
   private static long served(ServerProcess worker) throws IOException, InterruptedException {

@@ -9,11 +9,10 @@ import com.openai.errors.BadRequestException;
 import com.openai.errors.NotFoundException;
 import com.openai.models.chat.completions.ChatCompletionCreateParams;
 import org.junit.jupiter.api.AutoClose;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** OpenAI's SDK for Java, unmodified. */
-@Tag("build-server")
+@BuildServer
 class OpenAiJavaSdkIT {
   @AutoClose
   private final OpenAIClient openai =

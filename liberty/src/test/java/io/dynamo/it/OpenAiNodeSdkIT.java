@@ -1,7 +1,6 @@
 package io.dynamo.it;
 
 import java.nio.file.Path;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -9,7 +8,7 @@ import org.junit.jupiter.api.io.TempDir;
  * OpenAI's SDK for Node, unmodified, from the folder that {@code -Ddynamo.it.node} names. {@code
  * -Ddynamo.it.node=skip} leaves it out; without the property it fails.
  */
-@Tag("build-server")
+@BuildServer
 class OpenAiNodeSdkIT {
   @TempDir Path folder;
 

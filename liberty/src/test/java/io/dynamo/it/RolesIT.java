@@ -4,8 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A server answers for its roles and for no other. */
+@Execution(ExecutionMode.CONCURRENT)
 class RolesIT {
   @Test
   void workerServesNoFrontend() throws Exception {

@@ -10,14 +10,13 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.util.stream.StreamSupport;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
  * One router for the whole application: what the frontend's WAR places, the worker's WAR sees
  * placed, by a router of the same identity. The build runs this on class folders and on the EAR.
  */
-@Tag("build-server")
+@BuildServer
 class RouterSharedIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final URI SERVER = URI.create(System.getProperty("base.url"));

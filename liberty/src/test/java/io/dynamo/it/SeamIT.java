@@ -1,5 +1,6 @@
 package io.dynamo.it;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
@@ -15,18 +16,28 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestMethodOrder;
 
 /**
  * What a client asks for beside a text (several choices, stop strings, log probabilities, a least
  * length) is the same whether its worker goes half way or not: each answer is compared with the one
- * that the same request had before.
+ * that the same request had before. Each test can run alone.
  */
+@ManyServers
+@TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SeamIT {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String MIGRATIONS = "dynamo_frontend_model_migration_total";
+  private static final String ONGOING = "migration_type=\"ongoing_request\"";
+  private static final String REQUESTS = "dynamo_frontend_requests_total";
+  private static final String FAILED = "status=\"error\"";
   private static final String UNAVAILABLE = "\"type\":\"service_unavailable\"";
   private static final int TOKENS = 80;
   private static final Map<String, String> WORKER =
@@ -35,12 +46,25 @@ class SeamIT {
           "DYNAMO_RUNTIME_HANDOVER_AFTER", "0s",
           "DYNAMO_RUNTIME_DRAIN_TIMEOUT", "4s");
 
-  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
-  private OracleText oracle;
+  @SuppressWarnings("NullAway.Init") // before all
+  private static OracleText oracle;
 
-  @BeforeEach
-  void readTheModel() throws Exception {
+  private static @Nullable Cluster started;
+  private static @Nullable List<ChatAnswer> unbroken;
+
+  private final ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
+
+  @BeforeAll
+  static void start() throws Exception {
     oracle = OracleText.ofShippedModel();
+    started = Cluster.Plan.of("seam", 2).worker(WORKER).start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (started != null) {
+      started.close();
+    }
   }
 
   @AfterEach
@@ -49,95 +73,84 @@ class SeamIT {
     executor.close();
   }
 
+  /** With both workers, one of which a test before may have cost. */
+  private static Cluster cluster() {
+    var cluster = requireNonNull(started);
+    if (!cluster.worker(0).isAlive() || cluster.registered() < 2) {
+      cluster.replaceWorker(0);
+    }
+    return cluster;
+  }
+
   @Test
+  @Order(1)
   void nothingChangesWhenAWorkerIsDrained() throws Exception {
-    try (var cluster = Cluster.Plan.of("seam-drain", 2).worker(WORKER).start()) {
-      var unbroken = ask(cluster, new CountDownLatch(0), requests());
-      int before = running(cluster);
-      assertThat(before).isZero();
-      var flowing = new CountDownLatch(requests().size());
-      var answers = begin(cluster.frontend(), flowing, requests());
-      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
-      var leaving = cluster.worker(0);
-      long moving = ServerFacts.worker(leaving).running();
-      assertThat(moving).isPositive();
+    var cluster = cluster();
+    var unbroken = unbroken(cluster.frontend());
+    long migrated = migrations(cluster);
+    long failed = ServerFacts.metric(cluster.frontend(), REQUESTS, FAILED);
+    int before = running(cluster);
+    assertThat(before).isZero();
+    var flowing = new CountDownLatch(requests().size());
+    var answers = begin(cluster.frontend(), flowing, requests());
+    assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+    var leaving = cluster.worker(0);
+    long moving = ServerFacts.worker(leaving).running();
+    assertThat(moving).isPositive();
 
-      assertThat(ServerFacts.drain(leaving)).isEqualTo(202);
+    assertThat(ServerFacts.drain(leaving)).isEqualTo(202);
 
-      Polling.until(
-          "the worker is closed",
-          Duration.ofSeconds(4), // streams of 8 s do not keep it
-          () -> ServerFacts.worker(leaving).state().equals("closed"));
-      assertThat(answers).as("and they go on").anyMatch(answer -> !answer.isDone());
-      assertThat(results(answers)).isEqualTo(unbroken);
-      ServerFacts.awaitMetric(
-          cluster.frontend(), MIGRATIONS, "migration_type=\"ongoing_request\"", moving);
-      ServerFacts.awaitMetric(
-          cluster.frontend(), "dynamo_frontend_requests_total", "status=\"error\"", 0);
-      assertThat(leaving.messages()).contains("handed " + moving + " generations");
-    }
+    Polling.until(
+        "the worker is closed",
+        Duration.ofSeconds(4), // streams of 8 s do not keep it
+        () -> ServerFacts.worker(leaving).state().equals("closed"));
+    assertThat(answers).as("and they go on").anyMatch(answer -> !answer.isDone());
+    assertThat(results(answers)).isEqualTo(unbroken);
+    ServerFacts.awaitMetric(cluster.frontend(), MIGRATIONS, ONGOING, migrated + moving);
+    ServerFacts.awaitMetric(cluster.frontend(), REQUESTS, FAILED, failed);
+    assertThat(leaving.messages()).contains("handed " + moving + " generations");
   }
 
   @Test
+  @Order(2)
   void nothingChangesWhenAWorkerIsKilled() throws Exception {
-    try (var cluster = Cluster.Plan.of("seam-kill", 2).worker(WORKER).start()) {
-      var unbroken = ask(cluster, new CountDownLatch(0), requests());
-      var flowing = new CountDownLatch(requests().size());
-      var answers = begin(cluster.frontend(), flowing, requests());
-      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
-      long moving = ServerFacts.worker(cluster.worker(0)).running();
-      assertThat(moving).isPositive();
+    var cluster = cluster();
+    var unbroken = unbroken(cluster.frontend());
+    long migrated = migrations(cluster);
+    var flowing = new CountDownLatch(requests().size());
+    var answers = begin(cluster.frontend(), flowing, requests());
+    assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+    long moving = ServerFacts.worker(cluster.worker(0)).running();
+    assertThat(moving).isPositive();
 
-      cluster.worker(0).kill();
+    cluster.worker(0).kill();
 
-      assertThat(results(answers)).isEqualTo(unbroken);
-      ServerFacts.awaitMetric(
-          cluster.frontend(), MIGRATIONS, "migration_type=\"ongoing_request\"", moving);
-    }
+    assertThat(results(answers)).isEqualTo(unbroken);
+    ServerFacts.awaitMetric(cluster.frontend(), MIGRATIONS, ONGOING, migrated + moving);
   }
 
   @Test
+  @Order(3)
   void aWorkerThatGoesWithoutASuccessorEndsItsStreamsInATypedError() throws Exception {
-    try (var cluster = Cluster.Plan.of("seam-alone", 1).worker(WORKER).start()) {
-      var flowing = new CountDownLatch(1);
-      var answers = begin(cluster.frontend(), flowing, List.of(request(1)));
-      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
+    var cluster = requireNonNull(started);
+    cluster.worker(0).close();
+    Discovered.await(cluster.store(), 1, Duration.ofSeconds(30));
+    ServerFacts.awaitMetric(cluster.frontend(), "dynamo_component_router_worker_registered", "", 1);
+    var flowing = new CountDownLatch(1);
+    var answers = begin(cluster.frontend(), flowing, List.of(request(1)));
+    assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
 
-      cluster.worker(0).terminate();
+    cluster.worker(1).terminate();
 
-      var answer = results(answers).getFirst();
-      assertThat(answer.error()).contains(UNAVAILABLE, "\"code\":503");
-      assertThat(answer.choice(0).text()).isNotEmpty();
-      assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
-      cluster.worker(0).awaitExit();
-    }
-  }
-
-  /** Of eight seconds of stream the drain leaves four; the server itself would wait thirty. */
-  @Test
-  void aServerThatStopsWithAllItsRolesEndsALongStreamInATypedError() throws Exception {
-    var plan = ServerProcess.Plan.named("seam-stop");
-    for (var setting : WORKER.entrySet()) {
-      plan = plan.with(setting.getKey(), setting.getValue());
-    }
-    try (var server = plan.start()) {
-      server.awaitReady();
-      var flowing = new CountDownLatch(1);
-      var answers = begin(server, flowing, List.of(request(1)));
-      assertThat(flowing.await(60, TimeUnit.SECONDS)).isTrue();
-
-      server.terminate();
-
-      var answer = results(answers).getFirst();
-      assertThat(answer.error()).contains(UNAVAILABLE);
-      assertThat(answer.choice(0).text()).isNotEmpty();
-      assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
-      server.awaitExit();
-    }
+    var answer = results(answers).getFirst();
+    assertThat(answer.error()).contains(UNAVAILABLE, "\"code\":503");
+    assertThat(answer.choice(0).text()).isNotEmpty();
+    assertThat(oracle.answer(1, TOKENS)).startsWith(answer.choice(0).text());
+    cluster.worker(1).awaitExit();
   }
 
   /** One of each kind, some of them twice so that both workers have some. */
-  private List<ObjectNode> requests() {
+  private static List<ObjectNode> requests() {
     var all = new ArrayList<ObjectNode>();
     for (int i = 0; i < 4; i++) {
       all.add(request(10 + i).put("n", 3).put("temperature", 1));
@@ -165,7 +178,7 @@ class SeamIT {
   }
 
   /** Two halves of words near the end of the answer that come together nowhere before. */
-  private String stopFor(int number) {
+  private static String stopFor(int number) {
     var text = oracle.answer(number, TOKENS - 10);
     var last = text.stripTrailing();
     int gap = last.lastIndexOf(' ');
@@ -179,9 +192,17 @@ class SeamIT {
         + ServerFacts.worker(cluster.worker(1)).running();
   }
 
-  private List<ChatAnswer> ask(Cluster cluster, CountDownLatch flowing, List<ObjectNode> requests)
-      throws Exception {
-    var answers = results(begin(cluster.frontend(), flowing, requests));
+  private static long migrations(Cluster cluster) throws IOException, InterruptedException {
+    return ServerFacts.metric(cluster.frontend(), MIGRATIONS, ONGOING);
+  }
+
+  /** What the requests are answered when nobody goes; asked once. */
+  private List<ChatAnswer> unbroken(ServerProcess frontend) throws Exception {
+    var known = unbroken;
+    if (known != null) {
+      return known;
+    }
+    var answers = results(begin(frontend, new CountDownLatch(0), requests()));
     assertThat(answers)
         .allSatisfy(
             answer -> {
@@ -189,6 +210,7 @@ class SeamIT {
               assertThat(answer.choice(0).finish()).isIn("stop", "length");
             });
     assertThat(answers).extracting(answer -> answer.choice(0).finish()).contains("stop", "length");
+    unbroken = answers;
     return answers;
   }
 

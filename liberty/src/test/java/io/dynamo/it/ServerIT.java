@@ -8,11 +8,10 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** What every server of ours answers, whatever its role. */
-@Tag("build-server")
+@BuildServer
 class ServerIT {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 

@@ -162,7 +162,7 @@ final class ServerProcess implements AutoCloseable {
     return new ServerProcess(plan, port, folder, console, builder.start());
   }
 
-  /** Waits until {@code /health/ready} says yes. A server that never does is ended. */
+  /** Waits until {@code /health/ready} says yes. A server that never will is ended. */
   ServerProcess awaitReady() {
     try {
       poll();
@@ -180,8 +180,8 @@ final class ServerProcess implements AutoCloseable {
         ASK_AGAIN,
         () -> {
           if (!process.isAlive()) {
-            throw new IllegalStateException(
-                "exited with " + process.exitValue() + "\n" + console());
+            throw new AssertionError( // no reason to ask again
+                name + " exited with " + process.exitValue() + "\n" + console());
           }
           return get("/health/ready").statusCode() == 200;
         });

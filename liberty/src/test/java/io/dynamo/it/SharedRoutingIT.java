@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Our frontend and Dynamo's route to the same two mockers and tell each other what they know: whose
  * session is where, and what is cached.
  */
+@ManyServers
 class SharedRoutingIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int SESSIONS = 6;
@@ -44,7 +45,7 @@ class SharedRoutingIT {
             .with("DYN_DISCOVERY_BACKEND", "file")
             .with("DYN_FILE_KV", store.toString())
             .with("DYN_ROUTER_MODE", "kv")
-            .with("JVM_ARGS", "-Xmx512m -Ddynamo.role=frontend");
+            .jvm("-Ddynamo.role=frontend");
     for (var setting : routing.entrySet()) {
       plan = plan.with(setting.getKey(), setting.getValue());
     }

@@ -11,11 +11,14 @@ import java.nio.file.Path;
 import java.time.Duration;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLSocket;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Isolated;
 
 /** The HTTP port under TLS, asked for by Dynamo's variables alone. */
+@Isolated("its times would be those of other tests, too")
 class TlsIT {
   // a hang-up is noticed within milliseconds; the rest is for a busy machine
   private static final Duration WITHIN = Duration.ofMillis(50);
@@ -24,9 +27,34 @@ class TlsIT {
   @TempDir static Path folder;
   private static Identities identities;
 
+  @SuppressWarnings("NullAway.Init") // before all
+  private static ServerProcess server;
+
+  @SuppressWarnings("NullAway.Init") // before all
+  private static ServerProcess mutual;
+
+  /** Both at once. */
   @BeforeAll
-  static void makesIdentities() throws Exception {
+  static void start() throws Exception {
     identities = new Identities(folder, "server", "client");
+    server =
+        plan("tls")
+            .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "40ms")
+            .with("DYNAMO_WORKER_TOKEN_INTERVAL", INTERVAL.toMillis() + "ms")
+            .start();
+    mutual =
+        plan("tls-mutual")
+            .with("DYN_TLS_CLIENT_CA_CERT_PATH", identities.authorityFile().toString())
+            .over(identities.client("client"))
+            .start();
+    server.awaitReady();
+    mutual.awaitReady();
+  }
+
+  @AfterAll
+  static void stop() {
+    server.close();
+    mutual.close();
   }
 
   private static ServerProcess.Plan plan(String name) throws Exception {
@@ -42,33 +70,26 @@ class TlsIT {
 
   @Test
   void streamsAndHearsItsClientsHangUpUnderTls() throws Exception {
-    var plan =
-        plan("tls")
-            .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "100ms")
-            .with("DYNAMO_WORKER_TOKEN_INTERVAL", INTERVAL.toMillis() + "ms");
-    try (var server = plan.start().awaitReady()) {
-      try (var streamed = server.chat(body("Say it in pieces", true));
-          var whole = server.chat(body("Say it at once", false))) {
-        assertThat(streamed.text()).isNotEmpty();
-        assertThat(whole.json().at("/choices/0/message/content").asText()).isNotEmpty();
-      }
-      assertSpeaksHttp11OverTlsOnly(server);
-      assertThat(server.console())
-          .contains("serves \"tiny\" at https://127.0.0.1:" + server.port());
-
-      assertThat(Departures.median(server, "tls prefill", true, false, ChatClient::hangUp))
-          .isLessThan(WITHIN);
-      assertThat(Departures.median(server, "tls stream", true, true, ChatClient::hangUp))
-          .isLessThan(WITHIN);
-      assertThat(Departures.median(server, "tls unary", false, false, ChatClient::hangUp))
-          .isLessThan(WITHIN);
-      assertThat(Departures.median(server, "tls reset", true, true, ChatClient::reset))
-          .isLessThan(WITHIN);
+    try (var streamed = server.chat(body("Say it in pieces", true));
+        var whole = server.chat(body("Say it at once", false))) {
+      assertThat(streamed.text()).isNotEmpty();
+      assertThat(whole.json().at("/choices/0/message/content").asText()).isNotEmpty();
     }
+    assertSpeaksHttp11OverTlsOnly();
+    assertThat(server.console()).contains("serves \"tiny\" at https://127.0.0.1:" + server.port());
+
+    assertThat(Departures.median(server, "tls prefill", true, false, ChatClient::hangUp))
+        .isLessThan(WITHIN);
+    assertThat(Departures.median(server, "tls stream", true, true, ChatClient::hangUp))
+        .isLessThan(WITHIN);
+    assertThat(Departures.median(server, "tls unary", false, false, ChatClient::hangUp))
+        .isLessThan(WITHIN);
+    assertThat(Departures.median(server, "tls reset", true, true, ChatClient::reset))
+        .isLessThan(WITHIN);
   }
 
   /** A client that would rather speak HTTP/2 gets HTTP/1.1; one without TLS gets nothing. */
-  private static void assertSpeaksHttp11OverTlsOnly(ServerProcess server) throws Exception {
+  private static void assertSpeaksHttp11OverTlsOnly() throws Exception {
     assertThat(server.get("/v1/models").version()).isEqualTo(HttpClient.Version.HTTP_1_1);
     var context = identities.client(null);
     var address = InetAddress.getLoopbackAddress();
@@ -89,23 +110,16 @@ class TlsIT {
 
   @Test
   void clientsWithoutACertificateOfTheAuthorityAreRefused() throws Exception {
-    var known = identities.client("client");
-    var plan =
-        plan("tls-mutual")
-            .with("DYN_TLS_CLIENT_CA_CERT_PATH", identities.authorityFile().toString())
-            .over(known);
     var strangers = new Identities(folder.resolve("strangers"), "client");
-    try (var server = plan.start().awaitReady()) {
-      try (var streamed = server.chat(body("It is me", true))) {
-        assertThat(streamed.text()).isNotEmpty();
-      }
+    try (var streamed = mutual.chat(body("It is me", true))) {
+      assertThat(streamed.text()).isNotEmpty();
+    }
 
-      assertRefused(server, identities.client(null));
-      assertRefused(server, strangers.client("client", identities));
+    assertRefused(mutual, identities.client(null));
+    assertRefused(mutual, strangers.client("client", identities));
 
-      try (var streamed = server.chat(body("It is me again", true))) {
-        assertThat(streamed.text()).isNotEmpty();
-      }
+    try (var streamed = mutual.chat(body("It is me again", true))) {
+      assertThat(streamed.text()).isNotEmpty();
     }
   }
 

@@ -8,7 +8,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.security.KeyStore;
-import java.security.cert.Certificate;
 import java.util.ArrayList;
 import java.util.Base64;
 import java.util.List;
@@ -43,7 +42,7 @@ public final class Certificates {
         "CN=" + authority,
         "-ext",
         "bc:c");
-    Files.writeString(authorityFile(), pem(store(authority), authority).getFirst());
+    Files.writeString(authorityFile(), pem(store(authority), authority));
   }
 
   /** The authority's certificate. */
@@ -74,29 +73,24 @@ public final class Certificates {
    * @param algorithm of its key, as keytool has it
    */
   public void sign(String name, String alternative, String algorithm) throws Exception {
-    var own = store(name);
-    Files.deleteIfExists(own);
-    List<String> key = new ArrayList<>(List.of("-keyalg", algorithm, "-dname", "CN=" + name));
+    var own = Files.copy(store(authority), store(name), StandardCopyOption.REPLACE_EXISTING);
+    List<String> key =
+        new ArrayList<>(
+            List.of(
+                "-keyalg",
+                algorithm,
+                "-dname",
+                "CN=" + name,
+                "-ext",
+                "san=" + alternative,
+                "-signer",
+                authority));
     if (algorithm.equals("RSA")) {
       key.addAll(List.of("-keysize", RSA_BITS));
     }
     keytool(own, "-genkeypair", key.toArray(String[]::new));
-    var request = folder.resolve(name + ".csr");
-    var signed = folder.resolve(name + ".signed");
-    keytool(own, "-certreq", "-file", request.toString());
-    keytool(
-        store(authority),
-        "-gencert",
-        "-rfc",
-        "-ext",
-        "san=" + alternative,
-        "-infile",
-        request.toString(),
-        "-outfile",
-        signed.toString());
-    Files.copy(signed, certificateFile(name), StandardCopyOption.REPLACE_EXISTING);
-    var keys = KeyStore.getInstance(own.toFile(), PASSWORD.toCharArray());
-    var made = keys.getKey(alias(own), PASSWORD.toCharArray());
+    Files.writeString(certificateFile(name), pem(own, name));
+    var made = keys(own).getKey(name, PASSWORD.toCharArray());
     Files.writeString(keyFile(name), encoded("PRIVATE KEY", made.getEncoded()));
   }
 
@@ -108,14 +102,12 @@ public final class Certificates {
     return store.getFileName().toString().replace(".p12", "");
   }
 
-  private static List<String> pem(Path store, String alias) throws Exception {
-    Certificate[] chain =
-        KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray()).getCertificateChain(alias);
-    List<String> pem = new ArrayList<>();
-    for (var each : chain) {
-      pem.add(encoded("CERTIFICATE", each.getEncoded()));
-    }
-    return pem;
+  private static KeyStore keys(Path store) throws Exception {
+    return KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
+  }
+
+  private static String pem(Path store, String alias) throws Exception {
+    return encoded("CERTIFICATE", keys(store).getCertificate(alias).getEncoded());
   }
 
   /** A PEM block. */

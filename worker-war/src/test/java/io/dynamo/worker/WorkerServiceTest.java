@@ -15,9 +15,6 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
-import io.dynamo.event.EventEnvelope;
-import io.dynamo.event.EventPlane;
-import io.dynamo.event.EventSubject;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
@@ -201,35 +198,6 @@ class WorkerServiceTest {
     public void close() {}
   }
 
-  private static final class Silence implements EventPlane {
-    private long publishers;
-
-    @Override
-    public Publisher publisher(EventSubject subject) {
-      long id = 0xa + publishers++;
-      return new Publisher() {
-        @Override
-        public long id() {
-          return id;
-        }
-
-        @Override
-        public void publish(byte[] payload) {}
-
-        @Override
-        public void close() {}
-      };
-    }
-
-    @Override
-    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
-      throw new UnsupportedOperationException("publishes only");
-    }
-
-    @Override
-    public void close() {}
-  }
-
   @SuppressWarnings("unchecked") // never called: the fake server has no bytes
   private static final MessageCodec<GenerateRequest, EngineOutput> NO_BYTES =
       (MessageCodec<GenerateRequest, EngineOutput>)
@@ -243,7 +211,7 @@ class WorkerServiceTest {
   private WorkerService service() {
     var events =
         new KvEventPublisher(
-            new Silence(),
+            new SentPlane(0xa),
             ENDPOINT,
             new InstanceId(7),
             2,
@@ -253,10 +221,11 @@ class WorkerServiceTest {
             1000);
     var sources =
         new KvSources(events, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run);
-    var loads = new LoadPublisher(new Silence(), ENDPOINT, new InstanceId(7), NO_LOAD, loadAlarms);
+    var loads =
+        new LoadPublisher(new SentPlane(0xa), ENDPOINT, new InstanceId(7), NO_LOAD, loadAlarms);
     var marks =
         new PrefillMarks(
-            new Silence(),
+            new SentPlane(0xa),
             ENDPOINT,
             new InstanceId(7),
             2,
@@ -264,7 +233,7 @@ class WorkerServiceTest {
             metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED));
     var passes =
         new ForwardPasses(
-            new Silence(),
+            new SentPlane(0xa),
             ENDPOINT,
             new InstanceId(7),
             2,

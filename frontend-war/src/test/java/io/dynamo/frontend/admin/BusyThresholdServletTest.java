@@ -6,12 +6,13 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.HostileValues;
 import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.model.ModelCard;
+import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.router.BusyControl;
 import jakarta.servlet.ReadListener;
 import jakarta.servlet.ServletInputStream;
@@ -29,7 +30,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -61,12 +61,7 @@ class BusyThresholdServletTest {
           "post_alias_set");
 
   private static final class Models implements ModelCatalog {
-    private final ModelText text =
-        (ModelText)
-            Proxy.newProxyInstance(
-                ModelText.class.getClassLoader(),
-                new Class<?>[] {ModelText.class},
-                (_, _, _) -> null);
+    private final ModelText text = new NoText();
 
     @Override
     public List<ServedModel> models() {
@@ -75,25 +70,7 @@ class BusyThresholdServletTest {
 
     @Override
     public Optional<ServedModel> find(String name) {
-      var card =
-          new ModelCard(
-              name,
-              name,
-              null,
-              null,
-              null,
-              null,
-              null,
-              null,
-              null,
-              1000,
-              16,
-              0,
-              Set.of("Chat"),
-              "Tokens",
-              null,
-              List.of(),
-              Map.of());
+      var card = TestCard.named(name).contextLength(1000).build();
       return MODELS.contains(name)
           ? Optional.of(
               new ServedModel(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
@@ -17,7 +18,6 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Executors;
@@ -262,25 +262,7 @@ class DiscoveryCatalogTest {
 
   private static ModelRecord card(long id, String name, String tokenizer, String path) {
     var file = new ModelFile(path, "blake3:" + tokenizer, 1L);
-    var card =
-        new ModelCard(
-            name,
-            name,
-            null,
-            null,
-            file,
-            null,
-            null,
-            null,
-            null,
-            4096,
-            16,
-            0,
-            Set.of("Chat"),
-            "Tokens",
-            null,
-            List.of(),
-            Map.of());
+    var card = TestCard.named(name).tokenizer(file).build();
     return new ModelRecord(ENDPOINT, new InstanceId(id), card, null);
   }
 

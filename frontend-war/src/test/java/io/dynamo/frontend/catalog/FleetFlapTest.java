@@ -16,6 +16,7 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.event.local.LocalEventPlane;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
@@ -28,7 +29,6 @@ import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.KvEventCodec;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
@@ -200,24 +200,7 @@ class FleetFlapTest {
       return new ModelRecord(
           ENDPOINT,
           new InstanceId(id),
-          new ModelCard(
-              "m",
-              "m",
-              null,
-              null,
-              file,
-              null,
-              null,
-              null,
-              null,
-              4096,
-              BLOCK_TOKENS,
-              0,
-              Set.of("Chat"),
-              "Tokens",
-              null,
-              List.of(),
-              Map.of()),
+          TestCard.named("m").blockTokens(BLOCK_TOKENS).tokenizer(file).build(),
           null);
     }
 

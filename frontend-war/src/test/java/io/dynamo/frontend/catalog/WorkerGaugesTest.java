@@ -5,16 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
 import io.dynamo.model.LoraAdapter;
-import io.dynamo.model.ModelCard;
 import io.dynamo.router.BookedLoads;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -47,25 +46,7 @@ class WorkerGaugesTest implements BookedLoads {
   }
 
   private static ModelRecord record(@Nullable String type, Map<String, @Nullable Object> config) {
-    var card =
-        new ModelCard(
-            "tiny",
-            "tiny",
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            4096,
-            16,
-            0,
-            Set.of("Chat"),
-            "Tokens",
-            type,
-            List.of(),
-            config);
+    var card = TestCard.named("tiny").workerType(type).runtimeConfig(config).build();
     return new ModelRecord(ENDPOINT, WORKER, card, null);
   }
 

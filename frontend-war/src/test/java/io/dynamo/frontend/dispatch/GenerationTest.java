@@ -12,10 +12,9 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.WorkerBusyException;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.catalog.ServedModel;
-import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.frontend.watch.StageMetrics;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -28,7 +27,6 @@ import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.Usage;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.RouteHints;
 import io.dynamo.router.RouteRequest;
@@ -360,50 +358,7 @@ class GenerationTest {
   }
 
   private static ServedModel model() {
-    var card =
-        new ModelCard(
-            "tiny",
-            "tiny",
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            4096,
-            16,
-            0,
-            Set.of("Chat"),
-            "Tokens",
-            null,
-            List.of(),
-            Map.of());
+    var card = TestCard.named("tiny").build();
     return new ServedModel(card, ENDPOINT, new NoText(), 0);
-  }
-
-  private static final class NoText implements ModelText {
-    @Override
-    public String render(ChatPrompt prompt) {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public int[] encode(String text) {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public TokenTable tokens() {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public int[] eosTokenIds() {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public void close() {}
   }
 }

@@ -4,10 +4,9 @@ import static io.dynamo.frontend.openai.Samples.hi;
 import static io.dynamo.frontend.openai.Samples.said;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
+import io.dynamo.frontend.openai.wire.Trickle;
 import io.dynamo.inference.FinishReason;
-import io.dynamo.metrics.Label;
 import java.io.ByteArrayInputStream;
 import java.io.FilterInputStream;
 import java.io.IOException;
@@ -26,27 +25,7 @@ class BodyArrivalTest {
 
   @AfterEach
   void close() {
-    assertThat(frontend.admission.admitted()).as("requests that never ended").isZero();
-    assertThat(
-            frontend.metrics.level(FrontendMetrics.INFLIGHT, new Label("model", "script")).value())
-        .isZero();
-    frontend.close();
-  }
-
-  /** A body that comes byte by byte and never ends. */
-  private static InputStream trickle() {
-    return new InputStream() {
-      @Override
-      public int read() {
-        return ' ';
-      }
-
-      @Override
-      public int read(byte[] into, int from, int length) {
-        into[from] = ' ';
-        return 1;
-      }
-    };
+    frontend.closeIdle();
   }
 
   @Test
@@ -73,7 +52,7 @@ class BodyArrivalTest {
   @Test
   void aBodyThatDoesNotArriveWithinTheDeadlineIs408() {
     try (var hasty = new FrontendFixture(Duration.ZERO, frontend.watcher)) {
-      var answer = hasty.post(trickle(), -1, Map.of(), new Recorded());
+      var answer = hasty.post(new Trickle(), -1, Map.of(), new Recorded());
       assertThat(answer.status).isEqualTo(408);
       assertThat(answer.text()).contains("\"code\":408").contains("Request Timeout");
       assertThat(hasty.bodies.heldBytes()).isZero();

@@ -1,5 +1,7 @@
 package io.dynamo.frontend.openai;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.ApiSettings;
 import io.dynamo.config.FrontendAdmission;
@@ -7,6 +9,8 @@ import io.dynamo.config.FrontendSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.FrontendMetrics;
+import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
@@ -23,9 +27,9 @@ import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.LoraAdapter;
-import io.dynamo.model.ModelCard;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.Tracing;
 import java.io.ByteArrayInputStream;
@@ -304,24 +308,12 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
   private ServedModel model() {
     var card =
-        new ModelCard(
-            "script",
-            "script",
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            null,
-            1000,
-            16,
-            migrationLimit,
-            modelTypes,
-            "Tokens",
-            null,
-            List.of(),
-            runtimeConfig);
+        TestCard.named("script")
+            .contextLength(1000)
+            .migrationLimit(migrationLimit)
+            .modelTypes(modelTypes)
+            .runtimeConfig(runtimeConfig)
+            .build();
     return new ServedModel(
         lora == null ? card : card.of(lora),
         new EndpointId("dynamo", "script", "generate"),
@@ -412,5 +404,13 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     preprocessor.close();
     watcher.close();
     timer.shutdownNow();
+  }
+
+  /** Closes it, once nothing is left of the requests that came. */
+  void closeIdle() {
+    assertThat(admission.admitted()).as("requests that never ended").isZero();
+    assertThat(metrics.level(FrontendMetrics.INFLIGHT, new Label("model", "script")).value())
+        .isZero();
+    close();
   }
 }

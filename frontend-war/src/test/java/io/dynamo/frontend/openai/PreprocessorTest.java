@@ -10,8 +10,7 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.preprocess.NoText;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +37,7 @@ class PreprocessorTest {
   }
 
   /** A model that encodes when it is let. */
-  private static final class Gate implements ModelText {
+  private static final class Gate extends NoText {
     final CountDownLatch open = new CountDownLatch(1);
     final CountDownLatch entered = new CountDownLatch(1);
     final AtomicInteger rendered = new AtomicInteger();
@@ -62,19 +61,6 @@ class PreprocessorTest {
       assertThat(Thread.currentThread().isVirtual()).isFalse();
       return new int[] {1, 2};
     }
-
-    @Override
-    public TokenTable tokens() {
-      throw new UnsupportedOperationException();
-    }
-
-    @Override
-    public int[] eosTokenIds() {
-      return new int[0];
-    }
-
-    @Override
-    public void close() {}
   }
 
   private CompletableFuture<int[]> start(Cancellation cancellation) {
@@ -148,29 +134,11 @@ class PreprocessorTest {
   @Test
   void theTemplatesRefusalIsTheCallers() {
     var model =
-        new ModelText() {
+        new NoText() {
           @Override
           public String render(ChatPrompt prompt) {
             throw new InvalidRequestException("no system role");
           }
-
-          @Override
-          public int[] encode(String text) {
-            throw new UnsupportedOperationException();
-          }
-
-          @Override
-          public TokenTable tokens() {
-            throw new UnsupportedOperationException();
-          }
-
-          @Override
-          public int[] eosTokenIds() {
-            return new int[0];
-          }
-
-          @Override
-          public void close() {}
         };
 
     assertThatThrownBy(

@@ -33,6 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.zeromq.SocketType;
 import org.zeromq.ZContext;
+import org.zeromq.ZMQ;
 
 /** The plane against peers that it does not share code with. */
 class ZmqPeersTest {
@@ -224,14 +225,22 @@ class ZmqPeersTest {
     assertThat(ear.next().payload()).containsExactly(1);
   }
 
-  @Test
-  void whatIsNoEventIsCountedAndTheNextIsHeard() throws InterruptedException {
+  /**
+   * A publisher's socket that we do not guard: announced as publisher 7, and heard by {@code ear}.
+   */
+  private ZMQ.Socket rogue(Ear ear) {
     var context = peers.opened(new ZContext());
-    var rogue = context.createSocket(SocketType.PUB);
-    int port = rogue.bindToRandomPort("tcp://127.0.0.1");
-    var ear = new Ear();
+    var socket = context.createSocket(SocketType.PUB);
+    int port = socket.bindToRandomPort("tcp://127.0.0.1");
     joined().subscribe(SUBJECT, ear);
     processes.announce(SUBJECT, 7, port);
+    return socket;
+  }
+
+  @Test
+  void whatIsNoEventIsCountedAndTheNextIsHeard() throws InterruptedException {
+    var ear = new Ear();
+    var rogue = rogue(ear);
     var rogues = new BarePublisher(rogue, clock);
     ear.connectTo(rogues);
     long before = count(EventMetrics.MALFORMED);
@@ -253,13 +262,8 @@ class ZmqPeersTest {
 
   @Test
   void aGapIsCounted() throws InterruptedException {
-    var context = peers.opened(new ZContext());
-    var socket = context.createSocket(SocketType.PUB);
-    int port = socket.bindToRandomPort("tcp://127.0.0.1");
     var ear = new Ear();
-    joined().subscribe(SUBJECT, ear);
-    processes.announce(SUBJECT, 7, port);
-    var publisher = new BarePublisher(socket, clock);
+    var publisher = new BarePublisher(rogue(ear), clock);
     ear.connectTo(publisher);
     assertThat(count(EventMetrics.MISSED)).isZero();
 
@@ -272,13 +276,8 @@ class ZmqPeersTest {
 
   @Test
   void aMessageBeyondTheLimitIsNotTaken() throws InterruptedException {
-    var context = peers.opened(new ZContext());
-    var socket = context.createSocket(SocketType.PUB);
-    int port = socket.bindToRandomPort("tcp://127.0.0.1");
     var ear = new Ear();
-    joined().subscribe(SUBJECT, ear);
-    processes.announce(SUBJECT, 7, port);
-    var publisher = new BarePublisher(socket, clock);
+    var publisher = new BarePublisher(rogue(ear), clock);
     ear.connectTo(publisher);
 
     publisher.publish(new byte[2 << 20]);

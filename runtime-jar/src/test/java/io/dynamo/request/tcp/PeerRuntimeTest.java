@@ -24,7 +24,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,22 +44,25 @@ class PeerRuntimeTest {
     MUTUAL_TLS
   }
 
+  @TempDir private static Path identities;
+  private static Certificates certificates;
+
   @TempDir private Path folder;
 
-  @BeforeEach
-  void needsThePeer() {
+  @BeforeAll
+  static void needsThePeerAndCertificates() throws Exception {
     var peer = System.getProperty(PeerRuntime.PROPERTY, "skip");
     assumeTrue(!peer.isEmpty() && !peer.equals("skip"), "no environment with ai-dynamo");
+    certificates = new Certificates(identities, "authority");
+    certificates.sign("plane", "ip:127.0.0.1");
   }
 
   private record Guarded(TlsSettings ours, Map<String, String> theirs) {}
 
-  private Guarded guarded(Guard guard) throws Exception {
+  private static Guarded guarded(Guard guard) {
     if (guard == Guard.CLEAR) {
       return new Guarded(TestPlane.CLEAR, Map.of());
     }
-    var certificates = new Certificates(folder, "authority");
-    certificates.sign("plane", "ip:127.0.0.1");
     var certificate = certificates.certificateFile("plane");
     var key = certificates.keyFile("plane");
     var authority = certificates.authorityFile();

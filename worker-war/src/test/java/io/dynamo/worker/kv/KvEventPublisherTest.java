@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventEnvelope;
-import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.RankEvent;
@@ -13,57 +11,17 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.token.SequenceHash;
+import io.dynamo.worker.SentPlane;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 
 class KvEventPublisherTest {
   private static final InstanceId WORKER = new InstanceId(0x2a);
 
-  /** Counts publishers and messages; may be told to fail. */
-  private static final class Plane implements EventPlane {
-    final List<EventSubject> subjects = new ArrayList<>();
-    int messages;
-    int closed;
-    boolean broken;
-
-    @Override
-    public Publisher publisher(EventSubject subject) {
-      subjects.add(subject);
-      return new Publisher() {
-        @Override
-        public long id() {
-          return 1;
-        }
-
-        @Override
-        public void publish(byte[] payload) {
-          if (broken) {
-            throw new IllegalStateException("broken");
-          }
-          messages++;
-        }
-
-        @Override
-        public void close() {
-          closed++;
-        }
-      };
-    }
-
-    @Override
-    public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
-      throw new UnsupportedOperationException("publishes only");
-    }
-
-    @Override
-    public void close() {}
-  }
-
-  private final Plane plane = new Plane();
+  private final SentPlane plane = new SentPlane();
   private final List<List<RankEvent>> batches = new ArrayList<>();
   private final Queue<Runnable> tasks = new ArrayDeque<>();
   private final Metrics.Counter dropped = new Metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED);
@@ -134,7 +92,7 @@ class KvEventPublisherTest {
     plane.broken = false;
     publisher.cleared(0);
     runTasks();
-    assertThat(plane.messages).isEqualTo(1);
+    assertThat(plane.sent).hasSize(1);
     assertThat(batches.getLast().getFirst().event().id()).isEqualTo(2);
   }
 
@@ -144,7 +102,7 @@ class KvEventPublisherTest {
     publisher.close();
     publisher.close();
     runTasks();
-    assertThat(plane.messages).isZero();
+    assertThat(plane.sent).isEmpty();
     assertThat(plane.closed).isEqualTo(2);
   }
 }

@@ -13,6 +13,7 @@ import io.dynamo.kv.codec.ForwardPassCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.worker.HandAlarms;
+import io.dynamo.worker.SentPlane;
 import io.dynamo.worker.engine.PassReport;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

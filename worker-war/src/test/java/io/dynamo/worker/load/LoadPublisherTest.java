@@ -9,6 +9,7 @@ import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.ActiveLoadCodec;
 import io.dynamo.worker.HandAlarms;
+import io.dynamo.worker.SentPlane;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.RankLoad;
 import java.time.Duration;

@@ -13,6 +13,7 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.SequenceEventCodec;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.WorkerMetrics;
+import io.dynamo.worker.SentPlane;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Requests;
 import java.util.ArrayDeque;

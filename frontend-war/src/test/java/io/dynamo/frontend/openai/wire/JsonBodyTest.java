@@ -6,34 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
-import java.io.InputStream;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class JsonBodyTest {
-  /** A client that always sends one more byte. */
-  private static InputStream trickle() {
-    return new InputStream() {
-      @Override
-      public int read() {
-        return ' ';
-      }
-
-      @Override
-      public int read(byte[] into, int from, int length) {
-        into[from] = ' ';
-        return 1;
-      }
-    };
-  }
-
   @Test
   void aBodyThatDoesNotArriveWithinTheUploadTimeoutIs408() {
     var limit = Duration.ofMillis(1);
     try (var share = new BodyBudget(1 << 30).open()) {
       var deadline = Deadline.after(Duration.ofHours(1));
       assertThatThrownBy(
-              () -> JsonBody.read(trickle(), -1, Integer.MAX_VALUE - 8, deadline, limit, share))
+              () -> JsonBody.read(new Trickle(), -1, Integer.MAX_VALUE - 8, deadline, limit, share))
           .isInstanceOfSatisfying(
               ApiException.class, e -> assertThat(e.error().status()).isEqualTo(408))
           .hasMessageContaining("the 1 ms of dynamo.frontend.upload-timeout");

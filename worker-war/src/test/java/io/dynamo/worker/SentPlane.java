@@ -1,4 +1,4 @@
-package io.dynamo.worker.load;
+package io.dynamo.worker;
 
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
@@ -7,20 +7,31 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Keeps what is published; may be told to fail. For one thread. */
-final class SentPlane implements EventPlane {
-  final List<EventSubject> subjects = new ArrayList<>();
-  final List<byte[]> sent = new ArrayList<>();
-  int closed;
-  boolean broken;
+/** Keeps what is published; may be told to fail. Publishers count their ids up. For one thread. */
+public final class SentPlane implements EventPlane {
+  public final List<EventSubject> subjects = new ArrayList<>();
+  public final List<byte[]> sent = new ArrayList<>();
+  public int closed;
+  public boolean broken;
+
+  private long nextId;
+
+  public SentPlane() {
+    this(1);
+  }
+
+  public SentPlane(long firstId) {
+    this.nextId = firstId;
+  }
 
   @Override
   public Publisher publisher(EventSubject subject) {
     subjects.add(subject);
+    long id = nextId++;
     return new Publisher() {
       @Override
       public long id() {
-        return 1;
+        return id;
       }
 
       @Override
