@@ -63,7 +63,7 @@ class HangUps {
   void scan();
 
   const int epoll_;
-  const int alarm_;  ///< an eventfd
+  const int alarm_;                                              ///< an eventfd
   std::unordered_map<Connection, int, ConnectionHash> sockets_;  ///< by the last scan; may be gone since
 };
 

@@ -1,10 +1,11 @@
 // JNI of io.dynamo.natives.HangUps, which answers for the handle: it is the address of what open() made,
 // and nobody uses it after close().
 
+#include "../core/hang_ups.h"
+
 #include <cerrno>
 #include <vector>
 
-#include "../core/hang_ups.h"
 #include "io_dynamo_natives_HangUps.h"
 
 using dynamo::Connection;
@@ -34,7 +35,8 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_HangUps_open(JNIEnv*, jclass) {
   try {
     int error = 0;
     auto opened = HangUps::open(&error);
-    return opened == nullptr ? -jlong{error} : static_cast<jlong>(reinterpret_cast<uintptr_t>(opened.release()));
+    return opened == nullptr ? -jlong{error}
+                             : static_cast<jlong>(reinterpret_cast<uintptr_t>(opened.release()));
   } catch (...) {
     return -ENOMEM;
   }

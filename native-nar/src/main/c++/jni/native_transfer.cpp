@@ -1,6 +1,6 @@
-// JNI of io.dynamo.natives.NativeTransfer; this folder alone knows JNI. Arguments are checked here against the Java objects that they came with;
-// ranges and handles are checked in core. No exception leaves a function: the data path answers with a
-// Status.
+// JNI of io.dynamo.natives.NativeTransfer; this folder alone knows JNI. Arguments are checked here against
+// the Java objects that they came with; ranges and handles are checked in core. No exception leaves a
+// function: the data path answers with a Status.
 
 #include <algorithm>
 #include <new>
