@@ -72,12 +72,12 @@ class RestartIT {
   }
 
   /**
-   * What ends late may do so within half a minute. The server keeps the last request of each of its
-   * threads until the thread's next one, so there are next ones.
+   * What ends late may do so within a minute, beside other tests. The server keeps the last request
+   * of each of its threads until the thread's next one, so there are next ones.
    */
   private static void assertNothingMoreThan(JvmCensus before, ServerProcess server) {
     Polling.untilAsserted(
-        Duration.ofSeconds(30),
+        Duration.ofSeconds(60),
         () -> {
           chat(server);
           var after = JvmCensus.of(server.java());
