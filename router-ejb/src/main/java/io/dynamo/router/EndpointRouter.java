@@ -96,16 +96,12 @@ final class EndpointRouter implements AutoCloseable {
     instances.live().forEach(instance -> live.add(instance.id()));
     load.keep(live);
     eligibility.busy().keep(live);
-    if (strategy instanceof PrefixStrategy prefixes) {
-      prefixes.workersChanged();
-    }
+    strategy.workersChanged();
   }
 
   /** Cards of workers came or went; none speaks for the endpoint that did not before. */
   void cardsChanged() {
-    if (strategy instanceof PrefixStrategy prefixes) {
-      prefixes.cardsChanged();
-    }
+    strategy.cardsChanged();
   }
 
   RouterSettings.Busy thresholds() {

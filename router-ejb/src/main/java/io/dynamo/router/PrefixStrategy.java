@@ -108,7 +108,8 @@ final class PrefixStrategy implements Strategy {
   }
 
   /** Forgets what lost workers were believed to hold. */
-  void workersChanged() {
+  @Override
+  public void workersChanged() {
     var live = new HashSet<InstanceId>();
     instances.live().forEach(instance -> live.add(instance.id()));
     if (predicted != null) {
@@ -119,8 +120,9 @@ final class PrefixStrategy implements Strategy {
     }
   }
 
-  /** The workers' model cards may say something else of what they share. */
-  void cardsChanged() {
+  /** What they share may be told elsewhere now. */
+  @Override
+  public void cardsChanged() {
     if (pool != null) {
       pool.cardsChanged();
     }

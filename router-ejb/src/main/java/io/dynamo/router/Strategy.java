@@ -19,6 +19,12 @@ interface Strategy extends AutoCloseable {
   /** Distinct blocks that are known to be cached somewhere; recent. */
   int indexBlocks();
 
+  /** Workers of the endpoint came or went. */
+  default void workersChanged() {}
+
+  /** Model cards of the workers may say something else. */
+  default void cardsChanged() {}
+
   @Override
   void close();
 

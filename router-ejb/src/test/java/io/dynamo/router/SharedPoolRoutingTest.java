@@ -5,15 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.config.RouterSettings.Mode;
 import io.dynamo.config.RouterSettings.SharedCaching;
-import io.dynamo.metrics.Histogram;
-import io.dynamo.metrics.Label;
-import io.dynamo.metrics.MetricName;
-import io.dynamo.metrics.Metrics;
-import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.Objects;
-import java.util.function.DoubleSupplier;
 import org.junit.jupiter.api.Test;
 
 /** How what all workers share counts in choices. */
@@ -154,7 +146,7 @@ class SharedPoolRoutingTest extends RouterHarness {
 
   @Test
   void whatIsFoundIsMeasuredAsDynamoDoes() {
-    var recorded = new Recorder();
+    var recorded = new RecordedHistograms();
     metrics.attach(recorded);
     assertThat(pool(blocks(1, 3, 4))).isNotNull();
     workers.set(1);
@@ -176,25 +168,6 @@ class SharedPoolRoutingTest extends RouterHarness {
   private void route(EndpointRouters router, int[] tokens) {
     try (var decision = router.route(request(tokens))) {
       assertThat(decision).isNotNull();
-    }
-  }
-
-  private static final class Recorder implements Metrics.Outlet {
-    private final Map<String, Histogram> histograms = new HashMap<>();
-
-    @Override
-    public void counter(MetricName name, List<Label> labels, Metrics.Counter counter) {}
-
-    @Override
-    public void gauge(MetricName name, List<Label> labels, DoubleSupplier value) {}
-
-    @Override
-    public void histogram(MetricName name, List<Label> labels, Histogram histogram) {
-      histograms.put(name.name(), histogram);
-    }
-
-    Histogram of(String name) {
-      return Objects.requireNonNull(histograms.get(name), name);
     }
   }
 }

@@ -4,9 +4,8 @@ import io.dynamo.concurrent.Cancellation;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Queue;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
@@ -30,7 +29,7 @@ public final class DisconnectWatcher implements AutoCloseable {
   private final long graceNanos;
   private final long stallNanos;
   private final ConcurrentMap<Long, ClientConnection> inFlight = new ConcurrentHashMap<>();
-  private final Queue<Long> arrived = new ConcurrentLinkedQueue<>();
+  private final Set<Long> unwatched = ConcurrentHashMap.newKeySet(); // of those in flight
   private final AtomicLong ids = new AtomicLong();
   private final AtomicBoolean expected = new AtomicBoolean(); // someone will look at who arrived
   private final Thread thread = new Thread(this::run, "disconnect-watcher");
@@ -66,12 +65,13 @@ public final class DisconnectWatcher implements AutoCloseable {
   public Cancellation.Registration watch(ClientConnection connection) {
     Long id = ids.incrementAndGet();
     inFlight.put(id, connection);
-    arrived.add(id);
+    unwatched.add(id);
     if (expected.compareAndSet(false, true)) {
       clients.wake();
     }
     return () -> {
       connection.end();
+      unwatched.remove(id);
       inFlight.remove(id);
     };
   }
@@ -131,22 +131,19 @@ public final class DisconnectWatcher implements AutoCloseable {
 
   /** Whether more may come before anyone would be woken. */
   private boolean takeArrivals() {
-    var fresh = new ArrayList<LeavingClients.Arrival>();
-    boolean any = false;
-    for (var id = arrived.poll(); id != null; id = arrived.poll()) {
-      any = true;
+    var arrived = new ArrayList<LeavingClients.Arrival>();
+    for (var id : unwatched) {
       var client = inFlight.get(id);
-      if (client != null) {
-        fresh.add(new LeavingClients.Arrival(id, client));
+      if (client != null && unwatched.remove(id)) {
+        arrived.add(new LeavingClients.Arrival(id, client));
       }
     }
-    if (!fresh.isEmpty()) {
-      clients.watch(fresh);
+    if (!arrived.isEmpty()) {
+      clients.watch(arrived);
+      return true;
     }
-    if (!any) {
-      expected.set(false);
-    }
-    return any || (!arrived.isEmpty() && expected.compareAndSet(false, true));
+    expected.set(false);
+    return !unwatched.isEmpty() && expected.compareAndSet(false, true);
   }
 
   private void left(long id) {

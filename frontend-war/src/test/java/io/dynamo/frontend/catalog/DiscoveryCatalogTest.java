@@ -6,9 +6,8 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.frontend.TestCard;
-import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.model.LoraAdapter;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
@@ -303,28 +302,8 @@ class DiscoveryCatalogTest {
     }
   }
 
-  private static final class Text implements ModelText {
+  private static final class Text extends NoText {
     boolean closed;
-
-    @Override
-    public String render(ChatPrompt prompt) {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public int[] encode(String text) {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public TokenTable tokens() {
-      throw new AssertionError("not asked here");
-    }
-
-    @Override
-    public int[] eosTokenIds() {
-      throw new AssertionError("not asked here");
-    }
 
     @Override
     public void close() {
