@@ -23,6 +23,7 @@ public final class DisconnectWatcher implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DisconnectWatcher.class.getName());
   private static final Duration MOST = Duration.ofHours(1);
   private static final Duration LAST_TURN = Duration.ofSeconds(2);
+  private static final long RETRY_NANOS = 100_000_000;
   private static final int LOOKS_PER_STALL = 8;
 
   private final LeavingClients clients;
@@ -78,7 +79,7 @@ public final class DisconnectWatcher implements AutoCloseable {
 
   private void run() {
     try (clients) {
-      while (!closed) {
+      while (!closed && !Thread.currentThread().isInterrupted()) {
         tryTurn();
       }
     }
@@ -94,7 +95,7 @@ public final class DisconnectWatcher implements AutoCloseable {
         failing = true;
         LOG.log(Level.WARNING, "clients that hang up are found by heartbeats only for now", e);
       }
-      LockSupport.parkNanos(graceNanos);
+      LockSupport.parkNanos(RETRY_NANOS);
     }
   }
 
