@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Cancellation;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -133,7 +134,7 @@ public final class DisconnectWatcher implements AutoCloseable {
   /** Whether more may come before anyone would be woken. */
   private boolean takeArrivals() {
     var arrived = new ArrayList<LeavingClients.Arrival>();
-    for (var id : unwatched) {
+    for (var id : List.copyOf(unwatched)) {
       var client = inFlight.get(id);
       if (client != null && unwatched.remove(id)) {
         arrived.add(new LeavingClients.Arrival(id, client));
