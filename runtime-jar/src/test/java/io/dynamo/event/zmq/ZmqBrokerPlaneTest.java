@@ -177,8 +177,9 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
 
     try (var context = new ZContext()) {
       var publisher = context.createSocket(SocketType.XPUB);
+      publisher.setHandshakeIvl(1_000); // the library may forget a connection until this ends
       publisher.connect("tcp://127.0.0.1:" + proxies.getFirst().xsubPort);
-      publisher.setReceiveTimeOut(10_000);
+      publisher.setReceiveTimeOut(20_000);
       assertThat(publisher.recv()).as("the broker asks for the subject").isNotNull();
       for (int i = 0; i < frames.size(); i++) {
         publisher.send(frames.get(i), i < frames.size() - 1 ? ZMQ.SNDMORE : 0);
