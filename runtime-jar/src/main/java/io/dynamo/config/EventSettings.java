@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * @param zmqHost what others are told to connect to; null is {@code zmqBind}
  * @param queueCapacity events held per publisher and per subscription
  * @param queueBytes of their payloads, per publisher and per subscription
- * @param zmqHighWaterMark events held per connection, on each side
+ * @param zmqHighWaterMark events that wait for one subscriber of a publisher
  * @param zmqMaxMessageBytes of one event on the wire
  * @param zmqBroker what events go through; null lets them go from publisher to subscriber
  */

@@ -186,7 +186,8 @@ final class SettingKeys {
           INTEGER,
           "100000",
           between(1, 10_000_000),
-          "events held per connection on each side; more are dropped");
+          "events that wait for one subscriber of a publisher, 16 MiB of them at most; more are"
+              + " dropped for it alone and counted");
   static final SettingKey<Integer> EVENT_ZMQ_MAX_MESSAGE =
       KEYS.key(
           "dynamo.event.zmq.max-message",

@@ -10,6 +10,9 @@ public final class EventMetrics {
   /** A publisher's queue was full: the event has left for nobody. */
   public static final Label PUBLISHER_FULL = new Label("reason", "publisher_full");
 
+  /** What waits for one subscriber of a publisher was at its bound: the others have the event. */
+  public static final Label SUBSCRIBER_SLOW = new Label("reason", "subscriber_slow");
+
   /** A subscription's queue was full. */
   public static final Label SUBSCRIPTION_FULL = new Label("reason", "subscription_full");
 

@@ -6,6 +6,7 @@ import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.event.EventPlane;
+import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
@@ -35,6 +36,7 @@ public final class DynamoRuntime {
   private final EndpointClient client;
   private final EndpointServer server;
   private final EventPlane events;
+  private final RawStreams streams;
   private final HostMemory memory;
   private final SystemStatus status;
   private final ExecutorService blocking;
@@ -54,6 +56,7 @@ public final class DynamoRuntime {
       EndpointClient client,
       EndpointServer server,
       EventPlane events,
+      RawStreams streams,
       HostMemory memory,
       SystemStatus status,
       ExecutorService blocking,
@@ -64,6 +67,7 @@ public final class DynamoRuntime {
     this.client = client;
     this.server = server;
     this.events = events;
+    this.streams = streams;
     this.memory = memory;
     this.status = status;
     this.blocking = blocking;
@@ -119,6 +123,11 @@ public final class DynamoRuntime {
 
   public EventPlane events() {
     return events;
+  }
+
+  /** What other programs publish. */
+  public RawStreams streams() {
+    return streams;
   }
 
   public HostMemory memory() {

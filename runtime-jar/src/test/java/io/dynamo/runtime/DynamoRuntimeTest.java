@@ -10,6 +10,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.event.EventPlane;
+import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
@@ -71,6 +72,7 @@ class DynamoRuntimeTest {
           idle(EndpointClient.class),
           idle(EndpointServer.class),
           idle(EventPlane.class),
+          idle(RawStreams.class),
           idle(HostMemory.class),
           TestStatus.idle(),
           idle(ExecutorService.class),

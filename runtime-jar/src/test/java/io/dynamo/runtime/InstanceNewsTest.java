@@ -9,6 +9,7 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
+import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
@@ -83,6 +84,7 @@ class InstanceNewsTest {
               client,
               uncalled(EndpointServer.class),
               uncalled(EventPlane.class),
+              uncalled(RawStreams.class),
               uncalled(HostMemory.class),
               TestStatus.idle(),
               uncalled(ExecutorService.class),

@@ -15,6 +15,7 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.error.NoWorkerException;
+import io.dynamo.event.RawStreams;
 import io.dynamo.event.local.LocalEventPlane;
 import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.preprocess.ModelText;
@@ -249,6 +250,7 @@ class FleetFlapTest {
             idle(EndpointClient.class),
             idle(EndpointServer.class),
             events,
+            idle(RawStreams.class),
             idle(HostMemory.class),
             status,
             threads,

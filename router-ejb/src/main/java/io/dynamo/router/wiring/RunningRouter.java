@@ -4,8 +4,6 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
-import io.dynamo.event.RawStreams;
-import io.dynamo.event.zmq.ZmqRawStreams;
 import io.dynamo.kv.KvIndexQuery;
 import io.dynamo.kv.KvIndexReply;
 import io.dynamo.kv.KvQuery;
@@ -52,7 +50,6 @@ final class RunningRouter
         AutoCloseable {
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
-  private final RawStreams streams;
   private final EndpointRouters routers;
   private final Discovery.Handle models;
 
@@ -70,7 +67,6 @@ final class RunningRouter
             alarm,
             runtime.blocking(),
             random);
-    streams = new ZmqRawStreams(runtime.settings().event());
     routers =
         new EndpointRouters(
             id,
@@ -92,7 +88,7 @@ final class RunningRouter
                 new PlaneQuestions<>(runtime.client(), indexQueries, runtime.blocking()),
                 runtime::instances,
                 runtime.blocking()),
-            new HicachePools(traits, streams, runtime.metrics(), id),
+            new HicachePools(traits, runtime.streams(), runtime.metrics(), id),
             runtime.metrics(),
             random,
             System::nanoTime,
@@ -169,6 +165,5 @@ final class RunningRouter
   public void close() {
     models.close();
     routers.close();
-    streams.close();
   }
 }

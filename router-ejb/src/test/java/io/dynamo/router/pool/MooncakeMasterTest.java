@@ -8,6 +8,7 @@ import io.dynamo.event.zmq.ZmqRawStreams;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.pipeline.EventLoops;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -67,7 +68,8 @@ class MooncakeMasterTest {
   void whatClientsPutIsFoundUntilItIsRemovedOrTheMasterIsGone() throws Exception {
     int port = MooncakePeer.freePort();
     int events = MooncakePeer.freePort();
-    try (var streams =
+    try (var loops = new EventLoops(1);
+        var streams =
             new ZmqRawStreams(
                 new EventSettings(
                     EventSettings.Plane.LOCAL,
@@ -77,7 +79,8 @@ class MooncakeMasterTest {
                     1 << 20,
                     1000,
                     1 << 20,
-                    null));
+                    null),
+                loops);
         var pool =
             new HicachePools(_ -> List.of(CARD.card()), streams, metrics, "r")
                 .open(ENDPOINT, "tcp://127.0.0.1:" + events)) {

@@ -8,6 +8,7 @@ import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
 import java.time.InstantSource;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
@@ -39,6 +40,7 @@ public class ZmqEventPlaneBenchmark {
   int payloadBytes;
 
   private final AtomicLong heard = new AtomicLong();
+  private EventLoops loops;
   private MemoryDiscovery discovery;
   private ZmqEventPlane plane;
   private EventPlane.Publisher publisher;
@@ -46,13 +48,14 @@ public class ZmqEventPlaneBenchmark {
 
   @Setup
   public void connect() {
+    loops = new EventLoops(2);
     discovery = new MemoryDiscovery(new MemoryStore(), new InstanceId(1));
     var settings =
         new EventSettings(
             EventSettings.Plane.ZMQ, "127.0.0.1", null, 100_000, 1 << 28, 100_000, 16 << 20, null);
     plane =
         new ZmqEventPlane(
-            discovery, settings, new Metrics(), new Random(1), InstantSource.system());
+            discovery, settings, loops, new Metrics(), new Random(1), InstantSource.system());
     payload = new byte[payloadBytes];
     plane.subscribe(SUBJECT, _ -> heard.incrementAndGet());
     publisher = plane.publisher(SUBJECT);
@@ -80,5 +83,6 @@ public class ZmqEventPlaneBenchmark {
   public void close() {
     plane.close();
     discovery.close();
+    loops.close();
   }
 }

@@ -6,6 +6,7 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.zmtp.ZmtpLoop;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,7 +16,6 @@ import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import org.zeromq.ZMQ;
 
 /**
  * Hears a subject through brokers. Publishers are in no list here: one is found with its first
@@ -33,13 +33,13 @@ final class BrokerSubscription implements EventPlane.Subscription {
   private final EventSubject subject;
   private final byte[] subjectFrame;
   private final boolean many;
-  private final SocketLoop loop;
+  private final ZmtpLoop loop;
   private final EventDelivery delivery;
   private final Metrics.Counter malformed;
   private final Metrics.Counter missed;
   private final Consumer<BrokerSubscription> onClose;
   private final List<PeerLink> links = new ArrayList<>(); // this and below: by the loop only
-  private final Map<Long, PublisherConnection.Expected> publishers =
+  private final Map<Long, PublisherEvents.Expected> publishers =
       new LinkedHashMap<>(16, 0.75f, true); // the longest silent first
   private final Map<Heard, Boolean> heard = new LinkedHashMap<>(); // the oldest first
   private final AtomicBoolean closed = new AtomicBoolean();
@@ -50,8 +50,8 @@ final class BrokerSubscription implements EventPlane.Subscription {
   BrokerSubscription(
       EventSubject subject,
       ZmqBroker broker,
-      SocketLoop loop,
-      ZmqSockets sockets,
+      int maxMessageBytes,
+      ZmtpLoop loop,
       Executor threads,
       EventDelivery delivery,
       Metrics metrics,
@@ -68,14 +68,14 @@ final class BrokerSubscription implements EventPlane.Subscription {
     var ways = new BrokerWays(() -> delivery.linked(_ -> true), () -> delivery.cut(_ -> true));
     for (var endpoint : broker.xpub()) {
       links.add(
-          new PeerLink(
+          PeerLink.ofSubscriber(
               "a broker of " + subject,
               endpoint,
-              whole,
+              subjectFrame,
+              maxMessageBytes,
               loop,
-              sockets,
               threads,
-              socket -> new Connection(endpoint, socket),
+              new FromBroker(endpoint),
               ways.add()));
     }
   }
@@ -84,15 +84,9 @@ final class BrokerSubscription implements EventPlane.Subscription {
     loop.execute(() -> links.forEach(PeerLink::open));
   }
 
-  private final class Connection extends EventConnection {
-    Connection(String endpoint, ZMQ.Socket socket) {
-      super(
-          subject.toString(),
-          "the broker at " + endpoint,
-          EventFrames.COUNT,
-          loop,
-          socket,
-          malformed);
+  private final class FromBroker extends Messages {
+    FromBroker(String endpoint) {
+      super(subject.toString(), "the broker at " + endpoint, EventFrames.COUNT, malformed);
     }
 
     @Override
@@ -119,12 +113,12 @@ final class BrokerSubscription implements EventPlane.Subscription {
     return false;
   }
 
-  private PublisherConnection.Expected expected(long publisherId) {
+  private PublisherEvents.Expected expected(long publisherId) {
     var known = publishers.get(publisherId);
     if (known != null) {
       return known;
     }
-    var found = new PublisherConnection.Expected();
+    var found = new PublisherEvents.Expected();
     publishers.put(publisherId, found);
     delivery.publisherFound(publisherId);
     if (publishers.size() > MAX_PUBLISHERS) {

@@ -1,7 +1,7 @@
 package io.dynamo.event.zmq;
 
-import java.net.Inet6Address;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /**
@@ -41,21 +41,18 @@ record PeerAddress(String host, int port) {
     }
   }
 
-  boolean isIpv6() {
+  private boolean isIpv6() {
     return host.indexOf(':') >= 0;
   }
 
   /**
-   * Looks the name up; may take as long as the system's resolver.
+   * Looks the name up; may take as long as the system's resolver, unless it is a literal.
    *
    * @throws IllegalArgumentException when there is no such host
    */
-  PeerAddress resolved() {
+  InetSocketAddress resolved() {
     try {
-      var address = InetAddress.getByName(host);
-      var literal = address.getHostAddress();
-      int zone = address instanceof Inet6Address ? literal.indexOf('%') : -1;
-      return new PeerAddress(zone < 0 ? literal : literal.substring(0, zone), port);
+      return new InetSocketAddress(InetAddress.getByName(host), port);
     } catch (UnknownHostException e) {
       throw new IllegalArgumentException("no host " + host, e);
     }

@@ -1,21 +1,39 @@
 package io.dynamo.event.zmq;
 
+import io.dynamo.pipeline.zmtp.ZmtpConnection;
+import io.dynamo.pipeline.zmtp.ZmtpListener;
+import io.dynamo.pipeline.zmtp.ZmtpLoop;
+import io.dynamo.pipeline.zmtp.ZmtpPublisher;
+import io.dynamo.pipeline.zmtp.ZmtpSubscriber;
 import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.concurrent.Executor;
-import java.util.function.Function;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.ZMQ;
 
 /**
- * Keeps a SUB socket connected to one endpoint, whatever happens there, until it is closed. The
- * library connects again by itself what was cut, but not what has broken the protocol: one event
- * that is too large would silence its sender for ever. What is not back soon is connected anew. By
- * the loop's thread only.
+ * Keeps a connection to one endpoint, whatever happens there, until it is closed: what was cut is
+ * made again, sooner at first than later, and what broke the protocol after a pause. By the loop's
+ * thread only.
  */
 final class PeerLink {
   private static final System.Logger LOG = System.getLogger(PeerLink.class.getName());
-  private static final Duration RECONNECT_DELAY = Duration.ofSeconds(3);
+  private static final Duration FIRST_PAUSE = Duration.ofMillis(50);
+  private static final Duration LONGEST_PAUSE = Duration.ofSeconds(2);
+  private static final Duration VIOLATION_PAUSE = Duration.ofSeconds(3);
+  private static final Duration CUT_AFTER = Duration.ofSeconds(3);
+  private static final Duration LAST_WORDS = Duration.ofSeconds(1);
+
+  /** Takes messages as they come; the frames are for the call only. */
+  interface Taker {
+    void arrived(byte[][] frames, int count);
+  }
+
+  /** Makes one connection. */
+  interface Dialer {
+    ZmtpConnection dial(InetSocketAddress address, ZmtpListener listener);
+  }
 
   /** Is told how the link fares, on the loop's thread. */
   interface Watcher {
@@ -23,7 +41,7 @@ final class PeerLink {
     void up();
 
     /** The connection has broken; it may be up again in a moment. */
-    void down();
+    default void down() {}
 
     /** The connection has not been up for a while; told once until it is. */
     void cut();
@@ -31,42 +49,88 @@ final class PeerLink {
 
   private final String what;
   private final String endpoint;
-  private final String prefix;
-  private final SocketLoop loop;
-  private final ZmqSockets sockets;
+  private final ZmtpLoop loop;
   private final Executor threads;
-  private final Function<ZMQ.Socket, EventConnection> connections;
+  private final Dialer dialer;
+  private final Taker taker;
   private final Watcher watcher;
-  private @Nullable EventConnection connection;
-  private int attempt; // of connecting; tells the words of one socket from those of another
+  private @Nullable ZmtpConnection connection; // up, or on its way
+  private Duration pause = FIRST_PAUSE;
+  private int changes; // of being up or not; tells one outage from the next
   private boolean linked;
   private boolean cut;
   private boolean complained;
   private boolean closed;
+  private @Nullable Runnable finished;
 
   /**
-   * @param what is not heard when it cannot be reached; for the log
-   * @param prefix of the first frame of what is wanted
-   * @param threads for looking up host names
-   * @param connections reads a connected socket
+   * @param what cannot be reached; for the log
    */
-  PeerLink(
+  private PeerLink(
       String what,
       String endpoint,
-      String prefix,
-      SocketLoop loop,
-      ZmqSockets sockets,
+      ZmtpLoop loop,
       Executor threads,
-      Function<ZMQ.Socket, EventConnection> connections,
+      Dialer dialer,
+      Taker taker,
       Watcher watcher) {
     this.what = what;
     this.endpoint = endpoint;
-    this.prefix = prefix;
     this.loop = loop;
-    this.sockets = sockets;
     this.threads = threads;
-    this.connections = connections;
+    this.dialer = dialer;
+    this.taker = taker;
     this.watcher = watcher;
+  }
+
+  /**
+   * A link that hears messages.
+   *
+   * @param prefix of the first frame of what is wanted
+   * @param threads for looking up host names
+   */
+  static PeerLink ofSubscriber(
+      String what,
+      String endpoint,
+      byte[] prefix,
+      int maxFrameBytes,
+      ZmtpLoop loop,
+      Executor threads,
+      Messages messages,
+      Watcher watcher) {
+    return new PeerLink(
+        what,
+        endpoint,
+        loop,
+        threads,
+        (address, listener) ->
+            ZmtpSubscriber.connect(
+                loop, address, prefix, messages.frames(), maxFrameBytes, listener),
+        messages::arrived,
+        watcher);
+  }
+
+  /**
+   * A link on which {@code publisher} sends.
+   *
+   * @param threads for looking up host names
+   */
+  static PeerLink ofPublisher(
+      String what, String endpoint, ZmtpLoop loop, Executor threads, ZmtpPublisher publisher) {
+    return new PeerLink(
+        what,
+        endpoint,
+        loop,
+        threads,
+        (address, listener) -> publisher.connect(loop, address, listener),
+        (_, _) -> {},
+        new Watcher() {
+          @Override
+          public void up() {}
+
+          @Override
+          public void cut() {}
+        });
   }
 
   String endpoint() {
@@ -75,111 +139,161 @@ final class PeerLink {
 
   /** Looks the host up and connects; again and again until it works or this is closed. */
   void open() {
-    if (closed) {
-      return;
-    }
-    loop.executeAfter(RECONNECT_DELAY, this::tellWhenCut);
+    awaitLink();
     PeerAddress address;
     try {
       address = PeerAddress.parse(endpoint);
     } catch (IllegalArgumentException e) {
-      complain(e); // nothing mends it but another endpoint
+      complain(e.getMessage()); // nothing mends it but another endpoint
+      return;
+    }
+    look(address);
+  }
+
+  private void look(PeerAddress address) {
+    if (closed) {
       return;
     }
     if (address.isLiteral()) {
-      connect(address);
-    } else {
-      // a name may take long to look up: not on this thread
-      threads.execute(
-          () -> {
-            try {
-              var resolved = address.resolved();
-              loop.execute(() -> connect(resolved));
-            } catch (IllegalArgumentException e) {
-              loop.execute(() -> unreachable(e));
-            }
-          });
+      connect(address, address.resolved());
+      return;
     }
-  }
-
-  private void connect(PeerAddress address) {
-    if (closed) {
-      return; // meanwhile
-    }
+    // a name may take long to look up: not on this thread
     try {
-      int current = ++attempt;
-      linked = false;
-      var socket =
-          sockets.subscriber(prefix, address, up -> loop.execute(() -> linked(current, up)));
-      var made = connections.apply(socket);
-      connection = made;
-      made.open();
-    } catch (RuntimeException e) {
-      unreachable(e);
+      threads.execute(() -> lookUp(address));
+    } catch (RejectedExecutionException _) {
+      closed = true; // the plane is closing
     }
   }
 
-  private void tellWhenCut() {
-    if (!linked && !cut && !closed) {
-      cut = true;
-      watcher.cut();
-    }
-  }
-
-  private void linked(int current, boolean up) {
-    if (attempt != current || closed) {
-      return; // a word of the socket before
-    }
-    linked = up;
-    if (up) {
-      cut = false;
-      watcher.up();
-    } else {
-      watcher.down();
-      loop.executeAfter(
-          RECONNECT_DELAY,
+  private void lookUp(PeerAddress address) {
+    try {
+      var resolved = address.resolved();
+      loop.execute(() -> connect(address, resolved));
+    } catch (IllegalArgumentException e) {
+      loop.execute(
           () -> {
-            var broken = connection;
-            if (attempt == current && !linked && broken != null && !closed) {
-              connection = null;
-              broken.finish();
-              tellWhenCut();
-              open();
-            }
+            complain(e.getMessage());
+            again(address, nextPause());
           });
     }
   }
 
-  private void unreachable(RuntimeException why) {
-    complain(why);
-    loop.executeAfter(RECONNECT_DELAY, this::open);
+  private void connect(PeerAddress address, InetSocketAddress resolved) {
+    if (!closed) { // meanwhile
+      connection = dialer.dial(resolved, new Told(address));
+    }
+  }
+
+  private void again(PeerAddress address, Duration after) {
+    loop.executeAfter(after, () -> look(address));
+  }
+
+  private Duration nextPause() {
+    var next = pause;
+    var doubled = pause.multipliedBy(2);
+    pause = doubled.compareTo(LONGEST_PAUSE) > 0 ? LONGEST_PAUSE : doubled;
+    return next;
+  }
+
+  /** What one connection tells. */
+  private final class Told implements ZmtpListener {
+    private final PeerAddress address;
+
+    Told(PeerAddress address) {
+      this.address = address;
+    }
+
+    @Override
+    public void up() {
+      if (closed) {
+        return;
+      }
+      linked = true;
+      changes++;
+      cut = false;
+      pause = FIRST_PAUSE;
+      watcher.up();
+    }
+
+    @Override
+    public void message(byte[][] frames, int count) {
+      if (!closed) {
+        taker.arrived(frames, count);
+      }
+    }
+
+    @Override
+    public void ended(@Nullable String violation) {
+      connection = null;
+      if (closed || finished != null) {
+        end();
+        return;
+      }
+      if (violation != null) {
+        complain(violation);
+      }
+      if (linked) {
+        linked = false;
+        awaitLink();
+        watcher.down();
+      }
+      again(address, violation == null ? nextPause() : VIOLATION_PAUSE);
+    }
+  }
+
+  /** Tells that the link is cut unless it is up in time. */
+  private void awaitLink() {
+    int outage = ++changes;
+    loop.executeAfter(
+        CUT_AFTER,
+        () -> {
+          if (changes == outage && !cut && !closed) {
+            cut = true;
+            watcher.cut();
+          }
+        });
   }
 
   /** Logs once. */
-  private void complain(RuntimeException why) {
+  private void complain(@Nullable String why) {
     if (!complained) {
       complained = true;
-      LOG.log(
-          Level.WARNING, "%s is not heard: cannot connect to %s".formatted(what, endpoint), why);
+      LOG.log(Level.WARNING, "{0} cannot be reached at {1}: {2}", what, endpoint, why);
     }
   }
 
-  /** Reads what has arrived, as far as it is bounded, and closes. */
-  void finish() {
-    var last = connection;
-    if (last != null) {
-      connection = null;
-      last.finish();
+  /**
+   * Closes when the peer does, or soon: what has arrived is still told.
+   *
+   * @param then runs at the end, once, on the loop
+   */
+  void finish(Runnable then) {
+    finished = then;
+    var open = connection;
+    if (open != null && linked) {
+      open.finish(LAST_WORDS);
+    } else {
+      close();
     }
-    closed = true;
   }
 
+  /** Closes at once. Idempotent. */
   void close() {
-    var last = connection;
-    if (last != null) {
-      connection = null;
-      last.close();
+    var open = connection;
+    connection = null;
+    end();
+    if (open != null) {
+      open.close();
     }
+  }
+
+  private void end() {
     closed = true;
+    var then = finished;
+    finished = null;
+    if (then != null) {
+      then.run();
+    }
   }
 }

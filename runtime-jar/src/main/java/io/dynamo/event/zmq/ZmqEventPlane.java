@@ -11,8 +11,14 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
-import java.time.Duration;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.zmtp.ZmtpLimits;
+import io.dynamo.pipeline.zmtp.ZmtpLoop;
+import io.dynamo.pipeline.zmtp.ZmtpPublisher;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -29,17 +35,15 @@ import java.util.random.RandomGenerator;
  */
 public final class ZmqEventPlane implements EventPlane {
   private static final long PUBLISHER_ID_BOUND = 1L << 53;
-  private static final Duration BIND_PATIENCE = Duration.ofSeconds(10);
-  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(6);
+  private static final int MAX_SUBSCRIPTION_BYTES = 4096;
+  private static final long MAX_WAITING_BYTES = 16 << 20; // for one subscriber
 
   private final Discovery discovery;
   private final EventSettings settings;
   private final Metrics metrics;
   private final RandomGenerator random;
   private final InstantSource clock;
-  private final ZmqSockets sockets;
-  private final SocketLoop sending;
-  private final SocketLoop receiving;
+  private final EventLoops loops;
   private final ExecutorService threads =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("event-", 0).factory());
   private final Set<ZmqPublisher> publishers = ConcurrentHashMap.newKeySet();
@@ -48,23 +52,22 @@ public final class ZmqEventPlane implements EventPlane {
   private volatile boolean closed;
 
   /**
-   * @param discovery must outlive this plane
+   * @param discovery must outlive this plane, as must {@code loops}
    * @param random for publisher ids
    */
   public ZmqEventPlane(
       Discovery discovery,
       EventSettings settings,
+      EventLoops loops,
       Metrics metrics,
       RandomGenerator random,
       InstantSource clock) {
     this.discovery = discovery;
     this.settings = settings;
+    this.loops = loops;
     this.metrics = metrics;
     this.random = random;
     this.clock = clock;
-    this.sockets = new ZmqSockets(settings);
-    this.sending = new SocketLoop("event-zmq-send");
-    this.receiving = new SocketLoop("event-zmq-receive");
   }
 
   /**
@@ -78,15 +81,25 @@ public final class ZmqEventPlane implements EventPlane {
   public Publisher publisher(EventSubject subject) {
     requireOpen();
     long id = random.nextLong(PUBLISHER_ID_BOUND);
+    var loop = ZmtpLoop.of(loops);
+    var dropped = metrics.counter(EventMetrics.DROPPED, EventMetrics.SUBSCRIBER_SLOW);
+    var limits =
+        new ZmtpLimits(MAX_SUBSCRIPTION_BYTES, settings.zmqHighWaterMark(), MAX_WAITING_BYTES);
     var broker = settings.zmqBroker();
     if (broker != null) { // which tells subscribers, so that discovery need not
-      var addresses =
-          broker.xsub().stream().map(address -> PeerAddress.parse(address).resolved()).toList();
-      var socket =
-          sending.call(() -> owned(sockets.publisher(addresses)), BIND_PATIENCE, this::unbind);
-      return opened(subject, EventFrames.subject(subject), id, socket, () -> {});
+      var socket = ZmtpPublisher.unbound(limits, dropped::increment);
+      var links =
+          broker.xsub().stream()
+              .map(
+                  endpoint ->
+                      PeerLink.ofPublisher(
+                          "a broker of " + subject, endpoint, loop, threads, socket))
+              .toList();
+      loop.execute(() -> links.forEach(PeerLink::open));
+      return opened(subject, EventFrames.subject(subject), id, loop, socket, links, () -> {});
     }
-    var socket = sending.call(() -> owned(sockets.publisher()), BIND_PATIENCE, this::unbind);
+    var bind = new InetSocketAddress(InetAddress.ofLiteral(settings.zmqBind()), 0);
+    var socket = ZmtpPublisher.bound(loops, bind, limits, dropped::increment);
     Discovery.Handle record;
     try {
       record =
@@ -95,27 +108,36 @@ public final class ZmqEventPlane implements EventPlane {
                   subject.scope(),
                   subject.topic(),
                   id,
-                  new EventTransport.Zmq(sockets.advertised(socket).endpoint())));
+                  new EventTransport.Zmq(advertised(socket).endpoint())));
     } catch (RuntimeException e) {
-      sending.execute(() -> unbind(socket));
+      socket.close();
       throw e;
     }
-    return opened(subject, subject.topic(), id, socket, record);
+    return opened(subject, subject.topic(), id, loop, socket, List.of(), record);
+  }
+
+  /** What others are told. */
+  private PeerAddress advertised(ZmtpPublisher socket) {
+    var host = settings.zmqHost();
+    return new PeerAddress(host == null ? settings.zmqBind() : host, socket.address().getPort());
   }
 
   private Publisher opened(
       EventSubject subject,
       String firstFrame,
       long id,
-      PublisherSocket socket,
+      ZmtpLoop loop,
+      ZmtpPublisher socket,
+      List<PeerLink> brokers,
       Discovery.Handle record) {
     var publisher =
         new ZmqPublisher(
             subject,
             firstFrame,
             id,
-            sending,
+            loop,
             socket,
+            brokers,
             record,
             budget(),
             metrics.counter(EventMetrics.DROPPED, EventMetrics.PUBLISHER_FULL),
@@ -129,16 +151,6 @@ public final class ZmqEventPlane implements EventPlane {
     return publisher;
   }
 
-  private PublisherSocket owned(PublisherSocket socket) {
-    sending.own(socket, socket.signal());
-    return socket;
-  }
-
-  private void unbind(PublisherSocket socket) {
-    sending.disown(socket, socket.signal());
-    socket.close();
-  }
-
   @Override
   public Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener) {
     requireOpen();
@@ -147,7 +159,14 @@ public final class ZmqEventPlane implements EventPlane {
     if (broker != null) {
       var subscription =
           new BrokerSubscription(
-              subject, broker, receiving, sockets, threads, delivery, metrics, brokered::remove);
+              subject,
+              broker,
+              settings.zmqMaxMessageBytes(),
+              ZmtpLoop.of(loops),
+              threads,
+              delivery,
+              metrics,
+              brokered::remove);
       brokered.add(subscription);
       subscription.open();
       if (closed) {
@@ -158,7 +177,13 @@ public final class ZmqEventPlane implements EventPlane {
     }
     var subscription =
         new ZmqSubscription(
-            subject, receiving, sockets, threads, delivery, metrics, subscriptions::remove);
+            subject,
+            settings.zmqMaxMessageBytes(),
+            ZmtpLoop.of(loops),
+            threads,
+            delivery,
+            metrics,
+            subscriptions::remove);
     subscriptions.add(subscription);
     subscription.open(discovery);
     if (closed) {
@@ -178,7 +203,7 @@ public final class ZmqEventPlane implements EventPlane {
     }
   }
 
-  /** Takes the publishers out of discovery, closes all sockets and ends the threads. Idempotent. */
+  /** Takes the publishers out of discovery and closes all sockets. Idempotent. */
   @Override
   public void close() {
     synchronized (this) {
@@ -190,7 +215,6 @@ public final class ZmqEventPlane implements EventPlane {
     subscriptions.forEach(ZmqSubscription::close);
     brokered.forEach(BrokerSubscription::close);
     publishers.forEach(ZmqPublisher::close);
-    sockets.closeAfter(CLOSE_PATIENCE, sending, receiving);
     threads.shutdownNow();
   }
 }

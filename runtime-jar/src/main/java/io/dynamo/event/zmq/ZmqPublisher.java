@@ -6,17 +6,20 @@ import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.zmtp.ZmtpLoop;
+import io.dynamo.pipeline.zmtp.ZmtpPublisher;
 import java.time.InstantSource;
+import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.zeromq.ZMQException;
 
 /**
- * A bound socket behind a bounded queue. One thread at a time publishes; the loop's thread sends.
+ * A publisher's socket behind a bounded queue. One thread at a time publishes; the loop's thread
+ * sends.
  */
 final class ZmqPublisher implements EventPlane.Publisher {
   private static final int BATCH = 256; // events sent before another publisher has its turn
@@ -26,8 +29,9 @@ final class ZmqPublisher implements EventPlane.Publisher {
 
   private final EventSubject subject;
   private final long id;
-  private final SocketLoop loop;
-  private final PublisherSocket socket; // by the loop only
+  private final ZmtpLoop loop;
+  private final ZmtpPublisher socket;
+  private final List<PeerLink> brokers; // by the loop only
   private final Discovery.Handle record;
   private final EventBudget budget;
   private final Metrics.Counter dropped;
@@ -43,7 +47,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
 
   /**
    * @param firstFrame what subscribers ask for
-   * @param socket bound or connected to brokers, owned by {@code loop}
+   * @param socket bound, or connected by {@code brokers}; closed with this, as those are
    * @param budget for what waits for the socket; of this alone
    * @param record tells others where {@code socket} is; closed with it
    */
@@ -51,8 +55,9 @@ final class ZmqPublisher implements EventPlane.Publisher {
       EventSubject subject,
       String firstFrame,
       long id,
-      SocketLoop loop,
-      PublisherSocket socket,
+      ZmtpLoop loop,
+      ZmtpPublisher socket,
+      List<PeerLink> brokers,
       Discovery.Handle record,
       EventBudget budget,
       Metrics.Counter dropped,
@@ -62,6 +67,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     this.id = id;
     this.loop = loop;
     this.socket = socket;
+    this.brokers = brokers;
     this.record = record;
     this.budget = budget;
     this.dropped = dropped;
@@ -99,15 +105,9 @@ final class ZmqPublisher implements EventPlane.Publisher {
     for (var event = next(sent); event != null; event = next(sent)) {
       sent++;
       budget.give(event.payloadBytes);
-      try {
-        socket.send(topicFrame, true);
-        socket.send(idFrame, true);
-        socket.send(event.sequence, true);
-        socket.send(event.envelope, false);
-      } catch (ZMQException e) {
-        dropped.increment(); // the socket is closing
-      }
+      socket.write(topicFrame, idFrame, event.sequence, event.envelope);
     }
+    socket.flush();
     if (waiting.addAndGet(-sent) > 0) {
       loop.execute(this::send);
     }
@@ -126,7 +126,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     record.close(); // nobody comes any more; then those who are there are left
     loop.execute(
         () -> {
-          loop.disown(socket, socket.signal());
+          brokers.forEach(PeerLink::close);
           socket.close();
         });
   }

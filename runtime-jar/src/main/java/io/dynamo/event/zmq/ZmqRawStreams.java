@@ -3,32 +3,34 @@ package io.dynamo.event.zmq;
 import io.dynamo.config.EventSettings;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.zmtp.ZmtpLoop;
 import java.io.IOException;
-import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicBoolean;
-import org.jspecify.annotations.Nullable;
-import org.zeromq.ZMQ;
 
 /**
- * Publishers of other programs over ZeroMQ, whichever event plane there is: a SUB socket for each
- * that is followed, and one thread for all of them, which is there once something is followed. Safe
- * for concurrent use.
+ * Publishers of other programs over ZeroMQ, whichever event plane there is: a connection for each
+ * that is followed. Safe for concurrent use.
  */
 public final class ZmqRawStreams implements RawStreams {
-  private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(6);
-  private static final String EVERYTHING = "";
-
-  /** What is there once something is followed. */
-  private record Running(SocketLoop loop, ZmqSockets sockets, ExecutorService threads) {}
+  private static final byte[] EVERYTHING = {};
 
   private final EventSettings settings;
-  private @Nullable Running running; // this and below: guarded by this
-  private boolean closed;
+  private final EventLoops loops;
+  private final ExecutorService threads =
+      Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("raw-zmq-", 0).factory());
+  private final Set<Following> followed = ConcurrentHashMap.newKeySet();
+  private volatile boolean closed;
 
-  public ZmqRawStreams(EventSettings settings) {
+  /**
+   * @param loops must outlive this
+   */
+  public ZmqRawStreams(EventSettings settings, EventLoops loops) {
     this.settings = settings;
+    this.loops = loops;
   }
 
   /**
@@ -39,16 +41,17 @@ public final class ZmqRawStreams implements RawStreams {
   @Override
   public Following follow(
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener) {
-    var on = running();
+    requireOpen();
+    var loop = ZmtpLoop.of(loops);
     var link =
-        new PeerLink(
+        PeerLink.ofSubscriber(
             what,
             endpoint,
             EVERYTHING,
-            on.loop,
-            on.sockets,
-            on.threads,
-            socket -> new Connection(what, endpoint, frames, on.loop, socket, dropped, listener),
+            settings.zmqMaxMessageBytes(),
+            loop,
+            threads,
+            new Whole(what, endpoint, frames, dropped, listener),
             new PeerLink.Watcher() {
               @Override
               public void up() {
@@ -56,51 +59,40 @@ public final class ZmqRawStreams implements RawStreams {
               }
 
               @Override
-              public void down() {} // told when it is up again, or when that takes long
-
-              @Override
               public void cut() {
                 listener.cut();
               }
             });
-    on.loop.execute(link::open);
-    var open = new AtomicBoolean(true);
-    return () -> {
-      if (open.getAndSet(false)) {
-        on.loop.execute(link::close);
-      }
-    };
+    loop.execute(link::open);
+    var following =
+        new Following() {
+          @Override
+          public void close() {
+            if (followed.remove(this)) {
+              loop.execute(link::close);
+            }
+          }
+        };
+    followed.add(following);
+    if (closed) {
+      following.close(); // the close may not have seen it
+      requireOpen();
+    }
+    return following;
   }
 
-  private synchronized Running running() {
+  private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("the streams are closed");
     }
-    var on = running;
-    if (on == null) {
-      on =
-          new Running(
-              new SocketLoop("raw-zmq-receive"),
-              new ZmqSockets(settings),
-              Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("raw-zmq-", 0).factory()));
-      running = on;
-    }
-    return on;
   }
 
   /** Hands each message on as it is. */
-  private static final class Connection extends EventConnection {
+  private static final class Whole extends Messages {
     private final Listener listener;
 
-    Connection(
-        String what,
-        String endpoint,
-        int frames,
-        SocketLoop loop,
-        ZMQ.Socket socket,
-        Metrics.Counter dropped,
-        Listener listener) {
-      super(what, endpoint, frames, loop, socket, dropped);
+    Whole(String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener) {
+      super(what, endpoint, frames, dropped);
       this.listener = listener;
     }
 
@@ -110,18 +102,11 @@ public final class ZmqRawStreams implements RawStreams {
     }
   }
 
-  /** Closes all sockets and ends the threads. Idempotent. */
+  /** Idempotent. */
   @Override
   public void close() {
-    Running on;
-    synchronized (this) {
-      closed = true;
-      on = running;
-      running = null;
-    }
-    if (on != null) {
-      on.sockets.closeAfter(CLOSE_PATIENCE, on.loop);
-      on.threads.shutdownNow();
-    }
+    closed = true;
+    followed.forEach(Following::close);
+    threads.shutdownNow();
   }
 }

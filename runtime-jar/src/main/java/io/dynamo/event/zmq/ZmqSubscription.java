@@ -9,8 +9,10 @@ import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.zmtp.ZmtpLoop;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,14 +27,15 @@ final class ZmqSubscription implements EventPlane.Subscription {
   private static final System.Logger LOG = System.getLogger(ZmqSubscription.class.getName());
 
   private final EventSubject subject;
-  private final SocketLoop loop;
-  private final ZmqSockets sockets;
+  private final ZmtpLoop loop;
+  private final int maxMessageBytes;
   private final Executor threads;
   private final EventDelivery delivery;
   private final Metrics.Counter malformed;
   private final Metrics.Counter missed;
   private final Consumer<ZmqSubscription> onClose;
-  private final Map<Long, PeerLink> publishers = new HashMap<>(); // by the loop only
+  private final Map<Long, PeerLink> publishers = new HashMap<>(); // this and next: by the loop only
+  private final Map<Long, PeerLink> leaving = new HashMap<>(); // lost, and not yet at their end
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile Discovery.@Nullable Handle watch;
 
@@ -41,15 +44,15 @@ final class ZmqSubscription implements EventPlane.Subscription {
    */
   ZmqSubscription(
       EventSubject subject,
-      SocketLoop loop,
-      ZmqSockets sockets,
+      int maxMessageBytes,
+      ZmtpLoop loop,
       Executor threads,
       EventDelivery delivery,
       Metrics metrics,
       Consumer<ZmqSubscription> onClose) {
     this.subject = subject;
     this.loop = loop;
-    this.sockets = sockets;
+    this.maxMessageBytes = maxMessageBytes;
     this.threads = threads;
     this.delivery = delivery;
     this.malformed = metrics.counter(EventMetrics.DROPPED, EventMetrics.MALFORMED);
@@ -96,26 +99,21 @@ final class ZmqSubscription implements EventPlane.Subscription {
       return;
     }
     lost(id);
-    var expected = new PublisherConnection.Expected();
+    end(id);
     var link =
-        new PeerLink(
+        PeerLink.ofSubscriber(
             "publisher %x of %s".formatted(id, subject),
             endpoint,
-            subject.topic(),
+            EventFrames.topic(subject.topic()),
+            maxMessageBytes,
             loop,
-            sockets,
             threads,
-            socket ->
-                new PublisherConnection(
-                    subject, id, endpoint, loop, socket, delivery, malformed, missed, expected),
+            new PublisherEvents(subject, id, endpoint, delivery, malformed, missed),
             new PeerLink.Watcher() {
               @Override
               public void up() {
                 delivery.linked(publisher -> publisher == id);
               }
-
-              @Override
-              public void down() {} // told when it is up again, or when that takes long
 
               @Override
               public void cut() {
@@ -130,8 +128,20 @@ final class ZmqSubscription implements EventPlane.Subscription {
   private void lost(long id) {
     var link = publishers.remove(id);
     if (link != null) {
-      link.finish();
-      delivery.publisherLost(id);
+      leaving.put(id, link);
+      link.finish(
+          () -> {
+            leaving.remove(id);
+            delivery.publisherLost(id);
+          });
+    }
+  }
+
+  /** The last of a publisher that is back before its last words were heard. */
+  private void end(long id) {
+    var link = leaving.get(id);
+    if (link != null) {
+      link.close();
     }
   }
 
@@ -150,6 +160,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
         () -> {
           publishers.values().forEach(PeerLink::close);
           publishers.clear();
+          List.copyOf(leaving.values()).forEach(PeerLink::close);
         });
   }
 }

@@ -3,6 +3,7 @@ package io.dynamo.runtime.wiring;
 import io.dynamo.config.Settings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.ClosingStack;
@@ -12,8 +13,13 @@ import io.dynamo.transfer.HostMemory;
 /** Opens what has sockets or native code behind it. */
 @FunctionalInterface
 interface PlaneFactory {
-  /** Both sides of the request plane, and the memory that blocks live in. */
-  record Planes(EndpointClient client, EndpointServer server, HostMemory memory) {}
+  /**
+   * Both sides of the request plane, and the memory that blocks live in.
+   *
+   * @param loops for all sockets
+   */
+  record Planes(
+      EventLoops loops, EndpointClient client, EndpointServer server, HostMemory memory) {}
 
   /**
    * What the parts tell of themselves.

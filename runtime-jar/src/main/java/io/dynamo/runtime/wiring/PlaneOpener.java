@@ -14,10 +14,12 @@ import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.local.LocalEventPlane;
 import io.dynamo.event.zmq.ZmqEventPlane;
+import io.dynamo.event.zmq.ZmqRawStreams;
 import io.dynamo.metrics.EndpointMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.TracedServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
@@ -28,7 +30,6 @@ import io.dynamo.trace.Tracing;
 import io.dynamo.trace.otlp.OtlpTracing;
 import java.nio.file.Path;
 import java.security.SecureRandom;
-import java.time.Duration;
 import java.time.InstantSource;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -45,8 +46,6 @@ import org.jspecify.annotations.Nullable;
  * whose publishers are found through it.
  */
 final class PlaneOpener implements RuntimeOpener {
-  // sockets and their threads end within this, or are left behind with a warning
-  private static final Duration EVENTS_PATIENCE = Duration.ofSeconds(8);
   private static final double NANOS_PER_SECOND = 1e9;
   private static final long METRICS_REFRESH_MILLIS = 1000;
 
@@ -79,7 +78,8 @@ final class PlaneOpener implements RuntimeOpener {
         new Label("worker_id", id.hex()));
     var events =
         opened.push(
-            "events", EVENTS_PATIENCE, events(settings.event(), discovery, metrics, random, clock));
+            "events", events(settings.event(), parts.loops(), discovery, metrics, random, clock));
+    var streams = opened.push("streams", new ZmqRawStreams(settings.event(), parts.loops()));
     opened.push(
         "HTTP port", HttpPort.open(settings.server(), settings.frontend(), outputFolder(), timer));
     return new DynamoRuntime(
@@ -89,6 +89,7 @@ final class PlaneOpener implements RuntimeOpener {
         parts.client(),
         tracing.isOn() ? new TracedServer(parts.server(), tracing) : parts.server(),
         events,
+        streams,
         parts.memory(),
         status,
         blocking,
@@ -152,6 +153,7 @@ final class PlaneOpener implements RuntimeOpener {
 
   private static EventPlane events(
       EventSettings settings,
+      EventLoops loops,
       Discovery discovery,
       Metrics metrics,
       RandomGenerator random,
@@ -160,7 +162,7 @@ final class PlaneOpener implements RuntimeOpener {
       case LOCAL ->
           new LocalEventPlane(
               settings.queueCapacity(), settings.queueBytes(), metrics, random, clock);
-      case ZMQ -> new ZmqEventPlane(discovery, settings, metrics, random, clock);
+      case ZMQ -> new ZmqEventPlane(discovery, settings, loops, metrics, random, clock);
     };
   }
 }

@@ -67,6 +67,6 @@ public class PlaneProducer {
               outlets.status(),
               outlets.text()::write));
     }
-    return new PlaneFactory.Planes(client, server, memory);
+    return new PlaneFactory.Planes(loops, client, server, memory);
   }
 }

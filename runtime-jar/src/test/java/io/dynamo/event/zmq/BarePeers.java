@@ -66,7 +66,12 @@ final class BarePeers implements Closeable {
 
   /** A captured publisher that hangs up on all but the last of those who connect. */
   ServerSocket playing(byte[] captured, int times) throws IOException {
-    var server = opened(new ServerSocket(0, 10, InetAddress.getLoopbackAddress()));
+    return playing(captured, times, 0);
+  }
+
+  /** The same at a port. */
+  ServerSocket playing(byte[] captured, int times, int port) throws IOException {
+    var server = opened(new ServerSocket(port, 10, InetAddress.getLoopbackAddress()));
     Thread.ofVirtual()
         .start(
             () -> {

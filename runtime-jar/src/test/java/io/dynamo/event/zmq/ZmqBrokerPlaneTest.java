@@ -90,7 +90,12 @@ class ZmqBrokerPlaneTest extends EventPlaneContract {
                         .formatted(first.xsubPort, last.xsubPort, first.xpubPort, last.xpubPort)))
             .event();
     return new ZmqEventPlane(
-        new MemoryDiscovery(store, new InstanceId(++processes)), settings, metrics, random, clock);
+        new MemoryDiscovery(store, new InstanceId(++processes)),
+        settings,
+        ZmqProcesses.LOOPS,
+        metrics,
+        random,
+        clock);
   }
 
   @AfterEach

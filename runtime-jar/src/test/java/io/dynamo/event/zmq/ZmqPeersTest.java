@@ -107,7 +107,7 @@ class ZmqPeersTest {
 
     assertThat(way.next(publisher)).isEqualTo("cut");
 
-    peers.opened(new ServerSocket(port, 10, InetAddress.getLoopbackAddress()));
+    peers.playing(head, 1, port);
     assertThat(way.next(publisher)).isEqualTo("linked");
   }
 

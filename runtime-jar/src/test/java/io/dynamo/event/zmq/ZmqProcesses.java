@@ -9,6 +9,7 @@ import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.pipeline.EventLoops;
 import io.dynamo.testing.TestSettings;
 import java.time.InstantSource;
 import java.util.Map;
@@ -16,6 +17,9 @@ import java.util.Random;
 
 /** Processes on one discovery, with planes of bounded queues and messages. */
 final class ZmqProcesses implements AutoCloseable {
+  /** Of all tests in this package. */
+  static final EventLoops LOOPS = new EventLoops(2);
+
   /** Events that a subscription holds. */
   private final int capacity;
 
@@ -44,7 +48,12 @@ final class ZmqProcesses implements AutoCloseable {
                     "1MiB"))
             .event();
     return new ZmqEventPlane(
-        new MemoryDiscovery(store, new InstanceId(++processes)), settings, metrics, random, clock);
+        new MemoryDiscovery(store, new InstanceId(++processes)),
+        settings,
+        LOOPS,
+        metrics,
+        random,
+        clock);
   }
 
   /** Tells of a publisher on loopback. */

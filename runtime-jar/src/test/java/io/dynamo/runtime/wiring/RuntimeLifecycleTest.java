@@ -10,6 +10,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
+import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
@@ -58,6 +59,7 @@ class RuntimeLifecycleTest {
         uncalled(EndpointClient.class),
         uncalled(EndpointServer.class),
         uncalled(EventPlane.class),
+        uncalled(RawStreams.class),
         uncalled(HostMemory.class),
         TestStatus.idle(),
         uncalled(ExecutorService.class),

@@ -89,7 +89,7 @@ final class Fleet implements AutoCloseable {
 
   private EventPlane zmq(Discovery discovery, long seed) {
     return new ZmqEventPlane(
-        discovery, settings.event(), metrics, new Random(seed), InstantSource.system());
+        discovery, settings.event(), LOOPS, metrics, new Random(seed), InstantSource.system());
   }
 
   private static @Nullable Found setting(String name) {

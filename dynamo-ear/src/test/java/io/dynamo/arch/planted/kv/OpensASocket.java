@@ -2,5 +2,5 @@ package io.dynamo.arch.planted.kv;
 
 import org.zeromq.ZMQ;
 
-/** ZeroMQ outside its package. */
+/** ZeroMQ's library, which is for tests alone. */
 public record OpensASocket(ZMQ.Socket socket) {}

@@ -4,10 +4,9 @@ import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
 import java.io.IOException;
-import org.zeromq.ZMQ;
 
-/** Hears one publisher: another's events are none here. By the loop's thread only. */
-final class PublisherConnection extends EventConnection {
+/** Events of one publisher: another's are none here. By the loop's thread only. */
+final class PublisherEvents extends Messages {
   /** What a publisher's next event is called, over all connections to it. */
   static final class Expected {
     private static final long UNKNOWN = -1;
@@ -26,33 +25,24 @@ final class PublisherConnection extends EventConnection {
   private final String topic;
   private final EventDelivery delivery;
   private final Metrics.Counter missed;
-  private final Expected expected;
+  private final Expected expected = new Expected();
 
-  /**
-   * @param socket connected to {@code endpoint}
-   */
-  PublisherConnection(
+  PublisherEvents(
       EventSubject subject,
       long publisherId,
       String endpoint,
-      SocketLoop loop,
-      ZMQ.Socket socket,
       EventDelivery delivery,
       Metrics.Counter malformed,
-      Metrics.Counter missed,
-      Expected expected) {
+      Metrics.Counter missed) {
     super(
         subject.toString(),
         "publisher " + Long.toHexString(publisherId) + " at " + endpoint,
         EventFrames.COUNT,
-        loop,
-        socket,
         malformed);
     this.publisherId = publisherId;
     this.topic = subject.topic();
     this.delivery = delivery;
     this.missed = missed;
-    this.expected = expected;
   }
 
   @Override

@@ -1,0 +1,144 @@
+package io.dynamo.pipeline.zmtp;
+
+import io.dynamo.pipeline.FrameException;
+import io.dynamo.pipeline.Sockets;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.ByteBufUtil;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The side that sends: knows what its peer asked for, and how much waits for it. Its loop reads;
+ * the publisher's thread writes.
+ */
+final class PublisherHandler extends ZmtpHandler {
+  private static final int MAX_SUBSCRIPTIONS = 1024;
+  private static final long LAST_WORDS_MILLIS = 1_000;
+
+  private final ZmtpPublisher publisher;
+  private final ZmtpLimits limits;
+  private final @Nullable ZmtpListener listener;
+  private final AtomicInteger queuedMessages = new AtomicInteger();
+  private final AtomicLong queuedBytes = new AtomicLong();
+  private volatile List<byte[]> prefixes = List.of(); // changed by the loop only
+  private volatile @Nullable Channel channel; // once open
+  private boolean written; // something since the last flush; by who sends
+  private boolean within; // a message of several frames; by the loop
+
+  PublisherHandler(ZmtpPublisher publisher, ZmtpLimits limits, @Nullable ZmtpListener listener) {
+    super("PUB", Set.of("SUB", "XSUB"), limits.maxFrameBytes(), listener != null);
+    this.publisher = publisher;
+    this.limits = limits;
+    this.listener = listener;
+  }
+
+  @Override
+  void opened(ChannelHandlerContext context) {
+    channel = context.channel();
+    publisher.joined(this);
+    if (listener != null) {
+      listener.up();
+    }
+  }
+
+  /** A subscription is a message of one frame: what is wanted or not, and the prefix. */
+  @Override
+  void frame(ByteBuf body, boolean more) throws FrameException {
+    boolean single = !within && !more;
+    within = more;
+    if (single && body.isReadable()) {
+      switch (body.readByte()) {
+        case ZmtpBytes.SUBSCRIBE -> subscription(body, true);
+        case ZmtpBytes.UNSUBSCRIBE -> subscription(body, false);
+        default -> {} // a message to publishers in general, of which nobody here knows
+      }
+    }
+  }
+
+  @Override
+  void subscription(ByteBuf prefix, boolean wanted) throws FrameException {
+    var bytes = ByteBufUtil.getBytes(prefix);
+    var changed = new ArrayList<>(prefixes);
+    changed.removeIf(known -> Arrays.equals(known, bytes));
+    if (wanted) {
+      if (changed.size() == MAX_SUBSCRIPTIONS) {
+        throw new FrameException("more than %d subscriptions".formatted(MAX_SUBSCRIPTIONS));
+      }
+      changed.add(bytes);
+    }
+    prefixes = List.copyOf(changed);
+  }
+
+  boolean wants(byte[] topic) {
+    for (var prefix : prefixes) {
+      if (prefix.length <= topic.length
+          && Arrays.equals(prefix, 0, prefix.length, topic, 0, prefix.length)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Writes what may wait beside what waits already, or drops it. */
+  void write(ByteBuf message) {
+    var open = channel;
+    if (open == null) {
+      return;
+    }
+    int size = message.readableBytes();
+    int before = queuedMessages.get();
+    if (before >= limits.queuedMessages()
+        || (before > 0 && queuedBytes.get() + size > limits.queuedBytes())) {
+      publisher.dropped();
+      return;
+    }
+    queuedMessages.incrementAndGet();
+    queuedBytes.addAndGet(size);
+    written = true;
+    open.write(message.retainedDuplicate())
+        .addListener(
+            _ -> {
+              queuedBytes.addAndGet(-size);
+              queuedMessages.decrementAndGet();
+            });
+  }
+
+  void flush() {
+    var open = channel;
+    if (written && open != null) {
+      written = false;
+      open.flush();
+    }
+  }
+
+  /** Closes once all that was written has left, or soon without. */
+  void finish() {
+    var open = channel;
+    if (open == null) {
+      return;
+    }
+    open.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+    var last =
+        open.eventLoop()
+            .schedule(() -> Sockets.close(open), LAST_WORDS_MILLIS, TimeUnit.MILLISECONDS);
+    open.closeFuture().addListener(_ -> last.cancel(false));
+  }
+
+  @Override
+  void ended(@Nullable String violation) {
+    publisher.left(this);
+    if (listener != null) {
+      listener.ended(violation);
+    }
+  }
+}

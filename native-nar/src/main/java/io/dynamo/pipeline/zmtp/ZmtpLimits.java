@@ -1,0 +1,18 @@
+package io.dynamo.pipeline.zmtp;
+
+/**
+ * What one connection may hold.
+ *
+ * @param maxFrameBytes of one frame that arrives; a peer that announces more is disconnected
+ * @param queuedMessages that wait to be written; more are dropped, for this peer alone
+ * @param queuedBytes of them; a single message may be larger
+ */
+public record ZmtpLimits(int maxFrameBytes, int queuedMessages, long queuedBytes) {
+  public ZmtpLimits {
+    if (maxFrameBytes < 1 || queuedMessages < 1 || queuedBytes < 1) {
+      throw new IllegalArgumentException(
+          "limits of %d bytes a frame, %d messages and %d bytes queued: each must be at least 1"
+              .formatted(maxFrameBytes, queuedMessages, queuedBytes));
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.dynamo.pipeline.zmtp;
+
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelHandler;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+
+/** Connects to publishers, one connection at a time: a cut is told, and not mended here. */
+public final class ZmtpSubscriber {
+  private static final Duration CONNECT = Duration.ofSeconds(5);
+
+  private ZmtpSubscriber() {}
+
+  /**
+   * Connects to a publisher, or to a broker that speaks like one.
+   *
+   * @param address resolved
+   * @param prefix of the first frame of what is wanted
+   * @param frames of each message; more are counted, not kept
+   * @param maxFrameBytes a peer that announces more is disconnected
+   */
+  public static ZmtpConnection connect(
+      ZmtpLoop loop,
+      InetSocketAddress address,
+      byte[] prefix,
+      int frames,
+      int maxFrameBytes,
+      ZmtpListener listener) {
+    return dial(
+        loop,
+        address,
+        new SubscriberHandler(prefix.clone(), frames, maxFrameBytes, listener),
+        listener);
+  }
+
+  /**
+   * Connects; the handler tells how it fares once there is a connection, this when there is none.
+   */
+  static ZmtpConnection dial(
+      ZmtpLoop loop, InetSocketAddress address, ChannelHandler handler, ZmtpListener listener) {
+    var connecting = loop.loops.connect(loop.loop, address, CONNECT, handler);
+    connecting.addListener(
+        _ -> {
+          if (!connecting.isSuccess()) {
+            listener.ended(null);
+          }
+        });
+    return new Dialled(loop, connecting.channel());
+  }
+
+  private record Dialled(ZmtpLoop loop, Channel channel) implements ZmtpConnection {
+    @Override
+    public void finish(Duration patience) {
+      loop.execute(
+          () -> {
+            if (channel.isActive()) {
+              loop.executeAfter(patience, this::close);
+            } else {
+              close();
+            }
+          });
+    }
+
+    @Override
+    public void close() {
+      var _ = channel.close();
+    }
+  }
+}

@@ -1,0 +1,69 @@
+package io.dynamo.event.zmq;
+
+import io.dynamo.metrics.Metrics;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes messages of so many frames. What is none of those expected here is dropped, counted, and
+ * logged once. By one loop's thread only.
+ */
+abstract class Messages {
+  private static final System.Logger LOG = System.getLogger(Messages.class.getName());
+
+  private final String what;
+  private final String from;
+  private final int frames;
+  private final Metrics.Counter malformed;
+  private boolean warned;
+
+  /**
+   * @param what is heard; for the log
+   * @param from who is heard, and where; for the log
+   * @param frames of each message
+   * @param malformed counts what is dropped
+   */
+  Messages(String what, String from, int frames, Metrics.Counter malformed) {
+    this.what = what;
+    this.from = from;
+    this.frames = frames;
+    this.malformed = malformed;
+  }
+
+  final int frames() {
+    return frames;
+  }
+
+  /**
+   * Takes a message.
+   *
+   * @throws IOException saying what is wrong with it
+   */
+  abstract void hear(byte[][] frames) throws IOException;
+
+  /** Takes what has arrived, of {@code count} frames. */
+  final void arrived(byte[][] message, int count) {
+    try {
+      if (count != frames) {
+        throw new IOException("a message of " + count + " frames");
+      }
+      hear(message);
+    } catch (IOException e) {
+      drop(e.getMessage());
+    }
+  }
+
+  private void drop(@Nullable String why) {
+    malformed.increment();
+    if (!warned) {
+      warned = true;
+      LOG.log(
+          Level.WARNING,
+          "dropped an event of {0} of {1}: {2}; more of its kind are only counted",
+          from,
+          what,
+          why);
+    }
+  }
+}
