@@ -31,6 +31,7 @@ final class PublisherHandler extends ZmtpHandler {
   private final AtomicInteger queuedMessages = new AtomicInteger();
   private final AtomicLong queuedBytes = new AtomicLong();
   private volatile List<byte[]> prefixes = List.of(); // changed by the loop only
+  private volatile boolean everything; // is wanted
   private volatile @Nullable Channel channel; // once open
   private boolean written; // something since the last flush; by who sends
   private boolean within; // a message of several frames; by the loop
@@ -71,15 +72,21 @@ final class PublisherHandler extends ZmtpHandler {
     var changed = new ArrayList<>(prefixes);
     changed.removeIf(known -> Arrays.equals(known, bytes));
     if (wanted) {
-      if (changed.size() == MAX_SUBSCRIPTIONS) {
+      if (changed.size() < MAX_SUBSCRIPTIONS) {
+        changed.add(bytes);
+      } else if (listener == null) {
         throw new FrameException("more than %d subscriptions".formatted(MAX_SUBSCRIPTIONS));
+      } else {
+        everything = true; // a broker asks for all its subscribers, and leaves out itself
       }
-      changed.add(bytes);
     }
     prefixes = List.copyOf(changed);
   }
 
   boolean wants(byte[] topic) {
+    if (everything) {
+      return true;
+    }
     for (var prefix : prefixes) {
       if (prefix.length <= topic.length
           && Arrays.equals(prefix, 0, prefix.length, topic, 0, prefix.length)) {
@@ -107,7 +114,10 @@ final class PublisherHandler extends ZmtpHandler {
     written = true;
     open.write(message.retainedDuplicate())
         .addListener(
-            _ -> {
+            done -> {
+              if (done.isSuccess()) {
+                alive(); // who takes what is written need not answer
+              }
               queuedBytes.addAndGet(-size);
               queuedMessages.decrementAndGet();
             });

@@ -95,7 +95,7 @@ final class ZmtpBytes {
     for (var frame : frames) {
       size += headerBytes(frame.length) + (long) frame.length;
     }
-    var bytes = allocator.buffer(Math.toIntExact(size));
+    var bytes = allocator.buffer(Math.toIntExact(size)); // enough: nothing below can fail
     for (int i = 0; i < frames.length; i++) {
       int length = frames[i].length;
       int more = i < frames.length - 1 ? MORE : 0;

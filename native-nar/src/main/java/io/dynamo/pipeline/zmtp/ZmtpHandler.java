@@ -48,6 +48,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   private final boolean beats;
   private State state = State.GREETING;
   private @Nullable Future<?> timer;
+  private boolean closing;
   private @Nullable String violation;
   private long heardNanos;
   private long patienceNanos; // with a silent peer; 0 is for ever
@@ -92,20 +93,26 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
 
   private void tooSlow(ChannelHandlerContext context) {
     violation = "no handshake within " + HANDSHAKE_MILLIS + " ms";
+    closing = true;
     Sockets.close(context.channel());
+  }
+
+  /** The peer has shown a sign of life. On the loop. */
+  final void alive() {
+    heardNanos = System.nanoTime();
   }
 
   @Override
   public void channelRead(ChannelHandlerContext context, Object bytes) throws Exception {
-    heardNanos = System.nanoTime();
+    alive();
     super.channelRead(context, bytes);
   }
 
   @Override
   protected void decode(ChannelHandlerContext context, ByteBuf in, List<Object> out)
       throws FrameException {
-    if (violation != null) {
-      in.skipBytes(in.readableBytes()); // it is closing
+    if (closing) {
+      in.skipBytes(in.readableBytes());
     } else if (state == State.GREETING) {
       greeting(context, in);
     } else {
@@ -286,12 +293,13 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
-    if (violation == null
+    boolean first = !closing;
+    closing = true; // nothing more of it is read
+    if (first
         && cause instanceof DecoderException
         && cause.getCause() instanceof FrameException wrong) {
       violation = String.valueOf(wrong.getMessage());
-    }
-    if (!(cause instanceof IOException || violation != null)) {
+    } else if (first && !(cause instanceof IOException)) {
       LOG.log(Level.WARNING, "a connection of ZeroMQ failed", cause);
     }
     Sockets.close(context.channel());
@@ -299,9 +307,12 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
 
   @Override
   public void channelInactive(ChannelHandlerContext context) throws Exception {
-    super.channelInactive(context);
-    stopTimer();
-    ended(violation);
+    try {
+      super.channelInactive(context);
+    } finally {
+      stopTimer();
+      ended(violation);
+    }
   }
 
   private void stopTimer() {

@@ -113,16 +113,19 @@ public final class ZmtpPublisher implements AutoCloseable {
   public void write(byte[]... frames) {
     var topic = frames[0];
     ByteBuf bytes = null;
-    for (var peer : peers) {
-      if (peer.wants(topic)) {
-        if (bytes == null) {
-          bytes = ZmtpBytes.message(PooledByteBufAllocator.DEFAULT, frames);
+    try {
+      for (var peer : peers) {
+        if (peer.wants(topic)) {
+          if (bytes == null) {
+            bytes = ZmtpBytes.message(PooledByteBufAllocator.DEFAULT, frames);
+          }
+          peer.write(bytes);
         }
-        peer.write(bytes);
       }
-    }
-    if (bytes != null) {
-      bytes.release();
+    } finally {
+      if (bytes != null) {
+        bytes.release();
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package io.dynamo.pipeline.zmtp;
 
-import io.netty.channel.Channel;
+import io.dynamo.pipeline.Sockets;
+import io.netty.channel.ChannelFuture;
 import io.netty.channel.ChannelHandler;
 import java.net.InetSocketAddress;
 import java.time.Duration;
@@ -42,18 +43,18 @@ public final class ZmtpSubscriber {
     connecting.addListener(
         _ -> {
           if (!connecting.isSuccess()) {
-            listener.ended(null);
+            loop.execute(() -> listener.ended(null)); // it may be told on another thread
           }
         });
-    return new Dialled(loop, connecting.channel());
+    return new Dialled(loop, connecting);
   }
 
-  private record Dialled(ZmtpLoop loop, Channel channel) implements ZmtpConnection {
+  private record Dialled(ZmtpLoop loop, ChannelFuture connecting) implements ZmtpConnection {
     @Override
     public void finish(Duration patience) {
       loop.execute(
           () -> {
-            if (channel.isActive()) {
+            if (connecting.channel().isActive()) {
               loop.executeAfter(patience, this::close);
             } else {
               close();
@@ -63,7 +64,9 @@ public final class ZmtpSubscriber {
 
     @Override
     public void close() {
-      var _ = channel.close();
+      if (!connecting.isDone() || connecting.isSuccess()) { // else there is nothing to close
+        Sockets.close(connecting.channel());
+      }
     }
   }
 }

@@ -254,6 +254,30 @@ class ZmtpPublisherTest {
   }
 
   @Test
+  void aBrokerOfManySubjectsIsSentEverything() throws IOException {
+    try (var broker = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        var unbound =
+            ZmtpPublisher.unbound(new ZmtpLimits(64, QUEUED, 1 << 20), dropped::incrementAndGet)) {
+      unbound.connect(
+          ZmtpLoop.of(LOOPS), (InetSocketAddress) broker.getLocalSocketAddress(), new Told());
+      try (var peer = new BarePeer(broker.accept())) {
+        var many = new StringBuilder();
+        for (int i = 0; i <= 1024; i++) {
+          many.append(framed("\u0001subject " + i, false));
+        }
+        subscribed(peer, many.toString());
+        unbound.write(ZmtpBytes.ascii("another"));
+        unbound.flush();
+        BarePeer.Frame frame;
+        do {
+          frame = peer.frame();
+        } while (frame.isCommand());
+        assertThat(frame.body()).isEqualTo("another");
+      }
+    }
+  }
+
+  @Test
   void connectionsThatComeAndGoLeaveNothing() throws IOException {
     for (int i = 0; i < 200; i++) {
       try (var peer = new Socket()) {

@@ -12,6 +12,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -185,6 +186,40 @@ class ZmtpSubscriberTest {
     try (var peer = new BarePeer(server.accept())) {
       peer.say(BarePeer.greeting());
       assertThat(told.next()).isEqualTo("ended: no handshake within 5000 ms");
+    }
+  }
+
+  @Test
+  void aListenerThatFailsEndsItsConnectionAndIsTold() throws IOException {
+    var failing =
+        new ZmtpListener() {
+          @Override
+          public void up() {
+            told.up();
+          }
+
+          @Override
+          public void message(byte[][] frames, int count) {
+            told.message(frames, count);
+            throw new IllegalStateException("thrown by the test");
+          }
+
+          @Override
+          public void ended(@Nullable String violation) {
+            told.ended(violation);
+          }
+        };
+    ZmtpSubscriber.connect(
+        ZmtpLoop.of(LOOPS),
+        (InetSocketAddress) server.getLocalSocketAddress(),
+        ZmtpBytes.ascii("kv"),
+        2,
+        MAX,
+        failing);
+    try (var peer = accepted()) {
+      peer.say(framed("kv", false) + framed("never", false) + "\u00ff");
+      assertThat(told.next()).isEqualTo("1: kv");
+      assertThat(told.next()).isEqualTo("ended: null");
     }
   }
 

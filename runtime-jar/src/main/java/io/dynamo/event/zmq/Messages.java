@@ -3,11 +3,12 @@ package io.dynamo.event.zmq;
 import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes messages of so many frames. What is none of those expected here is dropped, counted, and
- * logged once. By one loop's thread only.
+ * Takes messages of so many frames, on one loop. What is none of those expected here is dropped,
+ * counted, and logged once.
  */
 abstract class Messages {
   private static final System.Logger LOG = System.getLogger(Messages.class.getName());
@@ -16,7 +17,7 @@ abstract class Messages {
   private final String from;
   private final int frames;
   private final Metrics.Counter malformed;
-  private boolean warned;
+  private final AtomicBoolean warned = new AtomicBoolean();
 
   /**
    * @param what is heard; for the log
@@ -54,10 +55,10 @@ abstract class Messages {
     }
   }
 
-  private void drop(@Nullable String why) {
+  /** Safe on any thread. */
+  final void drop(@Nullable String why) {
     malformed.increment();
-    if (!warned) {
-      warned = true;
+    if (!warned.getAndSet(true)) {
       LOG.log(
           Level.WARNING,
           "dropped an event of {0} of {1}: {2}; more of its kind are only counted",

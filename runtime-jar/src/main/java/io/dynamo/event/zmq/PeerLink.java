@@ -58,6 +58,7 @@ final class PeerLink {
   private Duration pause = FIRST_PAUSE;
   private int changes; // of being up or not; tells one outage from the next
   private boolean linked;
+  private long upNanos; // when it came up
   private boolean cut;
   private boolean complained;
   private boolean closed;
@@ -212,7 +213,7 @@ final class PeerLink {
       linked = true;
       changes++;
       cut = false;
-      pause = FIRST_PAUSE;
+      upNanos = System.nanoTime();
       watcher.up();
     }
 
@@ -235,6 +236,9 @@ final class PeerLink {
       }
       if (linked) {
         linked = false;
+        if (System.nanoTime() - upNanos > LONGEST_PAUSE.toNanos()) {
+          pause = FIRST_PAUSE; // it is none that comes up only to go down
+        }
         awaitLink();
         watcher.down();
       }

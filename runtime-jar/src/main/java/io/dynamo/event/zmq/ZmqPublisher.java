@@ -8,6 +8,8 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.zmtp.ZmtpLoop;
 import io.dynamo.pipeline.zmtp.ZmtpPublisher;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.time.InstantSource;
 import java.util.List;
 import java.util.Queue;
@@ -15,14 +17,15 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A publisher's socket behind a bounded queue. One thread at a time publishes; the loop's thread
  * sends.
  */
 final class ZmqPublisher implements EventPlane.Publisher {
-  private static final int BATCH = 256; // events sent before another publisher has its turn
+  private static final System.Logger LOG = System.getLogger(ZmqPublisher.class.getName());
+  private static final int BATCH = 256; // events sent before the loop sees to others
+  private static final int BATCH_BYTES = 1 << 20;
 
   /** An event on its way to the socket. */
   private record Outgoing(byte[] sequence, byte[] envelope, int payloadBytes) {}
@@ -43,6 +46,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final AtomicInteger waiting =
       new AtomicInteger(); // raised after an event is queued; whoever raises it from 0 sends
   private final AtomicBoolean closed = new AtomicBoolean();
+  private boolean complained; // by the loop
   private long sequence; // of the next event
 
   /**
@@ -100,21 +104,38 @@ final class ZmqPublisher implements EventPlane.Publisher {
     }
   }
 
+  /** On the loop, which has its other sockets to see to before the next batch. */
   private void send() {
     int sent = 0;
-    for (var event = next(sent); event != null; event = next(sent)) {
+    long bytes = 0;
+    while (sent < BATCH && bytes < BATCH_BYTES) {
+      var event = queue.poll();
+      if (event == null) {
+        break;
+      }
       sent++;
+      bytes += event.envelope.length;
       budget.give(event.payloadBytes);
-      socket.write(topicFrame, idFrame, event.sequence, event.envelope);
+      try {
+        socket.write(topicFrame, idFrame, event.sequence, event.envelope);
+      } catch (RuntimeException | Error e) {
+        failed(e);
+      }
     }
     socket.flush();
     if (waiting.addAndGet(-sent) > 0) {
-      loop.execute(this::send);
+      loop.executeAfter(Duration.ZERO, this::send);
+    } else if (closed.get()) {
+      end();
     }
   }
 
-  private @Nullable Outgoing next(int sent) {
-    return sent == BATCH ? null : queue.poll();
+  private void failed(Throwable why) {
+    dropped.increment();
+    if (!complained) {
+      complained = true;
+      LOG.log(Level.ERROR, "an event of " + subject + " was not sent", why);
+    }
   }
 
   @Override
@@ -126,8 +147,14 @@ final class ZmqPublisher implements EventPlane.Publisher {
     record.close(); // nobody comes any more; then those who are there are left
     loop.execute(
         () -> {
-          brokers.forEach(PeerLink::close);
-          socket.close();
+          if (waiting.get() == 0) { // or the last batch ends it
+            end();
+          }
         });
+  }
+
+  private void end() {
+    socket.close();
+    brokers.forEach(broker -> broker.finish(() -> {}));
   }
 }

@@ -1,6 +1,7 @@
 package io.dynamo.event.zmq;
 
 import io.dynamo.config.EventSettings;
+import io.dynamo.event.EventBudget;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.EventLoops;
@@ -13,7 +14,7 @@ import java.util.concurrent.Executors;
 
 /**
  * Publishers of other programs over ZeroMQ, whichever event plane there is: a connection for each
- * that is followed. Safe for concurrent use.
+ * that is followed, and a bounded queue before its listener. Safe for concurrent use.
  */
 public final class ZmqRawStreams implements RawStreams {
   private static final byte[] EVERYTHING = {};
@@ -43,6 +44,8 @@ public final class ZmqRawStreams implements RawStreams {
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener) {
     requireOpen();
     var loop = ZmtpLoop.of(loops);
+    var turns =
+        new InTurn(new EventBudget(settings.queueCapacity(), settings.queueBytes()), threads);
     var link =
         PeerLink.ofSubscriber(
             what,
@@ -51,16 +54,16 @@ public final class ZmqRawStreams implements RawStreams {
             settings.zmqMaxMessageBytes(),
             loop,
             threads,
-            new Whole(what, endpoint, frames, dropped, listener),
+            new Whole(what, endpoint, frames, dropped, turns, listener),
             new PeerLink.Watcher() {
               @Override
               public void up() {
-                listener.up();
+                turns.add(listener::up);
               }
 
               @Override
               public void cut() {
-                listener.cut();
+                turns.add(listener::cut);
               }
             });
     loop.execute(link::open);
@@ -69,6 +72,7 @@ public final class ZmqRawStreams implements RawStreams {
           @Override
           public void close() {
             if (followed.remove(this)) {
+              turns.close();
               loop.execute(link::close);
             }
           }
@@ -89,16 +93,39 @@ public final class ZmqRawStreams implements RawStreams {
 
   /** Hands each message on as it is. */
   private static final class Whole extends Messages {
+    private final InTurn turns;
     private final Listener listener;
 
-    Whole(String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener) {
+    Whole(
+        String what,
+        String endpoint,
+        int frames,
+        Metrics.Counter dropped,
+        InTurn turns,
+        Listener listener) {
       super(what, endpoint, frames, dropped);
+      this.turns = turns;
       this.listener = listener;
     }
 
     @Override
     void hear(byte[][] frames) throws IOException {
-      listener.message(frames);
+      var message = frames.clone();
+      int bytes = 0;
+      for (var frame : message) {
+        bytes += frame.length;
+      }
+      if (!turns.offer(bytes, () -> tell(message))) {
+        throw new IOException("its listener is too slow");
+      }
+    }
+
+    private void tell(byte[][] message) {
+      try {
+        listener.message(message);
+      } catch (IOException e) {
+        drop(e.getMessage());
+      }
     }
   }
 

@@ -89,6 +89,23 @@ class ZmqEventPlaneTest extends EventPlaneContract {
   }
 
   @Test
+  void theLastEventsOfAPublisherAreHeardBeforeItIsLost() throws InterruptedException {
+    var ear = new Ear();
+    joined().subscribe(SUBJECT, ear);
+    var publisher = joined().publisher(SUBJECT);
+    assertThat(ear.nextOfPublishers()).startsWith("found");
+    ear.connectTo(publisher);
+
+    for (int i = 0; i < 700; i++) { // more than one batch
+      publisher.publish(new byte[] {1});
+    }
+    publisher.close();
+
+    assertThat(ear.nextOfPublishers()).isEqualTo("lost " + publisher.id());
+    assertThat(ear.rest()).hasSize(700);
+  }
+
+  @Test
   void aPublisherThatMovesIsFollowed() throws InterruptedException {
     try (var context = new ZContext()) {
       var ear = new Ear();

@@ -13,6 +13,8 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -23,6 +25,7 @@ import org.zeromq.ZMQ;
 
 @Timeout(60)
 class ZmqRawStreamsTest {
+  private static final int CAPACITY = 100;
   private static final String OTHER = "an unexpected message";
 
   private final Metrics metrics = new Metrics();
@@ -31,7 +34,13 @@ class ZmqRawStreamsTest {
   private final ZContext peers = new ZContext();
   private final ZmqRawStreams streams =
       new ZmqRawStreams(
-          TestSettings.with(Map.of("dynamo.event.zmq.max-message", "64KiB")).event(),
+          TestSettings.with(
+                  Map.of(
+                      "dynamo.event.zmq.max-message",
+                      "64KiB",
+                      "dynamo.event.queue-capacity",
+                      String.valueOf(CAPACITY)))
+              .event(),
           ZmqProcesses.LOOPS);
 
   @AfterEach
@@ -61,6 +70,14 @@ class ZmqRawStreamsTest {
     @Override
     public void cut() {
       told.accept("<cut>");
+    }
+  }
+
+  private static void awaits(CountDownLatch release) {
+    try {
+      assertThat(release.await(20, TimeUnit.SECONDS)).isTrue();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
@@ -151,6 +168,49 @@ class ZmqRawStreamsTest {
     again.bind("tcp://127.0.0.1:" + port);
     assertThat(ear.told.next()).isEqualTo("<up>");
     greet(again, ear);
+  }
+
+  @Test
+  void aSlowListenerLosesMessagesAndHearsTheRest() throws InterruptedException {
+    var publisher = publisher();
+    var begun = new CountDownLatch(1);
+    var release = new CountDownLatch(1);
+    var ear = new Ear();
+    var slow =
+        new RawStreams.Listener() {
+          @Override
+          public void message(byte[][] frames) throws IOException {
+            if (new String(frames[1], StandardCharsets.UTF_8).equals("wait")) {
+              begun.countDown();
+              awaits(release);
+            }
+            ear.message(frames);
+          }
+
+          @Override
+          public void up() {
+            ear.up();
+          }
+
+          @Override
+          public void cut() {
+            ear.cut();
+          }
+        };
+    int port = publisher.bindToRandomPort("tcp://127.0.0.1");
+    assertThat(streams.follow("a test", "tcp://127.0.0.1:" + port, 2, dropped, slow)).isNotNull();
+    greet(publisher, ear);
+    send(publisher, "", "wait");
+    awaits(begun);
+    for (int i = 0; i < CAPACITY + 10; i++) {
+      send(publisher, "", "message " + i);
+    }
+    Until.holds(() -> dropped.value() == 10);
+    release.countDown();
+    assertThat(ear.told.next()).isEqualTo("wait");
+    for (int i = 0; i < CAPACITY; i++) {
+      assertThat(ear.told.next()).isEqualTo("message " + i);
+    }
   }
 
   @Test
