@@ -5,9 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterAll;
@@ -39,6 +45,9 @@ class DynamoFrontendIT {
   /** Those that serve. */
   private static final List<ServerProcess> workers = new ArrayList<>();
 
+  /** Where the status server of each worker is. */
+  private static final Map<ServerProcess, Integer> statusPorts = new HashMap<>();
+
   private static int started;
 
   @BeforeAll
@@ -52,9 +61,11 @@ class DynamoFrontendIT {
     workers.clear();
   }
 
-  private static ServerProcess start(Map<String, String> environment) {
+  private static ServerProcess start(Map<String, String> environment) throws IOException {
+    int status = ServerProcess.freePort();
     var plan =
         ServerProcess.Plan.named("peer-worker-" + ++started)
+            .with("DYN_SYSTEM_PORT", Integer.toString(status))
             .with("DYN_DISCOVERY_BACKEND", "file")
             .with("DYN_FILE_KV", store.toString())
             // the same for all: Dynamo takes workers for one fleet only when their paths agree
@@ -65,11 +76,12 @@ class DynamoFrontendIT {
     }
     var worker = plan.start();
     workers.add(worker);
+    statusPorts.put(worker, status);
     return worker;
   }
 
   /** Begins to start what is missing of {@code count} slow workers, and ends those beyond. */
-  private static List<ServerProcess> workers(int count) {
+  private static List<ServerProcess> workers(int count) throws IOException {
     while (workers.size() > count) {
       end(workers.getFirst());
     }
@@ -200,6 +212,73 @@ class DynamoFrontendIT {
   void theirKvRouterChoosesByOurEvents() throws Exception {
     var serving = workers(2);
     theirKvRouterChoosesByEventsOf(serving.getFirst(), serving.getLast());
+  }
+
+  @Test
+  @Order(1)
+  void theirRouterHearsWhatOurWorkersMayBeRequiredFor() throws Exception {
+    var serving = workers(2);
+    try (var frontend = PeerProcess.frontend("peer-taints", store, "--router-mode", "kv")) {
+      awaitServing();
+      awaitListed(frontend, true);
+      awaitBothUsed(frontend, serving.getFirst(), serving.getLast());
+      assertThat(servingTainted(frontend)).as("nobody has the taint").isEqualTo("refused");
+
+      var homes = new HashSet<String>();
+      for (var chosen : serving) {
+        for (var worker : serving) {
+          taint(worker, worker == chosen ? "\"it/fast\"" : "");
+        }
+        Polling.until(
+            "one serves, and another than before",
+            LIMIT,
+            () -> {
+              var home = servingTainted(frontend);
+              return home.matches("\\d+") && homes.add(home);
+            });
+        assertThat(homes).contains(servingTainted(frontend), servingTainted(frontend));
+      }
+      assertThat(homes).hasSize(2);
+      for (var worker : serving) {
+        taint(worker, "");
+      }
+      Polling.until(
+          "nobody has it any more", LIMIT, () -> servingTainted(frontend).equals("refused"));
+      assertThat(frontend.lists(Cluster.MODEL)).isTrue();
+    }
+  }
+
+  private static void taint(ServerProcess worker, String taints) throws Exception {
+    var request =
+        HttpRequest.newBuilder(
+                URI.create(
+                    "http://127.0.0.1:%d/engine/update/model_taints"
+                        .formatted(statusPorts.get(worker))))
+            .POST(HttpRequest.BodyPublishers.ofString("{\"taints\":[%s]}".formatted(taints)))
+            .build();
+    try (var http = HttpClient.newHttpClient()) {
+      var answer = http.send(request, HttpResponse.BodyHandlers.ofString());
+      assertThat(JSON.readTree(answer.body()))
+          .isEqualTo(JSON.readTree("{\"status\":\"ok\",\"taints\":[%s]}".formatted(taints)));
+    }
+  }
+
+  /** Who serves a request that only a tainted worker may serve; or {@code refused}. */
+  private static String servingTainted(PeerProcess frontend) throws Exception {
+    var answer =
+        frontend.post(
+            "/v1/chat/completions",
+            """
+            {"model":"tiny","messages":[{"role":"user","content":"Quick"}],"max_tokens":1,
+             "nvext":{"routing_constraints":{"required_taints":["it/fast"]},
+                      "extra_fields":["worker_id"]}}
+            """);
+    return answer.statusCode() == 200
+        ? JSON.readTree(answer.body())
+            .at("/nvext/worker_id/decode_worker_id")
+            .bigIntegerValue()
+            .toString()
+        : "refused";
   }
 
   @Test

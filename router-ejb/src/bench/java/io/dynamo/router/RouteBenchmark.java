@@ -116,6 +116,11 @@ public class RouteBenchmark {
     }
 
     @Override
+    public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public <R extends DiscoveryRecord> Handle watch(
         Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
       return () -> {};

@@ -50,6 +50,11 @@ class ModelTraitsTest {
     }
 
     @Override
+    public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+      throw new UnsupportedOperationException("ranks are only read");
+    }
+
+    @Override
     @SuppressWarnings("unchecked") // only model records are asked for
     public <R extends DiscoveryRecord> Handle watch(
         Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {

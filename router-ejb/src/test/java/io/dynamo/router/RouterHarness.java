@@ -76,6 +76,11 @@ abstract class RouterHarness {
     }
 
     @Override
+    public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+      throw new UnsupportedOperationException("a router registers nothing");
+    }
+
+    @Override
     @SuppressWarnings("unchecked") // a router watches event sources only
     public <R extends DiscoveryRecord> Handle watch(
         Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {

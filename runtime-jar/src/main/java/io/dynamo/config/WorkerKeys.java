@@ -136,6 +136,14 @@ final class WorkerKeys {
           none(),
           "how routers are to choose among the workers of this model, JSON as `router_config` of a model"
               + " card; absent leaves it to the frontend");
+  static final SettingKey<List<String>> TAINTS =
+      KEYS.key(
+          "dynamo.worker.taints",
+          NAMES,
+          "",
+          none(),
+          "what requests may require of the worker, or prefer, by `nvext.routing_constraints`; an"
+              + " operator may replace them while it serves");
   static final SettingKey<String> HEALTH_PAYLOAD =
       KEYS.key(
           "dynamo.worker.health-payload",

@@ -177,6 +177,7 @@ final class WorkerReader {
         of.get(WorkerKeys.PREFILL_PER_TOKEN),
         of.get(WorkerKeys.MAX_RUNNING),
         of.optional(WorkerKeys.ROUTER_CONFIG),
+        Objects.requireNonNullElse(of.optional(WorkerKeys.TAINTS), List.of()),
         of.optional(WorkerKeys.HEALTH_PAYLOAD),
         of.get(WorkerKeys.MAX_LORAS),
         of.get(WorkerKeys.STALL_TIMEOUT),

@@ -2,6 +2,7 @@ package io.dynamo.config;
 
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param maxRunning generations that a rank runs at once
  * @param routerConfig how requests are to be routed to the worker, JSON as in a model card; null
  *     leaves that to the frontend
+ * @param taints what requests may require of the worker, or prefer
  * @param healthPayload what probes ask, JSON or {@code @} and a file; null asks for one token
  * @param maxLoras adapters loaded at once
  * @param stallTimeout how long a rank may show no sign of life while somebody waits; zero for ever
@@ -46,6 +48,7 @@ public record WorkerSettings(
     Duration prefillPerToken,
     int maxRunning,
     @Nullable String routerConfig,
+    List<String> taints,
     @Nullable String healthPayload,
     int maxLoras,
     Duration stallTimeout,

@@ -26,6 +26,16 @@ public interface Discovery extends AutoCloseable {
   Handle register(DiscoveryRecord record);
 
   /**
+   * Puts {@code now} where {@code before} stands, so that watchers see it change and never gone.
+   * The handle of {@code before} is of no more use.
+   *
+   * @return takes the record away again
+   * @throws IllegalArgumentException when their keys differ
+   * @throws IllegalStateException when {@code before} is not registered by this process
+   */
+  Handle replace(DiscoveryRecord before, DiscoveryRecord now);
+
+  /**
    * Tells {@code listener} every record of the kind: those there now, then each change, with no gap
    * between. Calls come one at a time, in order, on a thread of the backend; a listener must not
    * block. A record that flaps between two looks may be told once or not at all: the sequence

@@ -63,6 +63,17 @@ public final class Watches {
     return record.bucket() + "/" + record.key();
   }
 
+  /**
+   * Refuses to put a record in the place of one of another path.
+   *
+   * @throws IllegalArgumentException when the paths differ
+   */
+  public static void requireSamePath(DiscoveryRecord before, DiscoveryRecord now) {
+    if (!path(before).equals(path(now))) {
+      throw new IllegalArgumentException(path(now) + " is not where " + path(before) + " is");
+    }
+  }
+
   /** Adds a watch; the next {@link #tell} tells it everything. */
   public <R extends DiscoveryRecord> Discovery.Handle add(
       Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {

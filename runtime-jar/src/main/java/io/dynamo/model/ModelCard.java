@@ -1,10 +1,12 @@
 package io.dynamo.model;
 
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +58,11 @@ public record ModelCard(
     Map<String, @Nullable Object> runtimeConfig,
     Map<String, @Nullable Object> routerConfig,
     @Nullable LoraAdapter lora) {
+  /** What taints of a topology begin with: no caller may set them. */
+  public static final String TOPOLOGY_TAINT = "dynamo.topology/";
+
+  private static final String TAINTS = "taints"; // in the runtime's part of a card
+
   public ModelCard {
     extraFiles = List.copyOf(extraFiles);
     modelTypes = Set.copyOf(modelTypes);
@@ -108,19 +115,37 @@ public record ModelCard(
 
   /** The card of an adapter on this model: its files and limits under the adapter's name. */
   public ModelCard of(LoraAdapter adapter) {
-    return with(adapter.name(), UnaryOperator.identity(), extraFiles, adapter);
+    return with(adapter.name(), UnaryOperator.identity(), extraFiles, runtimeConfig, adapter);
   }
 
   /** The same card with each of its files replaced. */
   public ModelCard withFiles(UnaryOperator<ModelFile> change) {
-    return with(displayName, change, extraFiles.stream().map(change).toList(), lora);
+    return with(displayName, change, extraFiles.stream().map(change).toList(), runtimeConfig, lora);
+  }
+
+  /**
+   * The same card of a worker of these taints. Those of a topology stay: they follow from where the
+   * worker is.
+   */
+  public ModelCard withTaints(Collection<String> taints) {
+    var all = new TreeSet<>(taints);
+    if (runtimeConfig.get(TAINTS) instanceof Collection<?> known) {
+      for (var taint : known) {
+        if (taint instanceof String name && name.startsWith(TOPOLOGY_TAINT)) {
+          all.add(name);
+        }
+      }
+    }
+    var config = new LinkedHashMap<String, @Nullable Object>(runtimeConfig);
+    config.put(TAINTS, List.copyOf(all));
+    return with(displayName, UnaryOperator.identity(), extraFiles, config, lora);
   }
 
   /** The same card without its extra files. */
   public ModelCard withoutExtraFiles() {
     return extraFiles.isEmpty()
         ? this
-        : with(displayName, UnaryOperator.identity(), List.of(), lora);
+        : with(displayName, UnaryOperator.identity(), List.of(), runtimeConfig, lora);
   }
 
   /**
@@ -130,6 +155,7 @@ public record ModelCard(
       String name,
       UnaryOperator<ModelFile> change,
       List<ModelFile> extra,
+      Map<String, @Nullable Object> engine,
       @Nullable LoraAdapter adapter) {
     return new ModelCard(
         name,
@@ -149,7 +175,7 @@ public record ModelCard(
         modelInput,
         workerType,
         needs,
-        runtimeConfig,
+        engine,
         routerConfig,
         adapter);
   }

@@ -101,6 +101,39 @@ public abstract class DiscoveryContract {
   }
 
   @Test
+  void aRecordIsReplacedWithoutBeingGoneBetween() throws InterruptedException {
+    var worker = joined(7);
+    var heard = new Heard<DiscoveryEvent<Instance>>();
+    joined(8).watch(Instance.class, heard);
+    var first = worker.register(instance(7));
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
+
+    var second = worker.replace(instance(7), instance(7, "10.0.0.7:2"));
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(7, "10.0.0.7:2")));
+    first.close();
+    worker.register(instance(7, "10.0.0.7:2"));
+    second.close();
+
+    assertThat(heard.next()).isEqualTo(new Lost<>(instance(7, "10.0.0.7:2")));
+  }
+
+  @Test
+  void onlyWhatIsRegisteredHereIsReplaced() {
+    var worker = joined(7);
+    joined(8).register(instance(8));
+
+    assertThatThrownBy(() -> worker.replace(instance(8), instance(8, "10.0.0.7:2")))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("v1/instances/dynamo/backend/generate/8 is not registered here");
+    worker.register(instance(7));
+    assertThatThrownBy(() -> worker.replace(instance(7), instance(9)))
+        .isInstanceOf(IllegalArgumentException.class)
+        .hasMessage(
+            "v1/instances/dynamo/backend/generate/9 is not where"
+                + " v1/instances/dynamo/backend/generate/7 is");
+  }
+
+  @Test
   void aClosedWatchHearsNothing() throws InterruptedException {
     var discovery = joined(7);
     var silent = new Heard<DiscoveryEvent<Instance>>();

@@ -45,6 +45,11 @@ class DynamoRuntimeTest {
     }
 
     @Override
+    public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+      throw new AssertionError("nobody registers here");
+    }
+
+    @Override
     @SuppressWarnings("unchecked") // the runtime watches instances
     public <R extends DiscoveryRecord> Handle watch(
         Class<R> kind, Consumer<DiscoveryEvent<R>> told) {

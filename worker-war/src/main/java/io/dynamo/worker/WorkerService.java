@@ -34,6 +34,7 @@ import io.dynamo.worker.serve.GenerateEndpoint;
 import io.dynamo.worker.serve.Handovers;
 import io.dynamo.worker.serve.HealthPayload;
 import java.lang.System.Logger.Level;
+import java.util.Collection;
 import java.util.Objects;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
@@ -108,7 +109,7 @@ public final class WorkerService implements AutoCloseable {
   private volatile State state = State.NEW; // written under this
   private EndpointServer.@Nullable Served served; // guarded by this, like what follows
   private @Nullable Handovers streams;
-  private Discovery.@Nullable Handle cardHandle;
+  private volatile @Nullable PublishedCard published;
   private @Nullable InstanceRegistration registration;
   private volatile @Nullable Presence presence;
   private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
@@ -177,7 +178,8 @@ public final class WorkerService implements AutoCloseable {
       served = at;
       var hosted = planes.status.files().add(endpoint, model, null);
       files = hosted.files();
-      cardHandle = planes.discovery.register(new ModelRecord(endpoint, id, hosted.card(), null));
+      published =
+          new PublishedCard(planes.discovery, new ModelRecord(endpoint, id, hosted.card(), null));
       var record = new Instance(endpoint, id, at.address(), "cpu", format);
       var registered = new InstanceRegistration(planes.discovery, record);
       registration = registered;
@@ -252,6 +254,19 @@ public final class WorkerService implements AutoCloseable {
    */
   public boolean wake() {
     return sleeper().wake();
+  }
+
+  /**
+   * What requests may require of a worker, or prefer, from now on. Waits for discovery.
+   *
+   * @throws IllegalStateException when the worker does not serve
+   */
+  public void taint(Collection<String> taints) {
+    var shown = published;
+    if (state != State.SERVING || shown == null) {
+      throw new IllegalStateException("the worker does not serve; it is " + state);
+    }
+    shown.taint(taints);
   }
 
   private Sleeping sleeper() {
@@ -335,9 +350,10 @@ public final class WorkerService implements AutoCloseable {
     if (registration != null) {
       registration.close();
     }
-    if (cardHandle != null) {
-      cardHandle.close();
-      cardHandle = null;
+    var shown = published;
+    if (shown != null) {
+      shown.close();
+      published = null;
     }
     outlets.sources.unregister();
   }

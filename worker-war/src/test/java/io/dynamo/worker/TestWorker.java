@@ -1,5 +1,7 @@
 package io.dynamo.worker;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.StatusSettings;
 import io.dynamo.discovery.Discovery;
@@ -113,6 +115,12 @@ public final class TestWorker implements AutoCloseable {
     public Handle register(DiscoveryRecord record) {
       records.add(record);
       return () -> records.remove(record);
+    }
+
+    @Override
+    public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+      assertThat(records.remove(before)).isTrue();
+      return register(now);
     }
 
     @Override

@@ -189,6 +189,12 @@ class WorkerServiceTest {
     }
 
     @Override
+    public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+      log.add("=" + now.bucket());
+      return () -> log.add("-" + now.bucket());
+    }
+
+    @Override
     public <R extends DiscoveryRecord> Handle watch(
         Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
       throw new UnsupportedOperationException("registers only");

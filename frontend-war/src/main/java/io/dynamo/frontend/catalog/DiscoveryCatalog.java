@@ -70,6 +70,13 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       this.createdAtSeconds = createdAtSeconds;
     }
 
+    void say(ModelCard card) {
+      var before = served;
+      if (before != null) {
+        served = new ServedModel(card, before.endpoint(), before.text(), createdAtSeconds);
+      }
+    }
+
     /** The worker whose files the next load reads: each in turn, in case one is out of reach. */
     ModelRecord next() {
       var turn = List.copyOf(records.values());
@@ -220,8 +227,13 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   private void add(ModelRecord record) {
-    remove(record);
     var name = record.card().displayName();
+    var known = find(name, Identity.of(record));
+    if (known != null && known.records.replace(record.key(), record) != null) {
+      known.say(record.card()); // the same model, of which the worker says something else
+      return;
+    }
+    remove(record);
     var groups = names.computeIfAbsent(name, _ -> new LinkedHashMap<>());
     var identity = Identity.of(record);
     if (!groups.isEmpty() && !groups.containsKey(identity)) {

@@ -122,6 +122,25 @@ class DiscoveryCatalogTest {
   }
 
   @Test
+  void aCardThatChangesInWhatItSaysOfItsWorkerStaysTheModelItWas() {
+    live.add(new InstanceId(1));
+    var card = card(1, "tiny", "a");
+    discovery.add(card);
+    var before = catalog.find("tiny").orElseThrow();
+    now = now.plusSeconds(60);
+    var tainted =
+        new ModelRecord(
+            card.endpoint(), card.id(), card.card().withTaints(List.of("fast")), card.suffix());
+    discovery.add(tainted);
+    var after = catalog.find("tiny").orElseThrow();
+    assertThat(after.card().runtimeConfig()).containsEntry("taints", List.of("fast"));
+    assertThat(after.createdAtSeconds()).isEqualTo(before.createdAtSeconds());
+    assertThat(after.text()).isSameAs(before.text());
+    discovery.lose(tainted);
+    assertThat(catalog.find("tiny")).isEmpty();
+  }
+
+  @Test
   void aModelThatComesBackIsNotLoadedAgain() {
     discovery.add(card(1, "tiny", "a"));
     discovery.lose(card(1, "tiny", "a"));

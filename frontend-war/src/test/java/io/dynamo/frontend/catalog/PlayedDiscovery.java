@@ -39,6 +39,11 @@ public final class PlayedDiscovery implements Discovery {
   }
 
   @Override
+  public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+    throw new AssertionError("nothing is registered here");
+  }
+
+  @Override
   @SuppressWarnings("unchecked") // asked for model records only
   public <R extends DiscoveryRecord> Handle watch(
       Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {

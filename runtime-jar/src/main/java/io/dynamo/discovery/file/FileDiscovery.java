@@ -145,6 +145,31 @@ public final class FileDiscovery implements Discovery {
     return () -> unregister(record);
   }
 
+  /**
+   * {@inheritDoc}
+   *
+   * @throws UncheckedIOException when the store cannot be written; what stood there stands
+   */
+  @Override
+  public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+    Watches.requireSamePath(before, now);
+    synchronized (writing) {
+      requireOpen();
+      if (!own.contains(before)) {
+        throw new IllegalStateException(Watches.path(before) + " is not registered here");
+      }
+      try {
+        files.replace(now, clock.instant());
+      } catch (IOException e) {
+        throw new UncheckedIOException("cannot write the record " + Watches.path(now), e);
+      }
+      own.remove(before);
+      own.add(now);
+    }
+    lookSoon();
+    return () -> unregister(now);
+  }
+
   private void unregister(DiscoveryRecord record) {
     synchronized (writing) {
       if (!own.remove(record)) {
@@ -213,7 +238,11 @@ public final class FileDiscovery implements Discovery {
 
   private void poll() {
     try {
-      watchDirectories();
+      synchronized (writing) {
+        if (!closed) { // after that no directory is made again
+          watchDirectories();
+        }
+      }
       kernel.worked();
     } catch (IOException | RuntimeException e) {
       if (!closed) {

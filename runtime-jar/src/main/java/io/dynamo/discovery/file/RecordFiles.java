@@ -7,6 +7,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.HexFormat;
@@ -46,13 +47,10 @@ final class RecordFiles {
    * @throws IOException also when the file system has no hard links
    */
   boolean create(DiscoveryRecord record, Instant now) throws IOException {
-    var file = file(record);
-    var directory = Files.createDirectories(directory(record.bucket()));
-    var unfinished = directory.resolve(UNFINISHED + HexFormat.of().toHexDigits(random.getAsLong()));
+    var unfinished = unfinished(record);
     try {
-      Files.write(unfinished, DiscoveryJson.encode(record));
-      Files.setLastModifiedTime(unfinished, FileTime.from(now));
-      Files.createLink(file, unfinished);
+      write(unfinished, record, now);
+      Files.createLink(file(record), unfinished);
       return true;
     } catch (FileAlreadyExistsException _) {
       return false;
@@ -61,6 +59,27 @@ final class RecordFiles {
           "%s is on a file system without hard links; set dynamo.discovery.file-root to another"
               .formatted(root),
           e);
+    } finally {
+      Files.deleteIfExists(unfinished);
+    }
+  }
+
+  private Path unfinished(DiscoveryRecord record) throws IOException {
+    return Files.createDirectories(directory(record.bucket()))
+        .resolve(UNFINISHED + HexFormat.of().toHexDigits(random.getAsLong()));
+  }
+
+  private static void write(Path file, DiscoveryRecord record, Instant now) throws IOException {
+    Files.write(file, DiscoveryJson.encode(record));
+    Files.setLastModifiedTime(file, FileTime.from(now));
+  }
+
+  /** Writes {@code record} over what stands under its key: readers see the one or the other. */
+  void replace(DiscoveryRecord record, Instant now) throws IOException {
+    var unfinished = unfinished(record);
+    try {
+      write(unfinished, record, now);
+      Files.move(unfinished, file(record), StandardCopyOption.ATOMIC_MOVE);
     } finally {
       Files.deleteIfExists(unfinished);
     }

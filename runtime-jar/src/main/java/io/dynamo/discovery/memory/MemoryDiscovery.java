@@ -44,11 +44,25 @@ public final class MemoryDiscovery implements Discovery {
     requireOpen();
     store.put(record);
     own.add(record);
-    return () -> {
-      if (own.remove(record)) {
-        store.remove(record);
-      }
-    };
+    return () -> unregister(record);
+  }
+
+  private void unregister(DiscoveryRecord record) {
+    if (own.remove(record)) {
+      store.remove(record);
+    }
+  }
+
+  @Override
+  public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+    Watches.requireSamePath(before, now);
+    requireOpen();
+    if (!own.remove(before)) {
+      throw new IllegalStateException(Watches.path(before) + " is not registered here");
+    }
+    own.add(now);
+    store.replace(before, now);
+    return () -> unregister(now);
   }
 
   @Override

@@ -26,6 +26,13 @@ public final class MemoryStore {
     observers.forEach(Runnable::run);
   }
 
+  void replace(DiscoveryRecord before, DiscoveryRecord now) {
+    synchronized (this) {
+      records.replace(Watches.path(before), before, now);
+    }
+    observers.forEach(Runnable::run);
+  }
+
   void remove(DiscoveryRecord record) {
     synchronized (this) {
       records.remove(Watches.path(record), record);

@@ -27,6 +27,7 @@ public final class EngineCommands implements AutoCloseable {
     add(to, "control/wake_up", (model, _) -> model.wakeUp());
     add(to, "control/is_sleeping", (model, _) -> model.isSleeping());
     add(to, "control/clear_kv_blocks", (model, _) -> model.clearKvBlocks());
+    add(to, "update/model_taints", ModelControls::updateTaints);
     if (models.stream().anyMatch(model -> model.adapters().isEnabled())) {
       add(to, "load_lora", ModelControls::loadLora);
       routes.push(to.add("unload_lora", this::unloadLora));

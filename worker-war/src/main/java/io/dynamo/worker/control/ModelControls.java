@@ -6,6 +6,7 @@ import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.lora.Adapters;
 import java.lang.System.Logger.Level;
+import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -74,6 +75,16 @@ public final class ModelControls {
 
   Map<String, @Nullable Object> isSleeping() {
     return answered(() -> JsonObject.ordered("status", "ok", "is_sleeping", service.isAsleep()));
+  }
+
+  /** Replaces the taints: what the body does not name is gone. */
+  Map<String, @Nullable Object> updateTaints(JsonObject body) {
+    return answered(
+        () -> {
+          var taints = Taints.read(body.members().get("taints"));
+          service.taint(taints);
+          return JsonObject.ordered("status", "ok", "taints", List.copyOf(taints));
+        });
   }
 
   Map<String, @Nullable Object> clearKvBlocks() {

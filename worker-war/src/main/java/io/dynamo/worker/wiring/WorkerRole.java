@@ -21,6 +21,7 @@ import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.control.ControlEndpoints;
 import io.dynamo.worker.control.ModelControls;
+import io.dynamo.worker.control.Taints;
 import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.LoadReport;
@@ -38,6 +39,7 @@ import io.dynamo.worker.serve.HealthPayload;
 import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -84,6 +86,7 @@ final class WorkerRole {
     var name = settings.modelName();
     var shownName = name == null ? model.name() : name;
     var probe = payload(settings, codec);
+    var taints = taints(settings);
     var wish = RoutingWish.of(settings.routerConfig(), runtime.settings().router());
     Metrics metrics = runtime.metrics();
     var factory = new EngineFactory(settings, runtime.memory());
@@ -160,7 +163,7 @@ final class WorkerRole {
             new WorkerService.Entrance(guard, adapters::admit, probe),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> adapters.on(card(model, settings, told, adapters, wish)),
+            told -> adapters.on(card(model, settings, told, adapters, wish, taints)),
             new Drain.Plan(
                 runtime.settings().server().handoverAfter(),
                 () ->
@@ -207,6 +210,14 @@ final class WorkerRole {
     }
   }
 
+  private static SortedSet<String> taints(WorkerSettings settings) {
+    try {
+      return Taints.of(settings.taints());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("dynamo.worker.taints is of no use: " + e.getMessage(), e);
+    }
+  }
+
   /** Passes as they are told, each a sign of life. */
   private static PassReport watched(PassReport passes, EngineGuard guard) {
     return listener ->
@@ -222,7 +233,8 @@ final class WorkerRole {
       WorkerSettings settings,
       EngineDescription engine,
       Adapters adapters,
-      Map<String, @Nullable Object> wish) {
+      Map<String, @Nullable Object> wish,
+      SortedSet<String> taints) {
     Map<String, @Nullable Object> limits = new LinkedHashMap<>();
     limits.put("context_length", engine.contextLength());
     limits.put("total_kv_blocks", engine.totalBlocks());
@@ -238,7 +250,8 @@ final class WorkerRole {
       limits.put("max_gpu_lora_count", settings.maxLoras());
     }
     limits.putAll(ParserNames.of(model, settings));
-    return model.card(settings.modelName(), engine.blockTokens(), limits, wish);
+    var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
+    return taints.isEmpty() ? card : card.withTaints(taints);
   }
 
   WorkerService.State state() {

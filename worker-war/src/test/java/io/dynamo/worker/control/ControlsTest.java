@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.ModelRecord;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.json.JsonObject;
 import io.dynamo.net.PayloadFormat;
@@ -21,6 +22,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -135,6 +137,62 @@ class ControlsTest {
       Thread.onSpinWait();
     }
     assertThat(ask("clear_kv_blocks").get(1, TimeUnit.SECONDS).members()).isEqualTo(done);
+  }
+
+  private Object taintsOfTheCard() {
+    var cards =
+        worker.records.stream()
+            .filter(ModelRecord.class::isInstance)
+            .map(record -> ((ModelRecord) record).card())
+            .toList();
+    assertThat(cards).hasSize(1);
+    return String.valueOf(cards.getFirst().runtimeConfig().get("taints"));
+  }
+
+  @Test
+  void taintsAreReplacedInTheCard() throws Exception {
+    assertThat(taintsOfTheCard()).isEqualTo("null");
+    assertThat(route("update/model_taints", "taints", List.of("b", "a", "b")))
+        .isEqualTo(Map.of("status", "ok", "taints", List.of("a", "b")));
+    assertThat(taintsOfTheCard()).isEqualTo("[a, b]");
+    assertThat(route("update/model_taints", "taints", List.of()))
+        .isEqualTo(Map.of("status", "ok", "taints", List.of()));
+    assertThat(taintsOfTheCard()).isEqualTo("[]");
+    assertThat(worker.isFound()).isTrue();
+  }
+
+  @Test
+  void taintsThatAreNoneChangeNothing() throws Exception {
+    route("update/model_taints", "taints", List.of("a"));
+    for (var wrong :
+        new Object[] {
+          "fast",
+          Map.of("fast", 1L),
+          List.of(1L),
+          List.of("dynamo.topology/zone=west"),
+          List.of(" "),
+          List.of("x".repeat(257)),
+          Collections.nCopies(257, "x"),
+        }) {
+      assertThat(route("update/model_taints", "taints", wrong))
+          .as("%s", wrong)
+          .containsEntry("status", "error");
+    }
+    assertThat(route("update/model_taints"))
+        .containsEntry("message", "'taints' must be a JSON array of strings");
+    assertThat(route("update/model_taints", "taints", List.of("dynamo.topology/zone=west")))
+        .containsEntry(
+            "message", "taint 'dynamo.topology/zone=west' uses reserved prefix 'dynamo.topology/'");
+    assertThat(taintsOfTheCard()).isEqualTo("[a]");
+  }
+
+  @Test
+  void aWorkerThatHasLeftKeepsItsTaints() throws Exception {
+    worker.close();
+    assertThat(route("update/model_taints", "taints", List.of("a")))
+        .containsEntry("status", "error")
+        .hasEntrySatisfying(
+            "message", why -> assertThat(why).asString().contains("does not serve"));
   }
 
   private int cachedBlocks() {

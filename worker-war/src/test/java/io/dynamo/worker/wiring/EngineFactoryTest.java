@@ -21,6 +21,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,6 +48,7 @@ class EngineFactoryTest {
             Duration.ZERO,
             8,
             null,
+            List.of(),
             null,
             16,
             Duration.ofSeconds(30),

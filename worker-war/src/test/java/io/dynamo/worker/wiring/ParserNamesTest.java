@@ -12,6 +12,7 @@ import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -51,6 +52,7 @@ class ParserNamesTest {
         Duration.ZERO,
         4,
         null,
+        List.of(),
         null,
         1,
         Duration.ofSeconds(30),
