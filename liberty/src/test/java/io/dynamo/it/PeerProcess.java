@@ -38,7 +38,7 @@ final class PeerProcess implements AutoCloseable {
           .resolve("models")
           .toAbsolutePath()
           .normalize();
-  private static final Duration START = Duration.ofMinutes(1);
+  private static final Duration START = Duration.ofMinutes(3);
   private static final Duration STOP = Duration.ofSeconds(15);
   private static final HttpClient HTTP =
       HttpClient.newBuilder().connectTimeout(Duration.ofSeconds(2)).build();

@@ -35,7 +35,7 @@ class RolesIT {
     try (var server = ServerProcess.Plan.named("role-typo").roles("wrker").start()) {
       Polling.until(
           "the refusal is logged",
-          Duration.ofMinutes(1),
+          Duration.ofMinutes(3),
           () -> (server.console() + server.messages()).contains("dynamo.roles"));
     }
   }

@@ -30,7 +30,7 @@ class ServerProcessIT {
     try (var server = ServerProcess.Plan.named("killed").start()) {
       Polling.until( // Java runs; it need not serve yet
           "the server is launched",
-          Duration.ofMinutes(1),
+          Duration.ofMinutes(3),
           () -> server.console().contains("CWWKE0001I"));
       var java = server.java();
 
