@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -116,15 +115,9 @@ class MetricsInventoryIT {
     }
   }
 
-  private static int freePort() throws IOException {
-    try (var socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
-  }
-
   @Test
   void everyFamilyOfDynamosFrontendIsThereAndMovesOrThePageSaysWhyNot() throws Exception {
-    int status = freePort();
+    int status = ServerProcess.freePort();
     try (var server =
         ServerProcess.Plan.named("inventory")
             .with("DYN_SYSTEM_PORT", Integer.toString(status))

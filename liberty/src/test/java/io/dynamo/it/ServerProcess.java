@@ -2,7 +2,9 @@ package io.dynamo.it;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -18,7 +20,9 @@ import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
@@ -36,6 +40,10 @@ final class ServerProcess implements AutoCloseable {
   private static final Duration ASK_AGAIN = Duration.ofMillis(100); // while it starts
   private static final Duration STOP = Duration.ofSeconds(45); // Liberty quiesces for up to 30 s
   private static final HttpClient HTTP = client().build();
+  private static final int FIRST_PORT = 18_000; // to 32,000: ephemeral ports begin at 32,768
+  private static final int PORTS = 14_000;
+  private static final AtomicInteger NEXT_PORT =
+      new AtomicInteger(ThreadLocalRandom.current().nextInt(PORTS));
 
   private final String name;
   private final int port;
@@ -294,11 +302,21 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  /** A port that is free now. */
+  /**
+   * A port that is free now and that the system gives to nobody else: it lies below those that
+   * connections and port 0 are served from, and is not returned twice.
+   */
   static int freePort() throws IOException {
-    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-      return socket.getLocalPort();
+    for (int tries = 0; tries < PORTS; tries++) {
+      int port = FIRST_PORT + Math.floorMod(NEXT_PORT.getAndIncrement(), PORTS);
+      try (var socket = new ServerSocket()) {
+        socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), 1);
+        return port;
+      } catch (BindException _) {
+        // taken; the next one may be free
+      }
     }
+    throw new IOException("no free port from %d on".formatted(FIRST_PORT));
   }
 
   private static String read(Path file) {

@@ -67,14 +67,19 @@ public final class HttpServer implements AutoCloseable {
     channel
         .pipeline()
         .addLast(
-            new HttpServerCodec(
-                new HttpDecoderConfig()
-                    .setMaxInitialLineLength(limits.maxHeaderBytes())
-                    .setMaxHeaderSize(limits.maxHeaderBytes())
-                    .setMaxChunkSize(CHUNK_BYTES)),
+            codec(limits.maxHeaderBytes()),
             new FlowControlHandler(),
             new WholeRequests(limits.maxBodyBytes()),
             new HttpConnection(limits, handler, threads));
+  }
+
+  /** Reads requests and writes answers. */
+  static HttpServerCodec codec(int maxHeaderBytes) {
+    return new HttpServerCodec(
+        new HttpDecoderConfig()
+            .setMaxInitialLineLength(maxHeaderBytes)
+            .setMaxHeaderSize(maxHeaderBytes)
+            .setMaxChunkSize(CHUNK_BYTES));
   }
 
   /** Where this listens. */
