@@ -43,6 +43,9 @@ public record ApiError(
   /** The code of every refusal for want of room. */
   public static final String OVERLOADED = "overloaded";
 
+  /** The code of a body that the parser failed on, instead of finding its fault. */
+  public static final String UNREADABLE = "unreadable_body";
+
   private static final int RETRY_SECONDS = 1;
   private static final int SHOWN = 256; // characters
 
@@ -58,6 +61,11 @@ public record ApiError(
   /** A refusal for want of room. */
   public static ApiError overloaded(int status, String message, int retryAfterSeconds) {
     return new ApiError(status, message, OVERLOADED, null, retryAfterSeconds);
+  }
+
+  /** A refusal of a body that the parser itself failed on: 400, counted apart. */
+  public static ApiError unreadable(String message) {
+    return new ApiError(400, message, UNREADABLE, null, null);
   }
 
   /** Whether there was no room for the request, and nothing else is wrong. */

@@ -10,6 +10,7 @@ public final class FailureMeters {
   private record Kind(String name, String reason) {}
 
   private static final Kind EXHAUSTED = new Kind("CapacityExhausted", "capacity.exhausted");
+  private static final Kind UNREADABLE = new Kind("InvalidRequest", "request.unreadable");
   private static final Kind INTERNAL = new Kind("Internal", "runtime.internal");
 
   private final Metrics metrics;
@@ -23,7 +24,10 @@ public final class FailureMeters {
    * method.
    */
   public void count(ApiError error) {
-    var kind = kind(error.status(), error.errorType());
+    var kind =
+        ApiError.UNREADABLE.equals(error.code())
+            ? UNREADABLE
+            : kind(error.status(), error.errorType());
     if (kind != null) {
       metrics
           .counter(

@@ -23,6 +23,8 @@ public final class Json {
   private static final ObjectMapper MAPPER =
       new ObjectMapper(
               JsonFactory.builder()
+                  // others choose the names: a shared table of them could be made to overflow
+                  .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                   .streamReadConstraints(
                       StreamReadConstraints.builder()

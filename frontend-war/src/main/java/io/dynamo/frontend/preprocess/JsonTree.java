@@ -15,12 +15,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * JSON as maps, lists, strings, numbers, booleans and null, in the order of the text. What model
  * folders hold beyond JSON (comments, trailing commas, infinities) is read too. Buffers are not
- * pooled: the pool is a thread-local, which would keep a stopped application's class loader.
+ * pooled: the pool is a thread-local, which would keep a stopped application's class loader. Nor
+ * are names: what is parsed may be a client's, who could make a shared table of them overflow.
  */
 final class JsonTree {
   private static final JsonFactory LENIENT =
       JsonFactory.builder()
           .recyclerPool(JsonRecyclerPools.nonRecyclingPool())
+          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
           .enable(JsonReadFeature.ALLOW_JAVA_COMMENTS)
           .enable(JsonReadFeature.ALLOW_TRAILING_COMMA)
           .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
@@ -28,7 +30,10 @@ final class JsonTree {
           .enable(JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES)
           .build();
   private static final JsonFactory STRICT =
-      JsonFactory.builder().recyclerPool(JsonRecyclerPools.nonRecyclingPool()).build();
+      JsonFactory.builder()
+          .recyclerPool(JsonRecyclerPools.nonRecyclingPool())
+          .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
+          .build();
 
   private JsonTree() {}
 

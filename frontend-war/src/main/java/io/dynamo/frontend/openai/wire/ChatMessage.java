@@ -1,6 +1,5 @@
 package io.dynamo.frontend.openai.wire;
 
-import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.ApiException;
 import java.util.ArrayList;
@@ -183,13 +182,13 @@ public record ChatMessage(
     }
     var fault = "`" + path + "` must be a valid JSON object string";
     try {
-      var parsed = JsonBody.MAPPER.readTree(json);
+      var parsed = JsonText.parse(json);
       if (parsed.isObject()) {
         return Fields.plainMap(parsed);
       }
       faults.add(fault);
-    } catch (JsonProcessingException e) {
-      faults.add(fault + ": " + e.getOriginalMessage());
+    } catch (JsonText.Malformed e) {
+      faults.add(fault + ": " + e.fault());
     }
     return Map.of();
   }

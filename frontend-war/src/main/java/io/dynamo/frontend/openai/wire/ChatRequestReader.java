@@ -20,6 +20,10 @@ public final class ChatRequestReader {
   private static final Set<String> TIERS =
       Set.of("auto", "default", "flex", "scale", "priority", "fast");
 
+  /** Names in the template that requests have fields of their own for, checked ones. */
+  private static final List<String> NO_TEMPLATE_ARGS =
+      List.of("chat_template", "messages", "tools");
+
   private static final Set<String> KNOWN =
       Set.of(
           "messages",
@@ -93,9 +97,11 @@ public final class ChatRequestReader {
           "Top_logprobs must be between 0 and " + MAX_TOP_LOGPROBS + ", got " + top);
     }
     GenerationReader.refuseFirst("tools", toolFaults);
-    if (templateArgs.containsKey("chat_template")) {
-      throw GenerationReader.refuse(
-          "chat_template_args", "`chat_template` is not supported inside `chat_template_args`");
+    for (var name : NO_TEMPLATE_ARGS) {
+      if (templateArgs.containsKey(name)) {
+        throw GenerationReader.refuse(
+            "chat_template_args", "`" + name + "` is not supported inside `chat_template_args`");
+      }
     }
     if (continueFinal && !Boolean.FALSE.equals(addPrompt)) {
       throw GenerationReader.refuse(

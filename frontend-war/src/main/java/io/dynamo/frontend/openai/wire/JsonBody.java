@@ -1,80 +1,33 @@
 package io.dynamo.frontend.openai.wire;
 
-import com.fasterxml.jackson.core.JsonFactory;
-import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.StreamReadConstraints;
-import com.fasterxml.jackson.core.StreamReadFeature;
-import com.fasterxml.jackson.core.exc.StreamConstraintsException;
-import com.fasterxml.jackson.core.json.JsonReadFeature;
-import com.fasterxml.jackson.core.util.JsonRecyclerPools;
-import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.FailureShape;
+import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.BodyBudget;
 import java.io.IOException;
 import java.io.InputStream;
-import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/**
- * A request's JSON: bounded, strict in its structure and lenient in its strings. Raw control
- * characters in a string are taken as they are, broken UTF-8 becomes U+FFFD; a key given twice, a
- * byte-order mark, a number out of range, half a surrogate pair, and anything after the value are
- * refused.
- */
+/** Reads and parses a request's JSON body: in bounded time and bytes, by the rules of JsonText. */
 public final class JsonBody {
-  private static final int MAX_DEPTH = 128;
-  private static final int MAX_TOKENS =
-      1_000_000; // of JSON; a node of the tree costs some 60 bytes
-  private static final int MAX_DIGITS = 400;
-  private static final int MAX_KEY = 50_000; // characters
-  private static final String BOUNDS =
-      "more than %d levels, %d tokens, %d digits of a number or %d characters of a key"
-          .formatted(MAX_DEPTH, MAX_TOKENS, MAX_DIGITS, MAX_KEY);
-  private static final int SHOWN = 256; // characters of what is wrong
+  private static final System.Logger LOG = System.getLogger(JsonBody.class.getName());
   private static final int FIRST_READ_BYTES = 8 * 1024;
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
-  private static final int POOLED_BUFFERS = 64;
-
-  /** Reads trees; also what small answers are written with. */
-  static final JsonMapper MAPPER = mapper();
+  private static final AtomicBoolean PARSER_FAILED = new AtomicBoolean();
 
   private JsonBody() {}
-
-  @SuppressWarnings("deprecation") // the factory's own builder knows the constraints
-  private static JsonMapper mapper() {
-    var mapper =
-        JsonMapper.builder(
-                JsonFactory.builder() // not a pool by thread: each request has its own
-                    .recyclerPool(JsonRecyclerPools.newBoundedPool(POOLED_BUFFERS))
-                    .disable(JsonFactory.Feature.INTERN_FIELD_NAMES) // clients choose them
-                    .build())
-            .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
-            .enable(JsonReadFeature.ALLOW_UNESCAPED_CONTROL_CHARS)
-            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
-            .enable(DeserializationFeature.FAIL_ON_READING_DUP_TREE_KEY)
-            .build();
-    mapper
-        .getFactory()
-        .setStreamReadConstraints(
-            StreamReadConstraints.builder()
-                .maxNestingDepth(MAX_DEPTH)
-                .maxStringLength(Integer.MAX_VALUE)
-                .maxNumberLength(MAX_DIGITS)
-                .maxNameLength(MAX_KEY)
-                .maxTokenCount(MAX_TOKENS)
-                .build());
-    return mapper;
-  }
 
   /**
    * Refuses what is not JSON by its content type: 415.
@@ -166,26 +119,22 @@ public final class JsonBody {
    * @throws ApiException with 400 and the place of the fault
    */
   public static JsonNode parse(byte[] body) {
-    var text = new String(body, StandardCharsets.UTF_8); // malformed input becomes U+FFFD
-    JsonNode root;
-    try (JsonParser parser = MAPPER.createParser(text)) {
-      root = MAPPER.readTree(parser);
-      if (root == null || root.isMissingNode()) {
-        throw shape("EOF while parsing a value at line 1 column 0");
-      }
-      if (parser.nextToken() != null) {
-        throw shape("trailing characters" + at(parser));
-      }
-    } catch (StreamConstraintsException e) {
-      throw shape(BOUNDS + at(e));
-    } catch (JsonProcessingException e) {
-      throw shape(firstLine(e.getOriginalMessage()) + at(e));
-    } catch (IOException e) {
-      throw new UncheckedIOException(e); // a string does not fail to be read
+    return parse(JsonText.MAPPER, body);
+  }
+
+  static JsonNode parse(JsonMapper mapper, byte[] body) {
+    try {
+      return JsonText.parse(mapper, new String(body, StandardCharsets.UTF_8)); // or U+FFFD
+    } catch (JsonText.Malformed e) {
+      throw shape(e.fault() + e.place());
+    } catch (RuntimeException e) { // the parser's own failure, on a text of a client's choice
+      boolean first = PARSER_FAILED.compareAndSet(false, true);
+      LOG.log(
+          first ? Level.WARNING : Level.DEBUG,
+          "the JSON parser failed on a body, which is refused; more such bodies are only counted",
+          FailureShape.of(e));
+      throw new ApiException(ApiError.unreadable(SHAPE + "the parser cannot read it"));
     }
-    boolean mayHoldSurrogates = text.contains("\\u");
-    checkTree(root, mayHoldSurrogates);
-    return root;
   }
 
   /** Whether a stream is asked for, as far as a body tells that may be wrong elsewhere. */
@@ -200,64 +149,11 @@ public final class JsonBody {
 
   /** A value as UTF-8 JSON. */
   public static byte[] write(@Nullable Object value) throws JsonProcessingException {
-    return MAPPER.writeValueAsBytes(value);
+    return JsonText.MAPPER.writeValueAsBytes(value);
   }
 
   /** What to throw when the body's shape is wrong: 400. */
   static ApiException shape(String reason) {
     return new ApiException(400, SHAPE + reason);
-  }
-
-  private static void checkTree(JsonNode node, boolean strings) {
-    if (node.isTextual()) {
-      if (strings) {
-        checkSurrogates(node.textValue());
-      }
-    } else if (node.isFloatingPointNumber()) {
-      if (Double.isInfinite(node.doubleValue())) {
-        throw shape("number out of range");
-      }
-    } else if (node.isObject()) {
-      for (var entry : node.properties()) {
-        if (strings) {
-          checkSurrogates(entry.getKey());
-        }
-        checkTree(entry.getValue(), strings);
-      }
-    } else if (node.isArray()) {
-      for (var element : node) {
-        checkTree(element, strings);
-      }
-    }
-  }
-
-  private static void checkSurrogates(String text) {
-    for (int i = 0; i < text.length(); i++) {
-      char c = text.charAt(i);
-      if (Character.isHighSurrogate(c)
-          && i + 1 < text.length()
-          && Character.isLowSurrogate(text.charAt(i + 1))) {
-        i++;
-      } else if (Character.isSurrogate(c)) {
-        throw shape("lone surrogate \\u%04x in a string".formatted((int) c));
-      }
-    }
-  }
-
-  private static String firstLine(@Nullable String text) {
-    var line = text == null ? "" : text.lines().findFirst().orElse("");
-    return line.isEmpty() ? "not JSON" : line.length() > SHOWN ? line.substring(0, SHOWN) : line;
-  }
-
-  private static String at(JsonProcessingException e) {
-    var where = e.getLocation();
-    return where == null
-        ? ""
-        : " at line %d column %d".formatted(where.getLineNr(), where.getColumnNr());
-  }
-
-  private static String at(JsonParser parser) {
-    var where = parser.currentLocation();
-    return " at line %d column %d".formatted(where.getLineNr(), where.getColumnNr());
   }
 }

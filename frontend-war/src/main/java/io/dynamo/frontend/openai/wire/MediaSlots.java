@@ -11,10 +11,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The images, videos and sounds of a conversation, collected for the worker, which fetches them.
+ * URLs of other schemes than the web's are refused: they would name files of the worker's machine.
  * For one thread.
  */
 final class MediaSlots {
-  private static final Pattern ABSOLUTE = Pattern.compile("[A-Za-z][A-Za-z0-9+.-]*:.+");
+  private static final Pattern FETCHED =
+      Pattern.compile("(https?|data):.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
   private static final Map<String, String> PLACEHOLDERS =
       Map.of("image_url", "image", "video_url", "video", "audio_url", "audio");
 
@@ -42,8 +44,9 @@ final class MediaSlots {
     if (url == null && uuid == null) {
       throw JsonBody.shape("missing field `url` in " + part.path(type));
     }
-    if (url != null && !ABSOLUTE.matcher(url).lookingAt()) {
-      throw Fields.wrong(source.path("url"), source.require("url"), "an absolute URL");
+    if (url != null && !FETCHED.matcher(url).lookingAt()) {
+      throw Fields.wrong(
+          source.path("url"), source.require("url"), "a URL of `http`, `https` or `data`");
     }
     if (uuid != null && (uuid.isEmpty() || !type.equals("image_url"))) {
       throw JsonBody.shape(

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,8 @@ public record Nvext(
   public static final Nvext NONE =
       new Nvext(false, List.of(), null, null, List.of(), null, null, Map.of(), RoutingWishes.NONE);
 
+  private static final Pattern REMOTE =
+      Pattern.compile("(https?|s3|gs|az)://.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
   private static final String QUERY = "query_instance_id:";
   private static final int MAX_NAMES = 64; // annotations, or extra fields
   private static final long U32 = 0xFFFF_FFFFL;
@@ -165,6 +168,13 @@ public record Nvext(
     if (url.isBlank()) {
       throw JsonBody.shape("metadata_upload.url must not be empty");
     }
+    if (!REMOTE.matcher(url).lookingAt()) {
+      throw Fields.wrong(
+          upload.path("url"),
+          upload.require("url"),
+          "a URL of `http`, `https`, `s3`, `gs` or `az`, for files of the worker's machine are"
+              + " not written");
+    }
     return url;
   }
 
@@ -189,7 +199,7 @@ public record Nvext(
     var node = fields.get("agent_hints");
     var hints =
         Fields.of(
-            node == null ? JsonBody.MAPPER.createObjectNode() : node, fields.path("agent_hints"));
+            node == null ? JsonText.MAPPER.createObjectNode() : node, fields.path("agent_hints"));
     hints.onlyKnown(
         List.of(
             "priority", "strict_priority", "osl", "speculative_prefill", "latency_sensitivity"));

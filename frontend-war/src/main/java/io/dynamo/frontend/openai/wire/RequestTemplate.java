@@ -24,7 +24,7 @@ public record RequestTemplate(String model, BigDecimal temperature, int maxCompl
    */
   public static RequestTemplate read(Path file) {
     try {
-      var json = JsonBody.MAPPER.readTree(Files.readAllBytes(file));
+      var json = JsonText.MAPPER.readTree(Files.readAllBytes(file));
       var keys = json.properties().stream().map(entry -> entry.getKey()).sorted().toList();
       if (keys.equals(KEYS.stream().sorted().toList())
           && json.get("model").isTextual()
