@@ -83,7 +83,7 @@ final class Progress {
       return FinishReason.LENGTH;
     }
     var least = request.stop().minTokens();
-    if (least != null && tokens < least) {
+    if (least != null && tokens <= least) { // the end does not count among them
       return null;
     }
     int last = delivered.last();

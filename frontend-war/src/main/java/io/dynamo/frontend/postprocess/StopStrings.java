@@ -18,6 +18,7 @@ final class StopStrings {
 
   private int delivered;
   private int searched;
+  private int from; // where a stop may begin
   private @Nullable String matched;
 
   /**
@@ -53,9 +54,10 @@ final class StopStrings {
     return false;
   }
 
-  /** Takes the new text without a search: it may begin a stop, but not complete one. */
+  /** Takes the new text without a search: it is no part of a stop. */
   void pass() {
     searched = window.length();
+    from = searched;
   }
 
   /** Moves to {@code out} what can no longer become part of a stop. */
@@ -78,6 +80,7 @@ final class StopStrings {
       window.delete(0, stale);
       delivered -= stale;
       searched -= stale;
+      from = Math.max(0, from - stale);
     }
   }
 
@@ -88,7 +91,7 @@ final class StopStrings {
       var stop = stops.get(i);
       int length = stop.length();
       if (stop.charAt(length - 1) == last
-          && length <= end
+          && length <= end - from
           && (found == null || length > found.length())
           && matches(stop, end - length, length)) {
         found = stop;
@@ -98,7 +101,7 @@ final class StopStrings {
   }
 
   private int heldBack() {
-    int most = Math.min(longest - 1, window.length() - delivered);
+    int most = Math.min(longest - 1, window.length() - Math.max(delivered, from));
     for (int length = most; length > 0; length--) {
       int from = window.length() - length;
       for (int i = 0; i < stops.size(); i++) {

@@ -29,7 +29,8 @@ public final class TextAssembler {
   private @Nullable StopReason stop;
 
   /**
-   * @param stop with {@code ignoreEos} neither ids nor strings end the text
+   * @param stop with {@code ignoreEos} neither ids nor strings end the text; none of the first
+   *     {@code minTokens} tokens is an end or part of one
    * @param eosTokenIds ids that end a text of the model; their own text is dropped
    * @param includeStop whether a matched stop string is part of the text
    * @param skipSpecialTokens whether special tokens are left out of the text
@@ -80,7 +81,7 @@ public final class TextAssembler {
   private @Nullable FinishReason assemble(int[] tokenIds) {
     for (int id : tokenIds) {
       generated++;
-      boolean mayStop = generated >= minTokens;
+      boolean mayStop = generated > minTokens;
       if (mayStop && contains(visibleStopTokenIds, id)) {
         detokenizer.append(id, stops.buffer());
         stops.pass();

@@ -27,6 +27,8 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     PARTS
   }
 
+  private static final List<String> FUNCTION_FIELDS =
+      List.of("name", "description", "parameters", "strict");
   private static final Pattern ARGUMENT_TEST =
       Pattern.compile("arguments['\"\\])\\s]*\\s+is\\s+(not\\s+)?(string|mapping)");
   private static final Pattern REASONING =
@@ -71,7 +73,10 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     var thought = "<think>" + reasoning + "</think>";
     if (content instanceof List<?> parts) {
       var all = new ArrayList<Object>();
-      all.add(Map.of("type", "text", "text", thought));
+      var part = new LinkedHashMap<String, Object>();
+      part.put("type", "text");
+      part.put("text", thought);
+      all.add(part);
       all.addAll(parts);
       return all;
     }
@@ -130,19 +135,44 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     return call;
   }
 
-  /** Tools with the parts of a schema that templates read without a look. */
+  /**
+   * Tools as Dynamo gives them to templates, so that a request has the same tokens behind either
+   * frontend: the fields of the API alone, in a fixed order, without nulls; every function has a
+   * description, be it empty, and every schema a type and properties.
+   */
   static List<?> tools(List<Map<String, Object>> tools) {
-    var fixed = new ArrayList<Object>(tools.size());
-    for (var tool : tools) {
-      if (tool.get("function") instanceof Map<?, ?> function
-          && function.get("parameters") instanceof Map<?, ?> parameters) {
-        var schema = new LinkedHashMap<Object, @Nullable Object>(parameters);
-        schema.putIfAbsent("type", "object");
-        schema.putIfAbsent("properties", Map.of());
-        fixed.add(with(tool, "function", with(function, "parameters", schema)));
-      } else {
-        fixed.add(tool);
+    return tools.stream().map(PromptMessages::tool).toList();
+  }
+
+  private static Map<?, ?> tool(Map<String, Object> tool) {
+    if (!(tool.get("function") instanceof Map<?, ?> function)) {
+      return tool;
+    }
+    var fixed = new LinkedHashMap<String, @Nullable Object>();
+    fixed.put("type", tool.get("type"));
+    fixed.put("function", function(function));
+    return fixed;
+  }
+
+  private static Map<?, ?> function(Map<?, ?> function) {
+    var fixed = new LinkedHashMap<String, @Nullable Object>();
+    for (var field : FUNCTION_FIELDS) {
+      var value = function.get(field);
+      if (value != null) {
+        fixed.put(field, value instanceof Map<?, ?> schema ? schema(schema) : value);
       }
+    }
+    fixed.putIfAbsent("description", ""); // behind the others, as there
+    return fixed;
+  }
+
+  private static Map<?, ?> schema(Map<?, ?> schema) {
+    var fixed = new LinkedHashMap<Object, @Nullable Object>(schema);
+    if (!fixed.containsKey("type")) { // a null stays
+      fixed.put("type", "object");
+    }
+    if (!fixed.containsKey("properties")) {
+      fixed.put("properties", Map.of());
     }
     return fixed;
   }

@@ -225,6 +225,17 @@ class GenerationTest {
   }
 
   @Test
+  void anEndOfTextThatIsTheLastOfTheLeastTokensDoesNotCount() {
+    minTokens = 2;
+    generate(3, 10);
+    workers.last().say(101, 9).lose();
+    assertThat(workers.calls).hasSize(2);
+    workers.last().say(9).lose();
+    assertThat(workers.calls).hasSize(2);
+    assertThat(client.finish).isEqualTo(FinishReason.EOS);
+  }
+
+  @Test
   void aKillWhileTheRouterChoosesFreesTheBooking() {
     workers.whileRouting = cancellation::kill;
     generate(3, 10);

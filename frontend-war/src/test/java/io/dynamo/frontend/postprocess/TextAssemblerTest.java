@@ -13,6 +13,7 @@ import java.util.Random;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class TextAssemblerTest {
@@ -84,7 +85,7 @@ class TextAssemblerTest {
 
   @Test
   void stopsNowhereBeforeTheLeastTokens() {
-    var conditions = new StopConditions(null, List.of("ab"), List.of((int) 'x'), 5, false);
+    var conditions = new StopConditions(null, List.of("ab"), List.of((int) 'x'), 4, false);
     var assembler = assembler(conditions, false);
 
     assertThat(assembler.accept(item("abx")).text()).isEqualTo("abx");
@@ -100,6 +101,60 @@ class TextAssemblerTest {
 
     assertThat(assembler.accept(item("abx")).text()).isEqualTo("abx");
     assertThat(assembler.accept(EngineOutput.ofTokens(EOS)).finish()).isNull();
+  }
+
+  /** Text and tokens as Dynamo 1.6.1 was seen to answer. */
+  @ParameterizedTest
+  @CsvSource({
+    "xxxy,   x,   0, '',     1, STOP",
+    "xxxy,   x,   1, x,      2, STOP",
+    "xxxy,   x,   2, xx,     3, STOP",
+    "xxxy,   x,   3, xxxy,   4, ",
+    "xyxyxy, yx,  1, x,      3, STOP",
+    "xyxyxy, yx,  2, xyx,    5, STOP",
+    "xyxyxy, yx,  4, xyxyxy, 6, ",
+    "xyxyxy, xyx, 0, '',     3, STOP",
+    "xyxyxy, xyx, 2, xy,     5, STOP",
+    "xyxyxy, xyx, 3, xyxyxy, 6, "
+  })
+  void noneOfTheLeastTokensIsPartOfAStop(
+      String sample,
+      String stop,
+      int least,
+      String text,
+      int tokens,
+      @Nullable FinishReason finish) {
+    var conditions = new StopConditions(null, List.of(stop), List.of(), least, false);
+    for (int size = 1; size <= sample.length(); size++) {
+      var assembler = assembler(conditions, false);
+      var said = new StringBuilder();
+      int counted = 0;
+      FinishReason end = null;
+      for (int at = 0; at < sample.length(); at += size) {
+        var part = sample.substring(at, Math.min(sample.length(), at + size));
+        var delta = assembler.accept(item(part));
+        said.append(delta.text());
+        counted += delta.tokens();
+        end = end == null ? delta.finish() : end;
+      }
+      said.append(assembler.accept(EngineOutput.finish(FinishReason.LENGTH, null)).text());
+      assertThat(said.toString()).as("%d at a time", size).isEqualTo(text);
+      assertThat(counted).as("%d at a time", size).isEqualTo(tokens);
+      assertThat(end).as("%d at a time", size).isEqualTo(finish);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void anIdEndsTheTextOnlyBehindTheLeastTokens(boolean endOfText) {
+    int id = endOfText ? EOS : 'x';
+    var stop = new StopConditions(null, List.of(), endOfText ? List.of() : List.of(id), 2, false);
+    var assembler = assembler(stop, false);
+
+    assertThat(assembler.accept(EngineOutput.ofTokens('a', id)).finish()).isNull();
+    var last = assembler.accept(EngineOutput.ofTokens(id, 'b'));
+    assertThat(last.finish()).isEqualTo(endOfText ? FinishReason.EOS : FinishReason.STOP);
+    assertThat(last.tokens()).isEqualTo(1);
   }
 
   @Test

@@ -7,6 +7,7 @@ import io.dynamo.error.InvalidRequestException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -102,6 +103,32 @@ class ChatTemplateTest {
     assertThatThrownBy(() -> template.render(prompt))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessage("This model only supports single tool-calls at once!");
+  }
+
+  /** What a template was seen to print behind Dynamo 1.6.1. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '¦',
+      quoteCharacter = '`',
+      textBlock =
+          """
+          {"function":{"parameters":{"required":["b"],"properties":{"b":{"description":"x","type":"string"}},"type":"object"},"strict":false,"zzz":1,"description":"d","name":"g"},"extra":1,"type":"function"} ¦ {"type": "function", "function": {"name": "g", "description": "d", "parameters": {"required": ["b"], "properties": {"b": {"description": "x", "type": "string"}}, "type": "object"}, "strict": false}}
+          {"type":"function","function":{"name":"g"}} ¦ {"type": "function", "function": {"name": "g", "description": ""}}
+          {"type":"function","function":{"name":"g","description":null,"parameters":null,"strict":null}} ¦ {"type": "function", "function": {"name": "g", "description": ""}}
+          {"type":"function","function":{"strict":true,"parameters":{"additionalProperties":false},"name":"g"}} ¦ {"type": "function", "function": {"name": "g", "parameters": {"additionalProperties": false, "type": "object", "properties": {}}, "strict": true, "description": ""}}
+          {"type":"function","function":{"name":"g","parameters":{}}} ¦ {"type": "function", "function": {"name": "g", "parameters": {"type": "object", "properties": {}}, "description": ""}}
+          {"type":"function","function":{"name":"g","parameters":{"type":null,"properties":null}}} ¦ {"type": "function", "function": {"name": "g", "parameters": {"type": null, "properties": null}, "description": ""}}
+          {"type":"function","function":{"name":"g","description":"x","strict":true}} ¦ {"type": "function", "function": {"name": "g", "description": "x", "strict": true}}
+          """)
+  void toolsHaveDynamosFieldsInItsOrder(String given, String printed) {
+    var source = "{{ tools[0] | tojson }}";
+    var template = new ChatTemplate(source, source, TOKENS);
+    var tool = new LinkedHashMap<String, Object>();
+    Objects.requireNonNull(JsonTree.objectOrNull(given))
+        .forEach((key, value) -> tool.put(String.valueOf(key), value));
+    var prompt = new ChatPrompt(List.of(), List.of(tool), Map.of());
+
+    assertThat(template.render(prompt)).isEqualTo(printed);
   }
 
   @Test

@@ -115,7 +115,10 @@ public record ChatMessage(
         Fields.of(part.require(type), part.path(type));
         parts.add(Fields.plainMap(part.object()));
       } else if (type.equals("text")) {
-        parts.add(Map.of("type", "text", "text", part.requireString("text")));
+        var text = new LinkedHashMap<String, Object>();
+        text.put("type", "text");
+        text.put("text", part.requireString("text"));
+        parts.add(text);
       } else {
         throw unknownPart(part.path("type"), type);
       }
@@ -164,16 +167,21 @@ public record ChatMessage(
       var arguments =
           arguments(function.requireString("arguments"), function.path("arguments"), faults);
       var id = call.requireString("id");
-      read.add(
-          Map.of(
-              "id",
-              id,
-              "type",
-              "function",
-              "function",
-              Map.of("name", function.requireString("name"), "arguments", arguments)));
+      read.add(call(id, function.requireString("name"), arguments));
     }
     return read;
+  }
+
+  /** In Dynamo's order of fields, which a template may print. */
+  private static Map<String, Object> call(String id, String name, Map<String, Object> arguments) {
+    var function = new LinkedHashMap<String, Object>();
+    function.put("name", name);
+    function.put("arguments", arguments);
+    var call = new LinkedHashMap<String, Object>();
+    call.put("id", id);
+    call.put("type", "function");
+    call.put("function", function);
+    return call;
   }
 
   private static Map<String, Object> arguments(String json, String path, List<String> faults) {

@@ -230,8 +230,16 @@ record Fields(JsonNode object, String path) {
       }
       case STRING -> node.textValue();
       case BOOLEAN -> node.booleanValue();
-      case NUMBER -> node.numberValue();
+      case NUMBER -> number(node);
       case NULL, MISSING, BINARY, POJO -> null;
     };
+  }
+
+  /** A whole number that fits 64 bits, with or without a sign, keeps its digits; as in Dynamo. */
+  private static Number number(JsonNode node) {
+    var number = node.numberValue();
+    return number instanceof BigInteger whole && (whole.signum() < 0 || whole.bitLength() > 64)
+        ? whole.doubleValue()
+        : number;
   }
 }

@@ -9,6 +9,12 @@ public interface MessageParser {
   /** Takes the next piece of text and tells {@code sink} what is decided by now. */
   void accept(String text, MessageSink sink);
 
+  /**
+   * Whether the text so far ends within the name or the arguments of a call. Marks of thoughts are
+   * part of the arguments there.
+   */
+  boolean isInCall();
+
   /** The text is complete: tells what was held back and ends a call that is still open. */
   void finish(MessageSink sink);
 }

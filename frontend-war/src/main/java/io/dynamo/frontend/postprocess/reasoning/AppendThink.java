@@ -31,6 +31,11 @@ final class AppendThink implements ReasoningParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return next.isInCall();
+  }
+
+  @Override
   public void finish(MessageSink sink) {
     next.finish(sink);
   }

@@ -7,24 +7,24 @@ import io.dynamo.frontend.postprocess.message.ReasoningParser;
 import java.util.ArrayList;
 
 /**
- * Takes the first marked thought out of a text: what stands before and behind it goes to the next
- * parser, later marks included. An opening mark at the beginning of a thought that was open already
- * is left out. For one thread.
+ * Takes all marked thoughts out of a text; what stands between them goes to the next parser. An end
+ * mark outside of a thought is left out, and so is an opening mark at the beginning of a thought
+ * that was open already. Marks within the arguments of a call belong to the call. For one thread.
  */
 final class ThinkBlocks implements ReasoningParser {
   private enum State {
-    /** The thought may still begin. */
-    BEFORE,
-    /** Nothing of the open thought was read. */
+    OUTSIDE,
+    /** Nothing of the thought that the prompt has opened was read. */
     OPENED,
     INSIDE,
-    BEHIND
+    /** The text is JSON and has no thoughts. */
+    PASSING
   }
 
   private final ThinkFormat format;
   private final MessageParser next;
   private final boolean mayBeJson;
-  private final Markers before;
+  private final Markers marks; // the opening ones first
   private final Markers opens;
   private final Markers ends;
   private final StringBuilder in = new StringBuilder();
@@ -40,16 +40,14 @@ final class ThinkBlocks implements ReasoningParser {
     this.format = format;
     this.next = next;
     this.mayBeJson = mayBeJson;
-    var starts = new ArrayList<>(format.opens());
-    if (format.dropsLoneClose()) {
-      starts.addAll(format.closes());
-    }
-    this.before = new Markers(starts);
+    var all = new ArrayList<>(format.opens());
+    all.addAll(format.closes());
+    this.marks = new Markers(all);
     this.opens = new Markers(format.opens());
-    var all = new ArrayList<>(format.closes());
-    all.addAll(format.toolOpens());
-    this.ends = new Markers(all);
-    this.state = inside ? State.OPENED : State.BEFORE;
+    var ending = new ArrayList<>(format.closes());
+    ending.addAll(format.toolOpens());
+    this.ends = new Markers(ending);
+    this.state = inside ? State.OPENED : State.OUTSIDE;
   }
 
   @Override
@@ -58,13 +56,27 @@ final class ThinkBlocks implements ReasoningParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return !isThinking() && next.isInCall();
+  }
+
+  @Override
   public void accept(String text, MessageSink sink) {
-    if (state == State.BEHIND) {
+    if (in.isEmpty() && isPlain(text)) {
       next.accept(text, sink);
       return;
     }
     in.append(text);
     run(sink, false);
+  }
+
+  /** Whether the text goes on unread: it has no mark, nor the beginning of one. */
+  private boolean isPlain(String text) {
+    return switch (state) {
+      case PASSING -> true;
+      case OUTSIDE -> !marks.find(text, 0, false) && marks.start() == text.length();
+      case OPENED, INSIDE -> false;
+    };
   }
 
   @Override
@@ -78,22 +90,30 @@ final class ThinkBlocks implements ReasoningParser {
     do {
       goesOn =
           switch (state) {
-            case BEFORE -> before(sink, last);
+            case OUTSIDE -> outside(sink, last);
             case OPENED -> opened(last);
             case INSIDE -> inside(sink, last);
-            case BEHIND -> behind(sink);
+            case PASSING -> passing(sink);
           };
     } while (goesOn);
   }
 
-  private boolean before(MessageSink sink, boolean last) {
-    boolean found = before.find(in, 0, last);
-    pass(before.start(), sink);
-    if (found) {
-      in.delete(0, before.end() - before.start());
-      state = before.which() < format.opens().size() ? State.INSIDE : State.BEHIND;
+  private boolean outside(MessageSink sink, boolean last) {
+    boolean found = marks.find(in, 0, last);
+    pass(marks.start(), sink);
+    if (!found) {
+      return false;
     }
-    return found;
+    int length = marks.end() - marks.start();
+    if (next.isInCall()) {
+      pass(length, sink);
+      return true;
+    }
+    in.delete(0, length);
+    if (marks.which() < format.opens().size()) {
+      state = State.INSIDE;
+    }
+    return true;
   }
 
   private boolean opened(boolean last) {
@@ -104,7 +124,7 @@ final class ThinkBlocks implements ReasoningParser {
       return false;
     }
     if (mayBeJson && first < in.length() && "{[".indexOf(in.charAt(first)) >= 0) {
-      state = State.BEHIND;
+      state = State.PASSING;
       return true;
     }
     if (opens.at(in, first, last)) {
@@ -125,12 +145,12 @@ final class ThinkBlocks implements ReasoningParser {
       if (ends.which() < format.closes().size()) {
         in.delete(0, ends.end() - end);
       }
-      state = State.BEHIND;
+      state = State.OUTSIDE;
     }
     return found;
   }
 
-  private boolean behind(MessageSink sink) {
+  private boolean passing(MessageSink sink) {
     pass(in.length(), sink);
     return false;
   }

@@ -43,6 +43,11 @@ final class ForcedCalls implements MessageParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return chosen != null && chosen.isInCall();
+  }
+
+  @Override
   public void finish(MessageSink sink) {
     if (chosen == null) {
       chosen = own;

@@ -25,6 +25,11 @@ final class GemmaCalls extends RegionParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return call;
+  }
+
+  @Override
   void end(MessageSink sink) {}
 
   private boolean text(MessageSink sink, boolean last) {

@@ -71,6 +71,11 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
   }
 
   @Override
+  public boolean isInCall() {
+    return state == State.CALL;
+  }
+
+  @Override
   void end(MessageSink sink) {
     if (call != null && call.begun()) {
       call.end(sink);

@@ -67,6 +67,11 @@ final class HeadedCalls extends RegionParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return state == State.ARGUMENTS;
+  }
+
+  @Override
   void end(MessageSink sink) {
     if (call != null && call.begun()) {
       call.end(sink);

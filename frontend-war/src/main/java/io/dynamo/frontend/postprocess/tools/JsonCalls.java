@@ -61,6 +61,11 @@ final class JsonCalls extends RegionParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return state == State.CALL || state == State.HEADED_ARGUMENTS;
+  }
+
+  @Override
   void end(MessageSink sink) {
     if (call != null && call.started()) {
       call.end(sink);

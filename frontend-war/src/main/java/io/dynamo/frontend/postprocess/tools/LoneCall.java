@@ -73,6 +73,11 @@ final class LoneCall implements MessageParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return state == State.READING;
+  }
+
+  @Override
   public void finish(MessageSink sink) {
     if (state == State.READING) {
       object.tell(sink);

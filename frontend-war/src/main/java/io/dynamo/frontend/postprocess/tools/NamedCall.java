@@ -43,6 +43,11 @@ final class NamedCall extends RegionParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return !over;
+  }
+
+  @Override
   void end(MessageSink sink) {
     if (!over && call.begun()) {
       call.end(sink);

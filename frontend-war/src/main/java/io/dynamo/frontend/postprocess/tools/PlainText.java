@@ -13,5 +13,10 @@ final class PlainText implements MessageParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return false;
+  }
+
+  @Override
   public void finish(MessageSink sink) {}
 }

@@ -22,6 +22,11 @@ final class PythonicCalls extends RegionParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return list;
+  }
+
+  @Override
   void end(MessageSink sink) {}
 
   private boolean text(MessageSink sink, boolean last) {

@@ -133,6 +133,11 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
   }
 
   @Override
+  public boolean isInCall() {
+    return call != null && call.isInCall();
+  }
+
+  @Override
   void end(MessageSink sink) {
     finishCall(sink);
   }

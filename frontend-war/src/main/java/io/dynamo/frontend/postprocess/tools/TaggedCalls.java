@@ -94,6 +94,14 @@ final class TaggedCalls extends RegionParser {
   }
 
   @Override
+  public boolean isInCall() {
+    return switch (state) {
+      case TEXT, BLOCK, GIVE_BACK -> false;
+      case NAME, PARAMETERS, KEY, VALUE_OPEN, TEXT_VALUE, JSON_VALUE -> true;
+    };
+  }
+
+  @Override
   void end(MessageSink sink) {
     if (!started) {
       return;

@@ -29,11 +29,25 @@ final class ReasoningFamilyTest {
           """
           qwen3         ¦ <think>hmm</think>ok                ¦ hmm     ¦ ok
           qwen3         ¦ no thoughts                         ¦         ¦ no thoughts
-          qwen3         ¦ a <think>b</think> c <think>d       ¦ b       ¦ a  c <think>d
+          qwen3         ¦ a <think>b</think> c <think>d       ¦ bd      ¦ a  c
+          qwen3         ¦ <think>one</think>A<think>two</think>B ¦ onetwo ¦ AB
+          qwen3         ¦ one</think>A<think>two</think>B     ¦ two     ¦ oneAB
+          qwen3         ¦ <think>one</think>A</think>B        ¦ one     ¦ AB
+          qwen3         ¦ <think>one<think>nest</think>in</think>B ¦ one<think>nest ¦ inB
+          qwen3         ¦ <think>one</think><think>two</think>C ¦ onetwo ¦ C
+          qwen3         ¦ <think>one</think>A<thi B           ¦ one     ¦ A<thi B
+          deepseek_r1   ¦ one</think>A<think>two</think>B     ¦ onetwo  ¦ AB
+          deepseek_r1   ¦ <think>one</think>A<think>two</think>B ¦ onetwo ¦ AB
+          minimax_m2    ¦ one</think>A<think>two</think>B     ¦ onetwo  ¦ AB
+          kimi          ¦ ◁think▷one◁/think▷A◁think▷two◁/think▷B ¦ onetwo ¦ AB
+          kimi_k3       ¦ <|open|>think<|sep|>one<|close|>think<|sep|>A<|open|>think<|sep|>tw ¦ onetw ¦ A
+          minimax_m3    ¦ <mm:think>one</mm:think>A<mm:think>two</mm:think>B ¦ onetwo ¦ AB
+          granite       ¦ AHere's my thought process:oneHere's my response:BHere's my response:C ¦ one ¦ ABC
+          gemma4        ¦ <|channel>a<channel|>b<|channel>c<channel|>d<channel|>e ¦ ac ¦ bde
           qwen3         ¦ <think>a < b </thinks></think>c     ¦ a < b </thinks> ¦ c
           qwen3         ¦ <think>never closes</thi            ¦ never closes</thi ¦
           qwen3         ¦ a <thi                              ¦         ¦ a <thi
-          qwen3         ¦ lone</think>                        ¦         ¦ lone</think>
+          qwen3         ¦ lone</think>                        ¦         ¦ lone
           deepseek_r1   ¦ thinking</think>answer              ¦ thinking ¦ answer
           deepseek_r1   ¦ <think>thinking</think>answer       ¦ thinking ¦ answer
           deepseek_r1   ¦ a <think>b</think>c                 ¦ a <think>b ¦ c
@@ -94,10 +108,40 @@ final class ReasoningFamilyTest {
   }
 
   @Test
+  void marksWithinTheArgumentsOfACallBelongToTheCall() {
+    var arguments = "{\"a\": \"x <think>y</think> z\"}";
+    var text =
+        "<think>one</think>A<tool_call>{\"name\": \"f\", \"arguments\": %s}</tool_call>"
+            + "<think>two</think>B";
+    assertThat(
+            Folded.atEveryCut(
+                () -> family("qwen3").parser("", false, ToolFamily.HERMES.parser(ToolSchemas.NONE)),
+                text.formatted(arguments)))
+        .isEqualTo(content("AB").thought("onetwo").call("f", arguments));
+    assertThat(
+            Folded.atEveryCut(
+                () -> family("qwen3").parser("", false, ToolFamily.named("f", ToolFamily.none())),
+                "<think>one</think>" + arguments))
+        .isEqualTo(content("").thought("one").call("f", arguments));
+    var tagged =
+        "<tool_call>\n<function=f>\n<parameter=a>\n<think>y</think>\n</parameter>\n</function>\n</tool_call>";
+    assertThat(
+            Folded.atEveryCut(
+                () ->
+                    family("qwen3")
+                        .parser("", false, ToolFamily.QWEN3_CODER.parser(ToolSchemas.NONE)),
+                "<think>one</think>" + tagged + "<think>two</think>"))
+        .isEqualTo(content("").thought("onetwo").call("f", "{\"a\":\"<think>y</think>\"}"));
+  }
+
+  @Test
   void guidedJsonIsNoThought() {
     var r1 = family("deepseek_r1");
     assertThat(Folded.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), " {\"a\":1}"))
         .isEqualTo(content(" {\"a\":1}"));
+    var quoting = "{\"a\":\"<think>b</think>\"}";
+    assertThat(Folded.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), quoting))
+        .isEqualTo(content(quoting));
     assertThat(Folded.atEveryCut(() -> r1.parser("", true, ToolFamily.none()), "hm</think>{}"))
         .isEqualTo(content("{}").thought("hm"));
   }

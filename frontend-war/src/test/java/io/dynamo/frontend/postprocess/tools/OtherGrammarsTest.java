@@ -214,6 +214,11 @@ final class OtherGrammarsTest {
             }
 
             @Override
+            public boolean isInCall() {
+              return parser.isInCall();
+            }
+
+            @Override
             public void finish(MessageSink sink) {
               var last = policy == null ? new CallPolicy(sink, single, only) : policy;
               parser.finish(last);
