@@ -7,7 +7,6 @@ import io.dynamo.frontend.openai.wire.RequestTemplate;
 import io.dynamo.model.ModelCard;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -58,13 +57,7 @@ public final class EdgeRules {
   }
 
   private static void dropUnknown(ObjectNode request, Api api) {
-    var unknown = new ArrayList<String>();
-    for (var field : request.properties()) {
-      if (!api.knows(field.getKey())) {
-        unknown.add(field.getKey());
-      }
-    }
-    request.remove(unknown);
+    request.properties().removeIf(field -> !api.knows(field.getKey()));
   }
 
   private static void forceUsage(ObjectNode request) {

@@ -2,26 +2,64 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TokenizerMetrics;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.SequencedMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Token ids of parts of prompts, so that a chat that grows is tokenised only where it is new.
- * Shared by all models of a server; bounded in bytes, the part that was not used for longest goes
- * first. A part is found by its whole text: a collision of hashes costs a comparison, never a wrong
- * token. Safe for concurrent use.
+ * Shared by all models of a server; bounded in bytes, parts that were not used for long go first. A
+ * part is found by its whole text: a collision of hashes costs a comparison, never a wrong token.
+ * Clients write the parts, so their hash has a random key, and the parts are spread over shelves
+ * with a lock each. Safe for concurrent use.
  */
 public final class PrefixCache {
   /** What a part costs beside its characters and ids: objects, references, the map's entry. */
   private static final int ENTRY_BYTES = 160;
 
-  /** A part and whose it is. */
-  private record Key(Object owner, String part) {}
+  private static final int MAX_SHELVES = 64;
+  private static final long BYTES_PER_SHELF = 1 << 20; // at least: a small cache keeps strict order
+
+  /** A part and whose it is. Ordered by hash, as a map's crowded places want it. */
+  private static final class Key implements Comparable<Key> {
+    final long hash;
+    final Object owner;
+    final String part;
+
+    Key(long hash, Object owner, String part) {
+      this.hash = hash;
+      this.owner = owner;
+      this.part = part;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+      return other instanceof Key key
+          && hash == key.hash
+          && owner.equals(key.owner)
+          && part.equals(key.part);
+    }
+
+    @Override
+    public int hashCode() {
+      return Long.hashCode(hash);
+    }
+
+    @Override
+    public int compareTo(Key other) {
+      return Long.compare(hash, other.hash);
+    }
+  }
 
   private final long capacityBytes;
-  private final LinkedHashMap<Key, int[]> parts =
-      new LinkedHashMap<>(16, 0.75f, true); // guarded by itself, in order of use
-  private long bytes; // guarded by parts
+  private final SipHash hashing = SipHash.withRandomKey();
+  private final List<LinkedHashMap<Key, int[]>> shelves; // each guarded by itself, in order of use
+  private final AtomicLong bytes = new AtomicLong(); // of all shelves
+  private final AtomicInteger nextShelf = new AtomicInteger(); // that gives room
   private final Metrics.Counter hits;
   private final Metrics.Counter misses;
   private final Metrics.Counter cachedTokens;
@@ -32,6 +70,11 @@ public final class PrefixCache {
    */
   public PrefixCache(long capacityBytes, Metrics metrics) {
     this.capacityBytes = capacityBytes;
+    var made = new ArrayList<LinkedHashMap<Key, int[]>>();
+    do {
+      made.add(new LinkedHashMap<>(16, 0.75f, true));
+    } while (made.size() < Math.min(MAX_SHELVES, capacityBytes / BYTES_PER_SHELF));
+    shelves = List.copyOf(made);
     hits = metrics.counter(TokenizerMetrics.CACHE_HITS);
     misses = metrics.counter(TokenizerMetrics.CACHE_MISSES);
     cachedTokens = metrics.counter(TokenizerMetrics.CACHED_TOKENS);
@@ -44,12 +87,20 @@ public final class PrefixCache {
     return capacityBytes > 0;
   }
 
+  private Key key(Object owner, String part) {
+    return new Key(hashing.of(part), owner, part);
+  }
+
+  private SequencedMap<Key, int[]> shelf(Key key) {
+    return shelves.get((int) Long.remainderUnsigned(key.hash >>> Integer.SIZE, shelves.size()));
+  }
+
   /** The ids of {@code part}; not to be changed. */
   int @Nullable [] find(Object owner, String part) {
-    var key = new Key(owner, part);
-    int _ = part.hashCode(); // outside the lock; a string remembers it
-    synchronized (parts) {
-      return parts.get(key);
+    var key = key(owner, part);
+    var shelf = shelf(key);
+    synchronized (shelf) {
+      return shelf.get(key);
     }
   }
 
@@ -59,15 +110,24 @@ public final class PrefixCache {
     if (size > capacityBytes / 4) {
       return;
     }
-    synchronized (parts) {
-      if (parts.putIfAbsent(new Key(owner, part), ids) != null) {
+    var key = key(owner, part);
+    var shelf = shelf(key);
+    synchronized (shelf) {
+      if (shelf.putIfAbsent(key, ids) != null) {
         return; // another request was faster
       }
-      bytes += size;
-      for (var oldest = parts.entrySet().iterator(); bytes > capacityBytes && oldest.hasNext(); ) {
-        var entry = oldest.next();
-        bytes -= size(entry.getKey().part, entry.getValue());
-        oldest.remove();
+    }
+    bytes.addAndGet(size);
+    while (bytes.get() > capacityBytes) {
+      dropOldest(shelves.get(Math.floorMod(nextShelf.getAndIncrement(), shelves.size())));
+    }
+  }
+
+  private void dropOldest(SequencedMap<Key, int[]> shelf) {
+    synchronized (shelf) {
+      var oldest = shelf.pollFirstEntry();
+      if (oldest != null) {
+        bytes.addAndGet(-size(oldest.getKey().part, oldest.getValue()));
       }
     }
   }
@@ -81,28 +141,32 @@ public final class PrefixCache {
 
   /** Drops all parts of {@code owner}. */
   void forget(Object owner) {
-    synchronized (parts) {
-      parts
-          .entrySet()
-          .removeIf(
-              entry -> {
-                boolean goes = entry.getKey().owner.equals(owner);
-                bytes -= goes ? size(entry.getKey().part, entry.getValue()) : 0;
-                return goes;
-              });
+    for (var shelf : shelves) {
+      synchronized (shelf) {
+        shelf
+            .entrySet()
+            .removeIf(
+                entry -> {
+                  boolean goes = entry.getKey().owner.equals(owner);
+                  bytes.addAndGet(goes ? -size(entry.getKey().part, entry.getValue()) : 0);
+                  return goes;
+                });
+      }
     }
   }
 
   long bytes() {
-    synchronized (parts) {
-      return bytes;
-    }
+    return bytes.get();
   }
 
   int entries() {
-    synchronized (parts) {
-      return parts.size();
+    int entries = 0;
+    for (var shelf : shelves) {
+      synchronized (shelf) {
+        entries += shelf.size();
+      }
     }
+    return entries;
   }
 
   /** Two bytes for each character: a string with one that is not Latin-1 takes them. */

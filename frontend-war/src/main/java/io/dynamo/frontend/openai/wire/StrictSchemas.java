@@ -10,12 +10,17 @@ final class StrictSchemas {
 
   private StrictSchemas() {}
 
-  /** Where an object schema is not closed, as a JSON pointer after {@code #}; null when all are. */
+  /**
+   * Where an object schema is not closed, as a JSON pointer after {@code #}; null when all are. The
+   * pointer is written only once an open schema was found: schemas have long keys and many places.
+   */
   static @Nullable String openContext(JsonNode schema) {
-    return openContext(schema, "#", 0);
+    var open = open(schema, 0);
+    return open == null ? null : "#" + open;
   }
 
-  private static @Nullable String openContext(JsonNode schema, String context, int depth) {
+  /** The way from {@code schema} to an open one, empty for itself. */
+  private static @Nullable String open(JsonNode schema, int depth) {
     if (!schema.isObject() || depth > MAX_DEPTH) {
       return null;
     }
@@ -23,23 +28,23 @@ final class StrictSchemas {
     boolean closed = additional.isBoolean() && !additional.booleanValue();
     boolean object = schema.path("type").asText().equals("object") || schema.has("properties");
     if (object && !closed) {
-      return context;
+      return "";
     }
     for (var property : schema.path("properties").properties()) {
-      var open =
-          openContext(property.getValue(), context + "/properties/" + property.getKey(), depth + 1);
+      var open = open(property.getValue(), depth + 1);
       if (open != null) {
-        return open;
+        return "/properties/" + property.getKey() + open;
       }
     }
     for (var name : List.of("anyOf", "oneOf", "allOf")) {
       for (int i = 0; i < schema.path(name).size(); i++) {
-        var open = openContext(schema.path(name).get(i), context + "/" + name + "/" + i, depth + 1);
+        var open = open(schema.path(name).path(i), depth + 1);
         if (open != null) {
-          return open;
+          return "/" + name + "/" + i + open;
         }
       }
     }
-    return openContext(schema.path("items"), context + "/items", depth + 1);
+    var open = open(schema.path("items"), depth + 1);
+    return open == null ? null : "/items" + open;
   }
 }
