@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class TemplateValuesTest {
   private static ChatRequest read(String messages, String more) throws JsonProcessingException {
     return ChatRequestReader.read(
-        JsonBody.MAPPER.readTree("{\"model\":\"m\",\"messages\":" + messages + more + "}"));
+        JsonText.MAPPER.readTree("{\"model\":\"m\",\"messages\":" + messages + more + "}"));
   }
 
   @Test
