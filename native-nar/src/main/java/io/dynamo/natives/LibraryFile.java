@@ -5,7 +5,6 @@ import java.io.InputStream;
 import java.nio.file.Files;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
@@ -13,7 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Brings a library from a resource into the process, through a file of its own: a JVM refuses one
- * path in two class loaders. A folder that cannot be written or is mounted noexec is passed over.
+ * path in two class loaders. A folder that cannot be written, is mounted noexec or lets other users
+ * replace the file is passed over.
  */
 final class LibraryFile {
   /** Where the library's bytes come from. */
@@ -60,12 +60,14 @@ final class LibraryFile {
 
   private static void loadFrom(Path directory, InputStream in, Consumer<Path> load)
       throws IOException {
-    var copy = Files.createTempFile(directory, "dynamo", ".so");
+    var folder = UnpackFolder.make(directory, "dynamo-native-");
+    var copy = folder.resolve("libdynamonative.so");
     try {
-      Files.copy(in, copy, StandardCopyOption.REPLACE_EXISTING);
+      Files.copy(in, copy);
       load.accept(copy);
     } finally {
       Files.deleteIfExists(copy); // what is mapped stays mapped
+      Files.deleteIfExists(folder);
     }
   }
 }

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
@@ -67,18 +69,50 @@ class LibraryFileTest {
   }
 
   @Test
+  void nobodyElseCanReachTheFileThatIsLoaded() {
+    LibraryFile.load(
+        "lib",
+        SOURCE,
+        List.of(first),
+        file -> {
+          assertThat(mode(file.resolveSibling(""))).isEqualTo("rwx------");
+          assertThat(file.getParent()).hasParent(Path.of(first));
+        });
+    assertThat(Path.of(first)).isEmptyDirectory();
+  }
+
+  @Test
+  void aFolderInWhichOthersCouldReplaceTheFileIsPassedOverUnlessItIsSticky() throws IOException {
+    Files.setAttribute(Path.of(first), "unix:mode", 0777);
+    Files.setAttribute(Path.of(second), "unix:mode", 01777);
+
+    var outcome = LibraryFile.load("lib", SOURCE, List.of(first, second), file -> {});
+
+    assertThat(outcome.directory()).isEqualTo(Path.of(second));
+    assertThat(outcome.refusals()).singleElement().asString().contains(first, "mode 777");
+  }
+
+  private static String mode(Path file) {
+    try {
+      return PosixFilePermissions.toString(Files.getPosixFilePermissions(file));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Test
   void everyRefusalIsKeptWhenNoFolderWillDo() {
     var outcome =
         LibraryFile.load(
             "lib",
             SOURCE,
-            List.of(first + "/missing", "bad\0name", second),
+            List.of("/proc/missing", "bad\0name", second),
             file -> {
               throw new UnsatisfiedLinkError("wrong ELF class");
             });
     assertThat(outcome.directory()).isNull();
     assertThat(outcome.refusals()).hasSize(3);
-    assertThat(outcome.refusals().get(0)).contains("missing", "NoSuchFileException");
+    assertThat(outcome.refusals().get(0)).contains("/proc/missing", "NoSuchFileException");
     assertThat(outcome.refusals().get(1)).contains("InvalidPathException");
     assertThat(outcome.refusals().get(2)).contains("wrong ELF class");
   }

@@ -7,9 +7,11 @@ import java.time.Duration;
  * Where instances and models are found. Keys: {@code dynamo.discovery.*}.
  *
  * @param fileRoot the store of the file backend
+ * @param fileShared whether other users of the host may own or write that store
  * @param leaseTtl how long a record outlives the last sign of life of its owner
  */
-public record DiscoverySettings(Backend backend, Path fileRoot, Duration leaseTtl) {
+public record DiscoverySettings(
+    Backend backend, Path fileRoot, boolean fileShared, Duration leaseTtl) {
   /** The backends of this version. */
   public enum Backend {
     MEMORY,

@@ -131,7 +131,16 @@ final class SettingKeys {
           PATH,
           "${TMPDIR:/tmp}/dynamo_store_kv",
           none(),
-          "the store of the file backend, shared by all processes");
+          "the store of the file backend, one folder for all processes of a user: made with mode"
+              + " 700; refused when it belongs to somebody else, is a link or can be written by"
+              + " others");
+  static final SettingKey<Boolean> DISCOVERY_FILE_SHARED =
+      KEYS.key(
+          "dynamo.discovery.file-shared",
+          BOOLEAN,
+          "false",
+          none(),
+          "uses that folder as it is found and trusts the records of everybody who can write it");
   static final SettingKey<Duration> DISCOVERY_LEASE_TTL =
       KEYS.key(
           "dynamo.discovery.lease-ttl",

@@ -301,6 +301,7 @@ public final class SettingsReader {
     return new DiscoverySettings(
         get(SettingKeys.DISCOVERY_BACKEND),
         get(SettingKeys.DISCOVERY_FILE_ROOT),
+        get(SettingKeys.DISCOVERY_FILE_SHARED),
         get(SettingKeys.DISCOVERY_LEASE_TTL));
   }
 

@@ -10,6 +10,7 @@ import java.util.function.LongSupplier;
 public final class ManualClock implements InstantSource {
   private final Instant start;
   private final AtomicLong nanos = new AtomicLong();
+  private final AtomicLong steppedNanos = new AtomicLong(); // of the wall clock alone
 
   public ManualClock(Instant start) {
     this.start = start;
@@ -24,9 +25,14 @@ public final class ManualClock implements InstantSource {
     nanos.addAndGet(by.toNanos());
   }
 
+  /** Sets the wall clock forward or back; the clock for waits does not notice. */
+  public void step(Duration by) {
+    steppedNanos.addAndGet(by.toNanos());
+  }
+
   @Override
   public Instant instant() {
-    return start.plusNanos(nanos.get());
+    return start.plusNanos(nanos.get() + steppedNanos.get());
   }
 
   /** The same clock for waits: nanoseconds since its start. */

@@ -2,6 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import io.dynamo.natives.NativeLibrary;
+import io.dynamo.natives.UnpackFolder;
 import java.io.IOException;
 import java.io.InputStream;
 import java.lang.classfile.ClassFile;
@@ -73,7 +74,7 @@ final class NativeTokenizers {
 
   private static void loadFrom(Path parent, String resources, List<String> files)
       throws IOException {
-    var folder = Files.createTempDirectory(Files.createDirectories(parent), "dynamo-tokenizers-");
+    var folder = UnpackFolder.make(parent, "dynamo-tokenizers-");
     try {
       for (var file : files) {
         var copy = folder.resolve(file);

@@ -13,7 +13,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.ClosedWatchServiceException;
-import java.nio.file.Files;
+import java.nio.file.FileSystemException;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchKey;
@@ -57,6 +57,7 @@ public final class FileDiscovery implements Discovery {
 
   private final InstanceId id;
   private final InstantSource clock;
+  private final StoreFolder folder;
   private final RecordFiles files;
   private final StoreView view;
   private final Watches watches = new Watches();
@@ -81,32 +82,49 @@ public final class FileDiscovery implements Discovery {
   private final Object writing = new Object(); // orders writes of our records against each other
   private volatile boolean closed;
 
+  /** As {@link #FileDiscovery(Path, boolean, Duration, InstanceId, InstantSource)}, not shared. */
+  public FileDiscovery(Path root, Duration leaseTtl, InstanceId id, InstantSource clock) {
+    this(root, false, leaseTtl, id, clock);
+  }
+
   /**
    * Makes the directories that are missing. The first look follows on a thread of its own.
    *
+   * @param shared whether other users of the host may own or write the store; otherwise it is made
+   *     for the user of this process, and refused when others can write it
    * @param leaseTtl how long a record outlives the last renewal. Ours are renewed, and the store is
    *     looked at, thrice as often, at most once a second
-   * @throws UncheckedIOException when the store cannot be written
+   * @param clock of the times that renewed files show to other processes
+   * @throws UncheckedIOException when the store cannot be written, or is refused
    */
-  public FileDiscovery(Path root, Duration leaseTtl, InstanceId id, InstantSource clock) {
-    this(root, leaseTtl, id, clock, root.getFileSystem()::newWatchService);
+  public FileDiscovery(
+      Path root, boolean shared, Duration leaseTtl, InstanceId id, InstantSource clock) {
+    this(root, shared, leaseTtl, id, clock, root.getFileSystem()::newWatchService);
   }
 
   FileDiscovery(
-      Path root, Duration leaseTtl, InstanceId id, InstantSource clock, DirectoryWatch watch) {
+      Path root,
+      boolean shared,
+      Duration leaseTtl,
+      InstanceId id,
+      InstantSource clock,
+      DirectoryWatch watch) {
     this.watch = watch;
     this.id = id;
     this.clock = clock;
-    this.files = new RecordFiles(root, new SecureRandom()::nextLong);
-    this.view = new StoreView(files, BUCKETS, leaseTtl);
     try {
+      this.folder = shared ? StoreFolder.shared(root) : StoreFolder.personal(root);
       for (var bucket : BUCKETS) {
-        Files.createDirectories(files.directory(bucket));
+        folder.make(bucket);
       }
     } catch (IOException e) {
       throw new UncheckedIOException(
-          "cannot use " + root + "; set dynamo.discovery.file-root to a writable directory", e);
+          "cannot use the discovery folder %s of dynamo.discovery.file-root: %s"
+              .formatted(root, e instanceof FileSystemException ? e : e.getMessage()),
+          e);
     }
+    this.files = new RecordFiles(folder, new SecureRandom()::nextLong);
+    this.view = new StoreView(folder, BUCKETS, leaseTtl, clock, System::nanoTime);
     this.looks = thread("discovery-file");
     this.lease = thread("discovery-file-lease");
     long periodMillis = Math.max(1000, leaseTtl.toMillis() / 3);
@@ -258,7 +276,7 @@ public final class FileDiscovery implements Discovery {
       return;
     }
     try {
-      watches.tell(view.look(clock.instant()));
+      watches.tell(view.look());
       store.worked();
     } catch (IOException | RuntimeException e) {
       if (!closed) {
@@ -278,7 +296,8 @@ public final class FileDiscovery implements Discovery {
       if (key == null || !key.isValid()) {
         watched.put(
             bucket,
-            Files.createDirectories(files.directory(bucket))
+            folder
+                .make(bucket)
                 .register(
                     service,
                     StandardWatchEventKinds.ENTRY_CREATE,

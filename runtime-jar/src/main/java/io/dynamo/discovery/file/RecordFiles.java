@@ -3,14 +3,20 @@ package io.dynamo.discovery.file;
 import io.dynamo.discovery.DiscoveryJson;
 import io.dynamo.discovery.DiscoveryRecord;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.FileTime;
 import java.time.Instant;
 import java.util.HexFormat;
+import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
@@ -19,24 +25,26 @@ import java.util.function.LongSupplier;
  */
 final class RecordFiles {
   static final String UNFINISHED = ".tmp_";
+  private static final Set<OpenOption> NEW =
+      Set.of(StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+  private static final Set<OpenOption> PLAIN =
+      Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
 
-  private final Path root;
+  static final int MAX_BYTES = 1 << 20; // of a record
+
+  private final StoreFolder folder;
   private final LongSupplier random;
 
   /**
    * @param random names unfinished files
    */
-  RecordFiles(Path root, LongSupplier random) {
-    this.root = root;
+  RecordFiles(StoreFolder folder, LongSupplier random) {
+    this.folder = folder;
     this.random = random;
   }
 
-  Path directory(String bucket) {
-    return root.resolve(bucket);
-  }
-
   Path file(DiscoveryRecord record) {
-    return directory(record.bucket()).resolve(FileNames.encode(record.key()));
+    return folder.directory(record.bucket()).resolve(FileNames.encode(record.key()));
   }
 
   /**
@@ -44,7 +52,7 @@ final class RecordFiles {
    * gone.
    *
    * @return false when a file stands there already
-   * @throws IOException also when the file system has no hard links
+   * @throws IOException also when the file system has no hard links, or the folder is refused
    */
   boolean create(DiscoveryRecord record, Instant now) throws IOException {
     var unfinished = unfinished(record);
@@ -57,7 +65,7 @@ final class RecordFiles {
     } catch (UnsupportedOperationException e) {
       throw new IOException(
           "%s is on a file system without hard links; set dynamo.discovery.file-root to another"
-              .formatted(root),
+              .formatted(folder.root()),
           e);
     } finally {
       Files.deleteIfExists(unfinished);
@@ -65,13 +73,39 @@ final class RecordFiles {
   }
 
   private Path unfinished(DiscoveryRecord record) throws IOException {
-    return Files.createDirectories(directory(record.bucket()))
+    return folder
+        .make(record.bucket())
         .resolve(UNFINISHED + HexFormat.of().toHexDigits(random.getAsLong()));
   }
 
-  private static void write(Path file, DiscoveryRecord record, Instant now) throws IOException {
-    Files.write(file, DiscoveryJson.encode(record));
+  private void write(Path file, DiscoveryRecord record, Instant now) throws IOException {
+    var bytes = DiscoveryJson.encode(record);
+    if (bytes.length > MAX_BYTES) {
+      throw new IOException(
+          "the record %s of %d bytes exceeds %d bytes, the most that is read"
+              .formatted(record.key(), bytes.length, MAX_BYTES));
+    }
+    try (var out = Files.newByteChannel(file, NEW, folder.fileAttributes())) {
+      for (var left = ByteBuffer.wrap(bytes); left.hasRemaining(); ) {
+        out.write(left);
+      }
+    }
     Files.setLastModifiedTime(file, FileTime.from(now));
+  }
+
+  /**
+   * The bytes of a record, links not followed.
+   *
+   * @throws IOException also when it has more than {@link #MAX_BYTES}
+   */
+  static byte[] read(Path file) throws IOException {
+    try (var in = Channels.newInputStream(Files.newByteChannel(file, PLAIN))) {
+      var bytes = in.readNBytes(MAX_BYTES + 1);
+      if (bytes.length > MAX_BYTES) {
+        throw new IOException("it has more than %d bytes".formatted(MAX_BYTES));
+      }
+      return bytes;
+    }
   }
 
   /** Writes {@code record} over what stands under its key: readers see the one or the other. */
@@ -92,6 +126,7 @@ final class RecordFiles {
    */
   boolean touch(DiscoveryRecord record, Instant now) throws IOException {
     try {
+      folder.check(record.bucket());
       Files.setLastModifiedTime(file(record), FileTime.from(now));
       return true;
     } catch (NoSuchFileException _) {
@@ -106,7 +141,7 @@ final class RecordFiles {
   /** Whether the file of {@code record} says just that. */
   boolean holds(DiscoveryRecord record) throws IOException {
     try {
-      return DiscoveryJson.decode(Files.readAllBytes(file(record))).equals(record);
+      return DiscoveryJson.decode(read(file(record))).equals(record);
     } catch (NoSuchFileException | IllegalArgumentException _) {
       return false;
     }

@@ -3,18 +3,16 @@ package io.dynamo.discovery.file;
 import io.dynamo.discovery.DiscoveryJson;
 import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.Watches;
+import io.dynamo.discovery.file.FileStatus.Stamp;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.DirectoryIteratorException;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
-import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
-import java.nio.file.attribute.FileTime;
 import java.time.Duration;
-import java.time.Instant;
+import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -22,74 +20,103 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is alive in a store. Reads a file again when its time of change or its size has moved, or
- * when that time was too near to tell; parses it again when its bytes have. A file that cannot be
- * read or deleted is logged once and costs the others nothing. Confined to one thread.
+ * The live records of a store. Reads a file again when its time of change or its size has moved, or
+ * when that moved too short a time ago to tell; parses it again when its bytes have changed. A file
+ * that cannot be read or deleted, is a link or belongs to another user is logged once and costs the
+ * others nothing. Confined to one thread.
  */
 final class StoreView {
   private static final System.Logger LOG = System.getLogger(StoreView.class.getName());
-  private static final int MAX_RECORD_BYTES = 8 << 20;
-  private static final Duration TICK = Duration.ofSeconds(2); // the coarsest of file systems
+  private static final long MAX_STORE_BYTES = 64 << 20; // of all records together
+  private static final long TICK_NANOS = Duration.ofSeconds(2).toNanos(); // of file systems' times
 
   /**
    * A file as it was read.
    *
-   * @param settled false when it was read within the tick of its change: what was written later may
-   *     have the same time, and the same size
-   * @param record null when the bytes are none that we read
+   * @param sinceNanos when it was first seen with this stamp
+   * @param settled whether it was read later than a tick after that: what is written within the
+   *     tick may leave the same stamp
+   * @param record null when the bytes are not a record that we read
    */
-  private record Seen(
-      FileTime changed, boolean settled, byte[] bytes, @Nullable DiscoveryRecord record) {}
+  private record Content(
+      Stamp stamp,
+      long sinceNanos,
+      boolean settled,
+      byte[] bytes,
+      @Nullable DiscoveryRecord record) {}
 
-  private final RecordFiles files;
+  private final StoreFolder folder;
   private final List<String> buckets;
-  private final Duration leaseTtl;
+  private final FileLeases leases;
+  private final InstantSource clock;
+  private final LongSupplier nanoTime;
   private final Set<Path> complained = new HashSet<>(); // files that a log line was spent on
-  private Map<Path, Seen> seen = new HashMap<>();
+  private Map<Path, Content> contents = new HashMap<>();
 
-  StoreView(RecordFiles files, List<String> buckets, Duration leaseTtl) {
-    this.files = files;
+  /**
+   * @param clock as the owners of records stamp them
+   * @param nanoTime as {@link System#nanoTime()}; leases are measured on it
+   */
+  StoreView(
+      StoreFolder folder,
+      List<String> buckets,
+      Duration leaseTtl,
+      InstantSource clock,
+      LongSupplier nanoTime) {
+    this.folder = folder;
     this.buckets = buckets;
-    this.leaseTtl = leaseTtl;
+    this.leases = new FileLeases(leaseTtl);
+    this.clock = clock;
+    this.nanoTime = nanoTime;
   }
 
   /**
    * Looks at every file. Deletes those whose owner has been silent for longer than the lease, and
    * unfinished ones as old.
    *
-   * @return the living records by their path
-   * @throws IOException when a directory cannot be listed
+   * @return the live records by their path
+   * @throws IOException when a directory cannot be listed or is refused
    */
-  Map<String, DiscoveryRecord> look(Instant now) throws IOException {
-    var after = new HashMap<Path, Seen>();
-    var present = new HashMap<String, DiscoveryRecord>();
+  Map<String, DiscoveryRecord> look() throws IOException {
+    long now = nanoTime.getAsLong();
+    leases.beginLook(clock.instant(), now);
+    var after = new HashMap<Path, Content>();
+    var live = new HashMap<String, DiscoveryRecord>();
     var listed = new HashSet<Path>();
+    long bytes = 0;
     for (var bucket : buckets) {
-      for (var file : list(files.directory(bucket))) {
+      for (var file : list(bucket)) {
         listed.add(file);
-        var current = look(file, seen.get(file), now);
-        if (current != null) {
-          after.put(file, current);
-          if (current.record != null) {
-            present.put(Watches.path(current.record), current.record);
+        var content = look(file, contents.get(file), MAX_STORE_BYTES - bytes, now);
+        if (content != null) {
+          after.put(file, content);
+          bytes += content.bytes.length;
+          if (content.record != null) {
+            live.put(Watches.path(content.record), content.record);
           }
         }
       }
     }
-    seen = after;
+    contents = after;
     complained.retainAll(listed);
-    return present;
+    return live;
   }
 
-  private static List<Path> list(Path directory) throws IOException {
-    try (DirectoryStream<Path> files = Files.newDirectoryStream(directory)) {
+  private List<Path> list(String bucket) throws IOException {
+    try {
+      folder.check(bucket);
+    } catch (NoSuchFileException _) {
+      return List.of();
+    }
+    try (DirectoryStream<Path> files = Files.newDirectoryStream(folder.directory(bucket))) {
       var list = new ArrayList<Path>();
       files.forEach(list::add);
       return list;
-    } catch (NoSuchFileException | NotDirectoryException _) {
+    } catch (NoSuchFileException _) {
       return List.of();
     } catch (DirectoryIteratorException e) {
       throw e.getCause();
@@ -97,36 +124,42 @@ final class StoreView {
   }
 
   /** What {@code file} says now; for its lease, what it said before when it cannot be read. */
-  private @Nullable Seen look(Path file, @Nullable Seen before, Instant now) {
+  private @Nullable Content look(Path file, @Nullable Content before, long room, long now) {
     try {
-      var attributes = Files.readAttributes(file, BasicFileAttributes.class);
-      if (!attributes.isRegularFile()) {
+      var status = folder.status(file);
+      if (status.isLink()) {
+        throw new IOException("it is a symbolic link");
+      }
+      if (!status.isRegular()) {
         return null; // somebody else's
       }
-      if (isExpired(attributes.lastModifiedTime(), now)) {
+      if (!folder.trusts(status.user())) {
+        throw new IOException(
+            "it belongs to the user with id %d; see dynamo.discovery.file-shared"
+                .formatted(status.user()));
+      }
+      var state = leases.seen(file, status.stamp());
+      if (state == FileLeases.State.EXPIRED) {
         reap(file);
         return null;
       }
-      if (isUnfinished(file)) {
+      if (isUnfinished(file) || state == FileLeases.State.UNCONFIRMED) {
         return null;
       }
-      if (attributes.size() > MAX_RECORD_BYTES) {
-        complain(file, "is of " + attributes.size() + " bytes and is skipped");
-        return null;
+      if (status.stamp().bytes() > Math.min(room, RecordFiles.MAX_BYTES)) {
+        throw new IOException(
+            "it has %d bytes, where a record may have %d and all together %d"
+                .formatted(status.stamp().bytes(), RecordFiles.MAX_BYTES, MAX_STORE_BYTES));
       }
-      var current = read(file, before, attributes, now);
+      var content = read(file, before, status.stamp(), now);
       complained.remove(file);
-      return current;
+      return content;
     } catch (NoSuchFileException _) {
       return null;
     } catch (IOException | RuntimeException e) {
-      complain(file, "cannot be read: " + e);
-      return before == null || isExpired(before.changed, now) ? null : before;
+      complain(file, "cannot be read: " + e.getMessage());
+      return before == null || leases.unseen(file) != FileLeases.State.ALIVE ? null : before;
     }
-  }
-
-  private boolean isExpired(FileTime changed, Instant now) {
-    return changed.toInstant().plus(leaseTtl).isBefore(now);
   }
 
   private static boolean isUnfinished(Path file) {
@@ -150,21 +183,17 @@ final class StoreView {
     }
   }
 
-  private static Seen read(
-      Path file, @Nullable Seen before, BasicFileAttributes attributes, Instant now)
+  private static Content read(Path file, @Nullable Content before, Stamp stamp, long now)
       throws IOException {
-    var changed = attributes.lastModifiedTime();
-    if (before != null
-        && before.settled
-        && before.changed.equals(changed)
-        && before.bytes.length == attributes.size()) {
+    long since = before != null && before.stamp.equals(stamp) ? before.sinceNanos : now;
+    if (before != null && before.settled && before.stamp.equals(stamp)) {
       return before;
     }
-    boolean settled = changed.toInstant().plus(TICK).isBefore(now);
-    var bytes = Files.readAllBytes(file);
-    return before != null && Arrays.equals(before.bytes, bytes)
-        ? new Seen(changed, settled, bytes, before.record)
-        : new Seen(changed, settled, bytes, parse(file, bytes));
+    boolean settled = now - since > TICK_NANOS;
+    var bytes = RecordFiles.read(file);
+    var record =
+        before != null && Arrays.equals(before.bytes, bytes) ? before.record : parse(file, bytes);
+    return new Content(stamp, since, settled, bytes, record);
   }
 
   private static @Nullable DiscoveryRecord parse(Path file, byte[] bytes) {

@@ -1,7 +1,8 @@
 /**
- * Discovery in a directory that processes of one host share, in Dynamo's own form: a folder per
- * bucket, a file per record, alive while its time of change is young. Start at {@link
- * io.dynamo.discovery.file.FileDiscovery}.
+ * Discovery in a directory that processes of one user and one host share, in Dynamo's own form: a
+ * folder per bucket, a file per record, which its owner renews by changing the file's time. Start
+ * at {@link io.dynamo.discovery.file.FileDiscovery}; {@code StoreFolder} says whose records are
+ * trusted, {@code FileLeases} which owners live.
  */
 @NullMarked
 package io.dynamo.discovery.file;

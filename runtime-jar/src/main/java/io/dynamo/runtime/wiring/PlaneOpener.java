@@ -147,7 +147,9 @@ final class PlaneOpener implements RuntimeOpener {
       DiscoverySettings settings, InstanceId id, InstantSource clock) {
     return switch (settings.backend()) {
       case MEMORY -> new MemoryDiscovery(new MemoryStore(), id);
-      case FILE -> new FileDiscovery(settings.fileRoot(), settings.leaseTtl(), id, clock);
+      case FILE ->
+          new FileDiscovery(
+              settings.fileRoot(), settings.fileShared(), settings.leaseTtl(), id, clock);
     };
   }
 

@@ -2,6 +2,7 @@ package io.dynamo.discovery.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryContract;
@@ -14,6 +15,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.testing.Heard;
 import io.dynamo.testing.ManualClock;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -41,7 +43,16 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   private StoreView view() {
-    return new StoreView(new RecordFiles(root, () -> 1), List.of(Instance.BUCKET), TTL);
+    try {
+      return new StoreView(
+          StoreFolder.personal(root), List.of(Instance.BUCKET), TTL, clock, clock.nanoTime());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private RecordFiles files() throws IOException {
+    return new RecordFiles(StoreFolder.personal(root), () -> 1);
   }
 
   private Path file(String name) {
@@ -69,24 +80,33 @@ class FileDiscoveryTest extends DiscoveryContract {
   void aSilentOwnersFileIsReapedAndItsRecordLost() throws IOException {
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
     var view = view();
-    clock.advance(TTL);
-    assertThat(view.look(clock.instant())).containsValue(instance(7));
+    assertThat(view.look()).containsValue(instance(7));
+    pass(view, TTL);
+    assertThat(view.look()).containsValue(instance(7));
 
     clock.advance(Duration.ofMillis(1));
 
-    assertThat(view.look(clock.instant())).isEmpty();
+    assertThat(view.look()).isEmpty();
     assertThat(file("dynamo%2Fbackend%2Fgenerate%2F7")).doesNotExist();
+  }
+
+  /** Looks as often as discovery does while {@code time} passes. */
+  private void pass(StoreView view, Duration time) throws IOException {
+    for (int i = 0; i < 4; i++) {
+      clock.advance(time.dividedBy(4));
+      var _ = view.look();
+    }
   }
 
   @Test
   void aFileWrittenTwiceWithinATickIsReadTwice() throws IOException {
     var view = view();
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7, "10.0.0.7:1")));
-    assertThat(view.look(clock.instant())).containsValue(instance(7, "10.0.0.7:1"));
+    assertThat(view.look()).containsValue(instance(7, "10.0.0.7:1"));
 
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7, "10.0.0.7:2")));
 
-    assertThat(view.look(clock.instant())).containsValue(instance(7, "10.0.0.7:2"));
+    assertThat(view.look()).containsValue(instance(7, "10.0.0.7:2"));
   }
 
   @Test
@@ -94,10 +114,10 @@ class FileDiscoveryTest extends DiscoveryContract {
     try (var discovery = new FileDiscovery(root, TTL, new InstanceId(7), clock)) {
       discovery.register(instance(7));
       clock.advance(TTL);
-      new RecordFiles(root, () -> 1).touch(instance(7), clock.instant());
+      files().touch(instance(7), clock.instant());
       clock.advance(Duration.ofSeconds(5));
 
-      assertThat(view().look(clock.instant())).containsValue(instance(7));
+      assertThat(view().look()).containsValue(instance(7));
     }
   }
 
@@ -134,7 +154,7 @@ class FileDiscoveryTest extends DiscoveryContract {
           }
           return root.getFileSystem().newWatchService();
         };
-    try (var discovery = new FileDiscovery(root, TTL, new InstanceId(7), clock, none)) {
+    try (var discovery = new FileDiscovery(root, false, TTL, new InstanceId(7), clock, none)) {
       var heard = new Heard<DiscoveryEvent<Instance>>();
       discovery.watch(Instance.class, heard);
       plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
@@ -151,25 +171,23 @@ class FileDiscoveryTest extends DiscoveryContract {
     plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
     plant("dynamo%2Fbackend%2Fgenerate%2F9", DiscoveryJson.encode(instance(10)));
     plant(".tmp_0123456789abcdef", DiscoveryJson.encode(instance(11)));
-    assertThat(view.look(clock.instant()))
-        .containsOnlyKeys(instance(8).bucket() + "/" + instance(8).key());
+    assertThat(view.look()).containsOnlyKeys(instance(8).bucket() + "/" + instance(8).key());
 
     clock.advance(Duration.ofSeconds(1));
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
 
-    assertThat(view.look(clock.instant()).values())
-        .containsExactlyInAnyOrder(instance(7), instance(8));
+    assertThat(view.look().values()).containsExactlyInAnyOrder(instance(7), instance(8));
   }
 
   @Test
   void aRecordChangedInPlaceIsSeenAtTheNextLook() throws IOException {
     var view = view();
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
-    assertThat(view.look(clock.instant())).containsValue(instance(7));
+    assertThat(view.look()).containsValue(instance(7));
 
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7, "10.0.0.17:1")));
 
-    assertThat(view.look(clock.instant()).values()).containsExactly(instance(7, "10.0.0.17:1"));
+    assertThat(view.look().values()).containsExactly(instance(7, "10.0.0.17:1"));
   }
 
   /** A link to itself: whatever is asked about it fails, whoever asks. */
@@ -188,7 +206,7 @@ class FileDiscoveryTest extends DiscoveryContract {
     var folder = Files.createDirectories(file("old/inner")).getParent();
     Files.setLastModifiedTime(folder, FileTime.from(clock.instant().minus(TTL.multipliedBy(2))));
 
-    assertThat(view().look(clock.instant()).values()).containsExactly(instance(8));
+    assertThat(view().look().values()).containsExactly(instance(8));
     assertThat(folder).isNotEmptyDirectory();
   }
 
@@ -196,25 +214,26 @@ class FileDiscoveryTest extends DiscoveryContract {
   void aRecordWhoseFileCannotBeReadStaysKnownForItsLease() throws IOException {
     var view = view();
     plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
-    assertThat(view.look(clock.instant())).containsValue(instance(7));
+    assertThat(view.look()).containsValue(instance(7));
 
     unreadable("dynamo%2Fbackend%2Fgenerate%2F7");
-    clock.advance(TTL);
-    assertThat(view.look(clock.instant())).containsValue(instance(7));
+    pass(view, TTL);
+    assertThat(view.look()).containsValue(instance(7));
     clock.advance(Duration.ofMillis(1));
 
-    assertThat(view.look(clock.instant())).isEmpty();
+    assertThat(view.look()).isEmpty();
   }
 
   @Test
   void unfinishedFilesAreReapedWhenTheyAreOlderThanALease() throws IOException {
     plant(".tmp_0123456789abcdef", new byte[] {'{'});
-    clock.advance(TTL);
-    assertThat(view().look(clock.instant())).isEmpty();
+    var view = view();
+    assertThat(view.look()).isEmpty();
+    pass(view, TTL);
     assertThat(file(".tmp_0123456789abcdef")).exists();
 
     clock.advance(Duration.ofMillis(1));
-    assertThat(view().look(clock.instant())).isEmpty();
+    assertThat(view.look()).isEmpty();
 
     assertThat(file(".tmp_0123456789abcdef")).doesNotExist();
   }
@@ -255,7 +274,7 @@ class FileDiscoveryTest extends DiscoveryContract {
 
       awaitRenewals(asked, 1);
 
-      var file = new RecordFiles(root, () -> 1).file(instance(7));
+      var file = files().file(instance(7));
       assertThat(Files.getLastModifiedTime(file).toInstant()).isEqualTo(clock.instant());
       release.countDown();
     }
@@ -284,7 +303,7 @@ class FileDiscoveryTest extends DiscoveryContract {
 
       awaitRenewals(asked, 8);
 
-      var files = new RecordFiles(root, () -> 1);
+      var files = files();
       for (int i = 1; i < 8; i += 2) {
         assertThat(Files.getLastModifiedTime(files.file(instance(i))).toInstant())
             .as("%d", i)
@@ -294,9 +313,80 @@ class FileDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
+  void linksAreNoRecordsAndAreLeftAlone() throws IOException {
+    plant("elsewhere", DiscoveryJson.encode(instance(7)));
+    var elsewhere = Files.move(file("elsewhere"), root.resolve("elsewhere"));
+    var link = Files.createSymbolicLink(file("dynamo%2Fbackend%2Fgenerate%2F7"), elsewhere);
+    plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+    var view = view();
+
+    assertThat(view.look().values()).containsExactly(instance(8));
+    pass(view, TTL.multipliedBy(2));
+
+    assertThat(link).isSymbolicLink();
+    assertThat(elsewhere).exists();
+  }
+
+  @Test
+  void recordsOfOtherUsersDoNotCountUnlessTheStoreIsShared() throws IOException {
+    plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+    int user = (int) Files.getAttribute(root, "unix:uid");
+    var stranger = StoreFolder.ofUser(root, user + 1);
+    var status = stranger.status(file("dynamo%2Fbackend%2Fgenerate%2F8"));
+
+    assertThat(stranger.trusts(status.user())).isFalse();
+    assertThat(StoreFolder.ofUser(root, user).trusts(status.user())).isTrue();
+    assertThat(StoreFolder.shared(root).trusts(status.user())).isTrue();
+  }
+
+  /** Only a superuser can give a file away, so that the view itself is shown where one runs. */
+  @Test
+  void aRecordThatBelongsToAnotherUserIsSkipped() throws IOException {
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
+    plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+    int user = (int) Files.getAttribute(root, "unix:uid");
+    assumeTrue(user == 0, "not the superuser");
+    Files.setAttribute(file("dynamo%2Fbackend%2Fgenerate%2F7"), "unix:uid", 65_534);
+
+    assertThat(view().look().values()).containsExactly(instance(8));
+    assertThat(file("dynamo%2Fbackend%2Fgenerate%2F7")).exists();
+  }
+
+  @Test
+  void aStepOfTheWallClockNeitherDeletesALiveRecordNorKeepsADeadOne() throws IOException {
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", DiscoveryJson.encode(instance(7)));
+    plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+    var view = view();
+    assertThat(view.look().values()).containsExactlyInAnyOrder(instance(7), instance(8));
+
+    clock.step(Duration.ofHours(1));
+    pass(view, Duration.ofSeconds(2));
+    files().touch(instance(7), clock.instant());
+    clock.step(Duration.ofHours(-2));
+    pass(view, Duration.ofSeconds(7));
+    assertThat(view.look().values()).containsExactlyInAnyOrder(instance(7), instance(8));
+    pass(view, Duration.ofSeconds(2));
+
+    assertThat(view.look().values()).containsExactly(instance(7));
+    assertThat(file("dynamo%2Fbackend%2Fgenerate%2F7")).exists();
+    assertThat(file("dynamo%2Fbackend%2Fgenerate%2F8")).doesNotExist();
+  }
+
+  @Test
+  void whatIsTooLargeForARecordIsNeitherReadNorWritten() throws IOException {
+    plant("dynamo%2Fbackend%2Fgenerate%2F7", new byte[RecordFiles.MAX_BYTES + 1]);
+    plant("dynamo%2Fbackend%2Fgenerate%2F8", DiscoveryJson.encode(instance(8)));
+
+    assertThat(view().look().values()).containsExactly(instance(8));
+    assertThatThrownBy(() -> RecordFiles.read(file("dynamo%2Fbackend%2Fgenerate%2F7")))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("more than 1048576 bytes");
+  }
+
+  @Test
   void aFileSystemWithoutHardLinksIsNamed() throws IOException {
     try (var zip = FileSystems.newFileSystem(root.resolve("s.zip"), Map.of("create", "true"))) {
-      var files = new RecordFiles(zip.getPath("/store"), () -> 1);
+      var files = new RecordFiles(StoreFolder.shared(zip.getPath("/store")), () -> 1);
 
       assertThatThrownBy(() -> files.create(instance(7), clock.instant()))
           .isInstanceOf(IOException.class)

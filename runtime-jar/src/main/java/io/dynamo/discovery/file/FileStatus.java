@@ -1,0 +1,29 @@
+package io.dynamo.discovery.file;
+
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a file system says of a file itself, links not followed.
+ *
+ * @param isLink a symbolic one
+ * @param user who owns it; -1 where the file system does not say
+ */
+record FileStatus(boolean isRegular, boolean isLink, Stamp stamp, int user) {
+  /**
+   * What changes when the owner of a record renews it or writes another over it.
+   *
+   * @param changed set by the owner, after its own clock
+   * @param key of the file behind the name; null where the file system has none
+   */
+  record Stamp(FileTime changed, long bytes, @Nullable Object key) {}
+
+  static FileStatus of(BasicFileAttributes attributes, int user) {
+    return new FileStatus(
+        attributes.isRegularFile(),
+        attributes.isSymbolicLink(),
+        new Stamp(attributes.lastModifiedTime(), attributes.size(), attributes.fileKey()),
+        user);
+  }
+}

@@ -1,0 +1,237 @@
+package io.dynamo.discovery.file;
+
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileAttribute;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.UUID;
+
+/**
+ * The folder of a store. A personal one is made for the user of this process alone, and is checked
+ * each time before it is used: records of other users are not trusted, so a folder that belongs to
+ * somebody else, is a symbolic link or can be written by others is refused. A shared one is used as
+ * it is found. Safe for concurrent use.
+ */
+final class StoreFolder {
+  private static final System.Logger LOG = System.getLogger(StoreFolder.class.getName());
+  private static final FileAttribute<?> OWNER_ONLY =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rwx------"));
+  private static final FileAttribute<?> OWNER_ONLY_FILE =
+      PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------"));
+  private static final String SHARE =
+      "; set dynamo.discovery.file-root to a folder of your own, or dynamo.discovery.file-shared=true"
+          + " to trust everybody who can write it";
+  private static final String UNIX = "unix";
+  private static final int TYPE = 0170000;
+  private static final int DIRECTORY = 0040000;
+  private static final int LINK = 0120000;
+  private static final int STICKY = 01000;
+  private static final int WRITTEN_BY_OTHERS = 0022;
+  private static final int WRITTEN_BY_ALL = 0002;
+  private static final int USED_BY_OTHERS = 0077;
+  private static final int UNKNOWN = -1;
+
+  private final Path root;
+  private final boolean shared;
+  private volatile int user = UNKNOWN; // of this process, known once the root is there
+
+  private StoreFolder(Path root, boolean shared) {
+    this.root = root;
+    this.shared = shared;
+  }
+
+  /** A folder that every process which can write it may use, whoever owns it. */
+  static StoreFolder shared(Path root) {
+    return new StoreFolder(root.toAbsolutePath(), true);
+  }
+
+  /**
+   * A folder for the processes of one user. Makes the folders above it.
+   *
+   * @throws IOException also when the file system does not tell owners and modes
+   */
+  static StoreFolder personal(Path root) throws IOException {
+    var absolute = root.toAbsolutePath().normalize();
+    var parent = absolute.getParent();
+    var name = absolute.getFileName();
+    if (parent == null || name == null) {
+      throw new IOException(root + " is no folder to keep records in" + SHARE);
+    }
+    if (!root.getFileSystem().supportedFileAttributeViews().contains(UNIX)) {
+      throw new IOException(
+          root + " is on a file system that does not tell whose files are whose" + SHARE);
+    }
+    // links above the folder are followed once: what they point to later does not matter
+    return new StoreFolder(
+        Files.createDirectories(parent, OWNER_ONLY).toRealPath().resolve(name), false);
+  }
+
+  /** A personal folder whose user is already known. */
+  static StoreFolder ofUser(Path root, int user) throws IOException {
+    var folder = personal(root);
+    folder.user = user;
+    return folder;
+  }
+
+  Path root() {
+    return root;
+  }
+
+  Path directory(String bucket) {
+    return root.resolve(bucket);
+  }
+
+  /** Whether records of the user {@code uid} count. */
+  boolean trusts(int uid) {
+    return shared || uid == user;
+  }
+
+  /** Modes that new files are made with. */
+  FileAttribute<?>[] fileAttributes() {
+    return shared ? new FileAttribute<?>[0] : new FileAttribute<?>[] {OWNER_ONLY_FILE};
+  }
+
+  /**
+   * The directory of {@code bucket}, made when it is missing.
+   *
+   * @throws IOException also when the folder is not to be trusted
+   */
+  Path make(String bucket) throws IOException {
+    if (shared) {
+      return Files.createDirectories(directory(bucket));
+    }
+    makeRoot();
+    var folder = root;
+    for (var part : root.getFileSystem().getPath(bucket)) {
+      folder = folder.resolve(part);
+      makeDirectory(folder);
+      closeToOthers(folder, requireOwn(folder));
+    }
+    return folder;
+  }
+
+  /**
+   * Checks the folder and the directory of {@code bucket}.
+   *
+   * @throws java.nio.file.NoSuchFileException when there is none
+   * @throws IOException when the folder is not to be trusted
+   */
+  void check(String bucket) throws IOException {
+    if (shared) {
+      return;
+    }
+    requireRoot();
+    var folder = root;
+    for (var part : root.getFileSystem().getPath(bucket)) {
+      folder = folder.resolve(part);
+      requireOwn(folder);
+    }
+  }
+
+  private void makeRoot() throws IOException {
+    var parent = root.getParent();
+    if (parent != null) {
+      Files.createDirectories(parent, OWNER_ONLY);
+    }
+    for (var above = parent; above != null; above = above.getParent()) {
+      int mode = mode(above);
+      if ((mode & WRITTEN_BY_ALL) != 0 && (mode & STICKY) == 0) {
+        throw new IOException(
+            "%s can be written by everybody (mode %o, no sticky bit), so that others could replace the discovery folder %s%s"
+                .formatted(above, mode & 07777, root, SHARE));
+      }
+    }
+    makeDirectory(root);
+    requireRoot();
+  }
+
+  private static void makeDirectory(Path directory) throws IOException {
+    try {
+      Files.createDirectory(directory, OWNER_ONLY);
+    } catch (FileAlreadyExistsException _) {
+      return; // it is checked in either case
+    }
+  }
+
+  private void requireRoot() throws IOException {
+    int mode = requireDirectory(root);
+    if ((mode & WRITTEN_BY_OTHERS) != 0) {
+      throw new IOException(
+          "the discovery folder %s can be written by other users (mode %o); run chmod 700 on it when nobody else is to use it%s"
+              .formatted(root, mode & 07777, SHARE));
+    }
+    if (user == UNKNOWN) {
+      user = probeUser();
+    }
+    requireOwner(root);
+  }
+
+  /** The user as whom files are made in the root. */
+  private int probeUser() throws IOException {
+    var probe = root.resolve(RecordFiles.UNFINISHED + UUID.randomUUID());
+    Files.createFile(probe, OWNER_ONLY_FILE);
+    try {
+      return owner(probe);
+    } finally {
+      Files.deleteIfExists(probe);
+    }
+  }
+
+  private int requireOwn(Path directory) throws IOException {
+    int mode = requireDirectory(directory);
+    requireOwner(directory);
+    return mode;
+  }
+
+  private static int requireDirectory(Path directory) throws IOException {
+    int mode = mode(directory);
+    if ((mode & TYPE) != DIRECTORY) {
+      throw new IOException(
+          "the discovery folder %s is %s%s"
+              .formatted(
+                  directory, (mode & TYPE) == LINK ? "a symbolic link" : "no directory", SHARE));
+    }
+    return mode;
+  }
+
+  private void requireOwner(Path directory) throws IOException {
+    int owner = owner(directory);
+    if (owner != user) {
+      throw new IOException(
+          "the discovery folder %s belongs to the user with id %d, this process runs as %d%s"
+              .formatted(directory, owner, user, SHARE));
+    }
+  }
+
+  /** Takes rights away that others have below the root; Dynamo's processes make such folders. */
+  private static void closeToOthers(Path directory, int mode) throws IOException {
+    if ((mode & USED_BY_OTHERS) != 0) {
+      Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
+      LOG.log(
+          Level.INFO,
+          "other users have no access to the discovery records in {0} any more; dynamo.discovery.file-shared=true shares them",
+          directory);
+    }
+  }
+
+  /** What is known of {@code file} itself, links not followed. */
+  FileStatus status(Path file) throws IOException {
+    boolean told = file.getFileSystem().supportedFileAttributeViews().contains(UNIX);
+    return FileStatus.of(
+        Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS),
+        told ? owner(file) : UNKNOWN);
+  }
+
+  private static int mode(Path file) throws IOException {
+    return (int) Files.getAttribute(file, UNIX + ":mode", LinkOption.NOFOLLOW_LINKS);
+  }
+
+  private static int owner(Path file) throws IOException {
+    return (int) Files.getAttribute(file, UNIX + ":uid", LinkOption.NOFOLLOW_LINKS);
+  }
+}
