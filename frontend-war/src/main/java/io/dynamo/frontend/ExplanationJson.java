@@ -15,6 +15,7 @@ final class ExplanationJson {
     var json = new LinkedHashMap<String, Object>();
     json.put("request_id", decision.requestId());
     json.put("endpoint", decision.endpoint().toString());
+    json.put("model", decision.model());
     json.put("at", decision.at().toString());
     json.put("mode", decision.mode());
     json.put("waited_ms", decision.waitedNanos() / 1e6);

@@ -31,6 +31,7 @@ class ExplainServletTest {
       new RouteExplanation(
           "r1",
           new EndpointId("ns", "backend", "generate"),
+          "m",
           Instant.EPOCH,
           "kv",
           1_500_000,

@@ -10,6 +10,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
@@ -22,6 +23,7 @@ import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
+import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
@@ -48,6 +50,7 @@ import org.openjdk.jmh.annotations.TearDown;
 @OutputTimeUnit(TimeUnit.MICROSECONDS)
 public class RouteBenchmark {
   private static final EndpointId ENDPOINT = new EndpointId("bench", "backend", "generate");
+  private static final WorkerSet WORKERS = new WorkerSet(ENDPOINT, "m", null, null, 16);
 
   @Param({"8", "64", "512"})
   int ranks;
@@ -156,8 +159,28 @@ public class RouteBenchmark {
               }
 
               @Override
-              public EndpointProfile profile(EndpointId endpoint) {
+              public WorkerSet set(Instance worker) {
+                return WORKERS;
+              }
+
+              @Override
+              public Collection<WorkerSet> sets(EndpointId endpoint) {
+                return List.of(WORKERS);
+              }
+
+              @Override
+              public WorkerSet serving(WorkerSet asked) {
+                return asked;
+              }
+
+              @Override
+              public EndpointProfile profile(WorkerSet set) {
                 return EndpointProfile.UNKNOWN;
+              }
+
+              @Override
+              public Cancellation.Registration onChange(Consumer<EndpointId> listener) {
+                return () -> {};
               }
             },
             new EventFeed(
@@ -187,7 +210,7 @@ public class RouteBenchmark {
   }
 
   private static RouteRequest request(int[] tokenIds) {
-    return new RouteRequest("bench", ENDPOINT, tokenIds, 16, Set.of());
+    return new RouteRequest("bench", WORKERS, tokenIds, 16, Set.of());
   }
 
   @TearDown

@@ -1,7 +1,7 @@
 package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.load.ReportedLoads;
@@ -100,7 +100,7 @@ final class DecisionLog implements RouteExplanations {
   /** One decision; all guarded by this. */
   private static final class Place {
     private @Nullable String requestId; // null while never used
-    private @Nullable EndpointId endpoint;
+    private @Nullable WorkerSet workers;
     private RouterSettings.Mode mode = RouterSettings.Mode.KV;
     private Narrowing narrowing = Narrowing.NONE;
     private SelectionReason reason = SelectionReason.ONLY_CANDIDATE;
@@ -132,7 +132,7 @@ final class DecisionLog implements RouteExplanations {
         Candidates candidates,
         Strategy.Verdict verdict) {
       this.requestId = request.requestId();
-      this.endpoint = request.endpoint();
+      this.workers = request.workers();
       this.mode = router.mode();
       this.narrowing = narrowing;
       this.reason = verdict.reason();
@@ -189,7 +189,7 @@ final class DecisionLog implements RouteExplanations {
     /** What is here, if it is of {@code wanted} or that is null. */
     synchronized @Nullable RouteExplanation read(@Nullable String wanted) {
       var id = requestId;
-      var at = endpoint;
+      var at = workers;
       if (id == null || at == null || (wanted != null && !wanted.equals(id))) {
         return null;
       }
@@ -217,7 +217,8 @@ final class DecisionLog implements RouteExplanations {
       }
       return new RouteExplanation(
           id,
-          at,
+          at.endpoint(),
+          at.model(),
           Instant.ofEpochMilli(atMillis),
           name(mode),
           waitedNanos,

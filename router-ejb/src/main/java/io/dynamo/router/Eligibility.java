@@ -2,6 +2,7 @@ package io.dynamo.router;
 
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
@@ -16,17 +17,25 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may take a request: every rank of every live worker that it allows, that has not failed it,
- * has the taints and the adapter that it needs, and is not busy. Workers set aside are taken only
- * when nothing else is left. Safe for concurrent use.
+ * Who may take a request: every rank of every live worker of its model that it allows, that has not
+ * failed it, has the taints and the adapter that it needs, and is not busy. Workers set aside are
+ * taken only when nothing else is left. Safe for concurrent use.
  */
 final class Eligibility {
+  private final WorkerSet set;
   private final EndpointInstances instances;
   private final Function<Instance, WorkerTraits> traitsOf;
   private final BusyWorkers busy;
 
+  /**
+   * @param set whose live workers {@code instances} are
+   */
   Eligibility(
-      EndpointInstances instances, Function<Instance, WorkerTraits> traitsOf, BusyWorkers busy) {
+      WorkerSet set,
+      EndpointInstances instances,
+      Function<Instance, WorkerTraits> traitsOf,
+      BusyWorkers busy) {
+    this.set = set;
     this.instances = instances;
     this.traitsOf = traitsOf;
     this.busy = busy;
@@ -80,15 +89,21 @@ final class Eligibility {
       if (instance.id().equals(target.worker())) {
         var its = traitsOf.apply(instance);
         return (target.rank() == null || its.ranks().has(target.rank()))
-            && fits(its, request.hints(), neededAdapter(request.hints(), live));
+            && fits(its, request, neededAdapter(request.hints(), live));
       }
     }
     return false;
   }
 
-  private static boolean fits(WorkerTraits its, RouteHints hints, @Nullable String adapter) {
-    return its.taints().containsAll(hints.requiredTaints())
-        && (adapter == null || its.adapters().contains(adapter));
+  private boolean fits(WorkerTraits its, RouteRequest request, @Nullable String adapter) {
+    return its.taints().containsAll(request.hints().requiredTaints())
+        && (adapter == null || its.adapters().contains(adapter))
+        && serves(its, request.workers().model());
+  }
+
+  /** A name that is not the model's is that of an adapter, which not every worker need have. */
+  private boolean serves(WorkerTraits its, String asked) {
+    return asked.equals(set.model()) || its.adapters().contains(asked);
   }
 
   /** The adapter that {@code hints} name, where any worker tells of it; null is none. */
@@ -166,7 +181,7 @@ final class Eligibility {
           continue;
         }
         var its = traitsOf.apply(instance);
-        if (!fits(its, request.hints(), adapter)) {
+        if (!fits(its, request, adapter)) {
           filtered++;
         } else if (busy.isOn() && isBusy(id, its)) {
           overloaded++;
@@ -218,7 +233,7 @@ final class Eligibility {
       if (filtered > 0) {
         return new NoWorkerException(
             "none of %d workers of %s has what the request requires (taints, adapter)"
-                .formatted(filtered, request.endpoint()));
+                .formatted(filtered, request.workers()));
       }
       if (pinned != null && failed == 0) {
         return new NoWorkerException(
@@ -226,7 +241,7 @@ final class Eligibility {
                 ? "worker %s is not there".formatted(pinned)
                 : "worker %s with rank %d is not there".formatted(pinned, pinnedRank));
       }
-      return new NoWorkerException(request.endpoint(), known, failed);
+      return new NoWorkerException(request.workers(), known, failed);
     }
   }
 }

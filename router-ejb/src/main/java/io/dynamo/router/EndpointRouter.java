@@ -2,8 +2,8 @@ package io.dynamo.router;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.RouterSettings;
-import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
@@ -17,7 +17,6 @@ import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.PolicyClass;
 import io.dynamo.router.queue.Ticket;
 import io.dynamo.router.session.SessionTable;
-import io.dynamo.runtime.EndpointInstances;
 import java.util.HashSet;
 import java.util.Optional;
 import java.util.function.Function;
@@ -25,8 +24,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Routes the requests of one endpoint: who may take them, whether they wait, who takes them, and
- * the account of it. Safe for concurrent use.
+ * Routes the requests of one model's workers at an endpoint: who may take them, whether they wait,
+ * who takes them, and the account of it. Safe for concurrent use.
  */
 final class EndpointRouter implements AutoCloseable {
   private final RouterSettings settings;
@@ -42,12 +41,14 @@ final class EndpointRouter implements AutoCloseable {
   private final OverheadMeters overhead;
   private final DecisionTrail trail;
   private final LongSupplier nanoClock;
-  private final EndpointInstances instances;
+  private final ModelInstances instances;
   private final Cancellation.Registration changes;
   private final WantedReports reports;
 
-  EndpointRouter(
-      EndpointId endpoint, RouterSettings settings, EndpointInstances instances, Parts parts) {
+  /**
+   * @param instances closed with the router
+   */
+  EndpointRouter(WorkerSet set, RouterSettings settings, ModelInstances instances, Parts parts) {
     this.settings = settings;
     this.instances = instances;
     this.eligibility = parts.eligibility;
@@ -61,7 +62,7 @@ final class EndpointRouter implements AutoCloseable {
     this.overhead = parts.overhead;
     this.trail =
         new DecisionTrail(
-            endpoint,
+            set.endpoint(),
             new DecisionLog.Router(settings.mode(), parts.reported, eligibility.busy()::isOn),
             parts.meters,
             parts.decisions);
@@ -99,7 +100,7 @@ final class EndpointRouter implements AutoCloseable {
     strategy.workersChanged();
   }
 
-  /** Cards of workers came or went; none speaks for the endpoint that did not before. */
+  /** Cards of workers came or went; none speaks for them that did not before. */
   void cardsChanged() {
     strategy.cardsChanged();
   }
@@ -352,5 +353,6 @@ final class EndpointRouter implements AutoCloseable {
       replicas.close();
     }
     reports.close();
+    instances.close();
   }
 }

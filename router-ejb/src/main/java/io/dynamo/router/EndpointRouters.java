@@ -2,6 +2,7 @@ package io.dynamo.router;
 
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
@@ -13,9 +14,11 @@ import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.pool.SharedPools;
 import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.DoubleSupplier;
@@ -24,8 +27,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The router of a server: an {@link EndpointRouter} for each endpoint, made when it is first asked
- * for and closed with this. Safe for concurrent use.
+ * The router of a server: an {@link EndpointRouter} for each set of workers, made when it is first
+ * asked for and closed when no card of the set is left, or with this. Models that share an endpoint
+ * share no router: neither candidates nor indexes, loads, queues or sessions. Safe for concurrent
+ * use.
  */
 public final class EndpointRouters
     implements KvRouter, BusyControl, BookedLoads, QueueDepths, RouteExplanations, AutoCloseable {
@@ -45,8 +50,8 @@ public final class EndpointRouters
   private final DecisionLog explanations;
   private final Map<EndpointId, Metrics.Counter> started = new ConcurrentHashMap<>();
   private final Metrics.Timer decisionTime;
-  private final Map<EndpointId, Running> routers = new ConcurrentHashMap<>(); // written under this
-  private final Map<EndpointId, RouterSettings.Busy> thresholdsByHand = new ConcurrentHashMap<>();
+  private final Map<WorkerSet, Running> routers = new ConcurrentHashMap<>(); // written under this
+  private final Map<WorkerSet, RouterSettings.Busy> thresholdsByHand = new ConcurrentHashMap<>();
   private boolean closed; // guarded by this
 
   /**
@@ -87,12 +92,27 @@ public final class EndpointRouters
             nanoClock,
             wallNanos,
             explanations,
-            this::known);
+            this::at);
   }
 
-  private @Nullable EndpointRouter known(EndpointId endpoint) {
-    var running = routers.get(endpoint);
+  private @Nullable EndpointRouter known(WorkerSet asked) {
+    var running = routers.get(asked);
+    if (running == null) {
+      var set = cards.serving(asked);
+      running = set == null ? null : routers.get(set);
+    }
     return running == null ? null : running.router();
+  }
+
+  private List<EndpointRouter> at(EndpointId endpoint) {
+    var found = new ArrayList<EndpointRouter>();
+    routers.forEach(
+        (set, running) -> {
+          if (set.endpoint().equals(endpoint)) {
+            found.add(running.router());
+          }
+        });
+    return found;
   }
 
   @Override
@@ -100,40 +120,48 @@ public final class EndpointRouters
     long begin = nanoClock.getAsLong();
     started.computeIfAbsent(request.endpoint(), assembly::started).increment();
     while (true) {
-      var running = running(request.endpoint());
+      var running = running(request.workers());
       try {
         var decision = running.router().route(request);
         running.decisions().increment();
         decisionTime.record(nanoClock.getAsLong() - begin);
         return decision;
       } catch (OverloadedException | NoWorkerException e) {
-        checkReplaced(request.endpoint(), running, e);
+        checkReplaced(running, e);
       }
     }
   }
 
   /** Who waited at a router that has been closed for another one goes there. */
-  private synchronized void checkReplaced(
-      EndpointId endpoint, Running running, DynamoException refusal) {
-    var now = routers.get(endpoint);
-    if (closed || (now != null && now.router().equals(running.router()))) {
+  private synchronized void checkReplaced(Running running, DynamoException refusal) {
+    if (closed || routers.containsValue(running)) {
       throw refusal;
     }
   }
 
   /**
-   * Begins to listen to the events of {@code endpoint}, so that its first request finds an index
-   * that knows what happened before. Where its cards ask for another routing than it has, it begins
-   * anew: what waits is placed by the new one, what is placed already no longer counts as load.
-   * Does nothing once closed.
+   * Begins to listen to the events of the workers of {@code endpoint}, so that the first request of
+   * each set finds an index that knows what happened before. Where their cards ask for another
+   * routing than they have, it begins anew: what waits is placed by the new one, what is placed
+   * already no longer counts as load. Ends where no card is left. Does nothing once closed.
    */
   public synchronized void prepare(EndpointId endpoint) {
     if (closed) {
       return;
     }
-    var before = routers.get(endpoint);
-    if (before == null || !before.profile().equals(cards.profile(endpoint))) {
-      routers.put(endpoint, start(endpoint));
+    var served = cards.sets(endpoint);
+    for (var set : List.copyOf(routers.keySet())) {
+      if (set.endpoint().equals(endpoint) && !served.contains(set)) {
+        Objects.requireNonNull(routers.remove(set)).router().close();
+      }
+    }
+    served.forEach(this::prepare);
+  }
+
+  private void prepare(WorkerSet set) { // holds this
+    var before = routers.get(set);
+    if (before == null || !before.profile().equals(cards.profile(set))) {
+      routers.put(set, start(set));
       if (before != null) {
         before.router().close();
       }
@@ -142,8 +170,11 @@ public final class EndpointRouters
     }
   }
 
-  private Running running(EndpointId endpoint) {
-    var known = routers.get(endpoint);
+  /**
+   * @throws NoWorkerException when no card says that anybody serves {@code asked}
+   */
+  private Running running(WorkerSet asked) {
+    var known = routers.get(asked);
     if (known != null) {
       return known;
     }
@@ -151,16 +182,21 @@ public final class EndpointRouters
       if (closed) {
         throw new IllegalStateException("the router is closed");
       }
-      return routers.computeIfAbsent(endpoint, this::start);
+      var set = cards.serving(asked);
+      if (set == null) {
+        throw new NoWorkerException(
+            "no worker serves %s now; start one or retry shortly".formatted(asked));
+      }
+      return routers.computeIfAbsent(set, this::start);
     }
   }
 
-  private Running start(EndpointId endpoint) {
-    var profile = cards.profile(endpoint);
-    var asked = assembly.asked(endpoint, profile);
+  private Running start(WorkerSet set) {
+    var profile = cards.profile(set);
+    var asked = assembly.asked(set, profile);
     var mode = new Label("mode", asked.mode().name().toLowerCase(Locale.ROOT));
-    var router = assembly.assemble(endpoint, profile, asked);
-    var byHand = thresholdsByHand.get(endpoint);
+    var router = assembly.assemble(set, profile, asked);
+    var byHand = thresholdsByHand.get(set);
     if (byHand != null) {
       router.setThresholds(byHand);
     }
@@ -168,38 +204,41 @@ public final class EndpointRouters
   }
 
   @Override
-  public RouterSettings.Busy thresholds(EndpointId endpoint) {
-    var router = known(endpoint);
-    return router == null ? settings.busy() : router.thresholds();
+  public RouterSettings.Busy thresholds(WorkerSet workers) {
+    var router = known(workers);
+    return router == null
+        ? thresholdsByHand.getOrDefault(workers, settings.busy())
+        : router.thresholds();
   }
 
   @Override
-  public synchronized void setThresholds(EndpointId endpoint, RouterSettings.Busy thresholds) {
-    thresholdsByHand.put(endpoint, thresholds);
-    running(endpoint).router().setThresholds(thresholds);
+  public synchronized void setThresholds(WorkerSet workers, RouterSettings.Busy thresholds) {
+    var set = cards.serving(workers);
+    thresholdsByHand.put(set == null ? workers : set, thresholds);
+    if (set != null) {
+      running(set).router().setThresholds(thresholds);
+    }
   }
 
   @Override
   public int blocks(EndpointId endpoint, WorkerRank rank) {
-    var router = known(endpoint);
-    return router == null ? 0 : router.blocks(rank);
+    return at(endpoint).stream().mapToInt(router -> router.blocks(rank)).sum();
   }
 
   @Override
   public long prefillTokens(EndpointId endpoint, WorkerRank rank) {
-    var router = known(endpoint);
-    return router == null ? 0 : router.prefillTokens(rank);
+    return at(endpoint).stream().mapToLong(router -> router.prefillTokens(rank)).sum();
   }
 
   @Override
-  public boolean allBusy(EndpointId endpoint) {
-    var router = known(endpoint);
+  public boolean allBusy(WorkerSet workers) {
+    var router = known(workers);
     return router != null && router.allBusy();
   }
 
   @Override
-  public int queued(EndpointId endpoint) {
-    var router = known(endpoint);
+  public int queued(WorkerSet workers) {
+    var router = known(workers);
     return router == null ? 0 : router.queued();
   }
 

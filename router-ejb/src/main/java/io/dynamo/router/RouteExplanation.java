@@ -10,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  * How a decision came about: the candidates as they were under the lock of the loads, and why one
  * of them was chosen. Says nothing of what the prompt contains.
  *
+ * @param model that was asked for, or the adapter
  * @param mode as in the settings
  * @param waitedNanos from the request's arrival to the decision
  * @param queuedNanos of it in the queue; 0 when there was room at once
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public record RouteExplanation(
     String requestId,
     EndpointId endpoint,
+    String model,
     Instant at,
     String mode,
     long waitedNanos,

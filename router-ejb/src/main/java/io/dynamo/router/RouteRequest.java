@@ -4,13 +4,14 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.WorkerSet;
 import java.time.Duration;
 import java.util.Set;
 
 /**
  * A request that wants a worker.
  *
- * @param endpoint who may serve it
+ * @param workers who may serve it: those of a model, or of an adapter
  * @param tokenIds the prompt; owned by the caller, not changed
  * @param blockTokens tokens per KV block of the model; at least 1
  * @param excluded workers that failed this request before
@@ -20,7 +21,7 @@ import java.util.Set;
  */
 public record RouteRequest(
     String requestId,
-    EndpointId endpoint,
+    WorkerSet workers,
     int[] tokenIds,
     int blockTokens,
     Set<InstanceId> excluded,
@@ -33,21 +34,26 @@ public record RouteRequest(
     if (blockTokens < 1) {
       throw new IllegalArgumentException(
           "blocks of %d tokens for %s; the model card must say kv_cache_block_size"
-              .formatted(blockTokens, endpoint));
+              .formatted(blockTokens, workers));
     }
     excluded = Set.copyOf(excluded);
+  }
+
+  /** Where it may be served. */
+  public EndpointId endpoint() {
+    return workers.endpoint();
   }
 
   /** A request without hints that nobody cancels. */
   public RouteRequest(
       String requestId,
-      EndpointId endpoint,
+      WorkerSet workers,
       int[] tokenIds,
       int blockTokens,
       Set<InstanceId> excluded) {
     this(
         requestId,
-        endpoint,
+        workers,
         tokenIds,
         blockTokens,
         excluded,

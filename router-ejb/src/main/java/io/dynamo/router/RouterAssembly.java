@@ -3,6 +3,7 @@ package io.dynamo.router;
 import io.dynamo.config.RouterCard;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
@@ -30,6 +31,7 @@ import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.TrackingKey;
 import java.lang.System.Logger.Level;
+import java.util.List;
 import java.util.Objects;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
@@ -37,7 +39,10 @@ import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
-/** Puts the router of one endpoint together, as its cards ask for it. Safe for concurrent use. */
+/**
+ * Puts the router of one set of workers together, as their cards ask for it. Safe for concurrent
+ * use.
+ */
 final class RouterAssembly {
   private static final System.Logger LOG = System.getLogger(RouterAssembly.class.getName());
 
@@ -56,10 +61,10 @@ final class RouterAssembly {
   private final @Nullable PolicyFile policies; // null has one class of requests
   private final OverheadMeters overhead;
   private final DecisionLog explanations;
-  private final Function<EndpointId, @Nullable EndpointRouter> current;
+  private final Function<EndpointId, List<EndpointRouter>> current;
 
   /**
-   * @param current the endpoint's router of the moment, for metrics, which outlive routers
+   * @param current the endpoint's routers of the moment, for metrics, which outlive routers
    */
   RouterAssembly(
       String routerId,
@@ -74,7 +79,7 @@ final class RouterAssembly {
       LongSupplier nanoClock,
       LongSupplier wallNanos,
       DecisionLog explanations,
-      Function<EndpointId, @Nullable EndpointRouter> current) {
+      Function<EndpointId, List<EndpointRouter>> current) {
     this.settings = settings;
     this.instances = instances;
     this.cards = cards;
@@ -95,7 +100,7 @@ final class RouterAssembly {
   }
 
   /** What the workers' cards ask for, and otherwise this router's own settings. */
-  RouterSettings asked(EndpointId endpoint, EndpointProfile profile) {
+  RouterSettings asked(WorkerSet set, EndpointProfile profile) {
     if (profile.routing().isEmpty()) {
       return settings;
     }
@@ -103,13 +108,13 @@ final class RouterAssembly {
     LOG.log(
         Level.INFO,
         "the workers of {0} ask for mode {1}; their model card counts",
-        endpoint,
+        set,
         reading.settings().mode());
     if (!reading.ignored().isEmpty()) {
       LOG.log(
           Level.WARNING,
           "of the routing that the model card of {0} asks for, this does not count: {1}",
-          endpoint,
+          set,
           String.join("; ", reading.ignored()));
     }
     return reading.settings();
@@ -121,7 +126,7 @@ final class RouterAssembly {
   }
 
   /** A secret that cannot be read is replaced by one that nobody shares: nothing is disclosed. */
-  private @Nullable TrackingKey key(EndpointId endpoint, RouterSettings asked) {
+  private @Nullable TrackingKey key(WorkerSet set, RouterSettings asked) {
     if (Objects.equals(asked.tracking().key(), settings.tracking().key())) {
       return ownKey;
     }
@@ -131,7 +136,7 @@ final class RouterAssembly {
       LOG.log(
           Level.WARNING,
           "the routers of {0} will not know each other''s blocks: {1}",
-          endpoint,
+          set,
           e.getMessage());
       return TrackingKey.random();
     }
@@ -142,13 +147,14 @@ final class RouterAssembly {
    *
    * @param settings as {@link #asked}
    */
-  EndpointRouter assemble(EndpointId endpoint, EndpointProfile profile, RouterSettings settings) {
+  EndpointRouter assemble(WorkerSet set, EndpointProfile profile, RouterSettings settings) {
+    var endpoint = set.endpoint();
     boolean looksAtPrompts = settings.mode() == RouterSettings.Mode.KV;
-    var workers = instances.apply(endpoint);
+    var workers = new ModelInstances(set, instances.apply(endpoint), cards);
     var load = new ActiveSequences(settings.tracking().expiry(), nanoClock);
     var reported = new ReportedLoads(settings.tracking().expiry(), nanoClock);
     var busy = new BusyWorkers(settings.busy(), reported, load);
-    var strategy = strategy(endpoint, profile, settings, workers);
+    var strategy = strategy(set, profile, settings, workers);
     var reports =
         new WantedReports(
             () -> {
@@ -159,7 +165,7 @@ final class RouterAssembly {
       reports.want();
     }
     var replicas = looksAtPrompts ? replicas(endpoint, settings, load, workers) : null;
-    var eligibility = new Eligibility(workers, cards::traits, busy);
+    var eligibility = new Eligibility(set, workers, cards::traits, busy);
     gauge(RouterMetrics.ACTIVE_REQUESTS, endpoint, EndpointRouter::active);
     gauge(RouterMetrics.WORKERS, endpoint, EndpointRouter::workers);
     if (looksAtPrompts) {
@@ -167,7 +173,7 @@ final class RouterAssembly {
       gauge(RouterMetrics.ROOM_LEASES, endpoint, EndpointRouter::holds);
     }
     return new EndpointRouter(
-        endpoint,
+        set,
         settings,
         workers,
         new EndpointRouter.Parts(
@@ -175,10 +181,10 @@ final class RouterAssembly {
             load,
             reported,
             replicas,
-            queue(name(endpoint, profile), settings.queueing(), workers),
+            queue(set.model(), settings.queueing(), workers),
             strategy,
             affinity(endpoint, settings, workers, eligibility),
-            new RequestMeters(metrics, labels(endpoint), name(endpoint, profile)),
+            new RequestMeters(metrics, labels(endpoint), set.model()),
             overhead,
             explanations,
             nanoClock,
@@ -199,11 +205,6 @@ final class RouterAssembly {
         feed.plane(),
         feed.executor(),
         metrics);
-  }
-
-  /** What an endpoint's requests are counted under. */
-  private static String name(EndpointId endpoint, EndpointProfile profile) {
-    return profile.model().isEmpty() ? endpoint.toString() : profile.model();
   }
 
   /** Counts requests of an endpoint, whose cards need not be known. */
@@ -247,22 +248,16 @@ final class RouterAssembly {
   private void gauge(MetricName name, EndpointId endpoint, ToDoubleFunction<EndpointRouter> value) {
     metrics.gauge(
         name,
-        () -> {
-          var router = current.apply(endpoint);
-          return router == null ? 0 : value.applyAsDouble(router);
-        },
+        () -> current.apply(endpoint).stream().mapToDouble(value).sum(),
         new Label("endpoint", endpoint.toString()));
   }
 
-  private CachedPrefixes cached(
-      EndpointId endpoint,
-      EndpointProfile profile,
-      RouterSettings settings,
-      EndpointInstances workers) {
+  private CachedPrefixes cached(WorkerSet set, RouterSettings settings, EndpointInstances workers) {
     if (settings.costs().overlapScoreCredit() == 0 || !settings.indexing().kvEvents()) {
       return CachedPrefixes.NONE;
     }
-    var model = name(endpoint, profile);
+    var endpoint = set.endpoint();
+    var model = set.model();
     boolean serves = settings.indexing().sharing() == RouterSettings.IndexSharing.SERVE;
     return settings.indexing().sharing() == RouterSettings.IndexSharing.ASK
         ? new AskedPrefixes(
@@ -276,27 +271,24 @@ final class RouterAssembly {
             serves ? index -> indexes.serve(endpoint, model, index) : null);
   }
 
-  private @Nullable SharedPool pool(EndpointId endpoint, RouterSettings settings) {
+  private @Nullable SharedPool pool(WorkerSet set, RouterSettings settings) {
     var shared = settings.indexing().sharedCache();
-    return shared.isOn() ? pools.open(endpoint, shared.events()) : null;
+    return shared.isOn() ? pools.open(set, shared.events()) : null;
   }
 
   private Strategy strategy(
-      EndpointId endpoint,
-      EndpointProfile profile,
-      RouterSettings settings,
-      EndpointInstances workers) {
+      WorkerSet set, EndpointProfile profile, RouterSettings settings, EndpointInstances workers) {
     return settings.mode() == RouterSettings.Mode.KV
         ? new PrefixStrategy(
             settings,
-            new PromptHashing(profile, key(endpoint, settings)),
-            labels(endpoint),
-            name(endpoint, profile),
+            new PromptHashing(profile, key(set, settings)),
+            labels(set.endpoint()),
+            set.model(),
             workers,
             new RankSelector(
                 settings.costs(), settings.indexing().sharedCache().multiplier(), random),
-            cached(endpoint, profile, settings, workers),
-            pool(endpoint, settings),
+            cached(set, settings, workers),
+            pool(set, settings),
             metrics,
             overhead,
             nanoClock)

@@ -46,24 +46,24 @@ class BusyRoutingTest extends RouterHarness {
     traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
     traits.put(2L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
     try (var router = router(RouterSettings.of(RouterSettings.Mode.ROUND_ROBIN))) {
-      assertThat(router.thresholds(ENDPOINT)).isEqualTo(RouterSettings.Busy.STANDARD);
+      assertThat(router.thresholds(WORKERS)).isEqualTo(RouterSettings.Busy.STANDARD);
       var half = new RouterSettings.Busy(0.5, null, null);
-      router.setThresholds(ENDPOINT, half);
-      assertThat(router.thresholds(ENDPOINT)).isEqualTo(half);
-      assertThat(router.allBusy(ENDPOINT)).as("nobody has reported").isFalse();
+      router.setThresholds(WORKERS, half);
+      assertThat(router.thresholds(WORKERS)).isEqualTo(half);
+      assertThat(router.allBusy(WORKERS)).as("nobody has reported").isFalse();
       reported(1, 51);
-      assertThat(router.allBusy(ENDPOINT)).isFalse();
+      assertThat(router.allBusy(WORKERS)).isFalse();
       assertThat(routed(router, RouteHints.NONE)).isEqualTo(2);
       reported(2, 51);
-      assertThat(router.allBusy(ENDPOINT)).isTrue();
+      assertThat(router.allBusy(WORKERS)).isTrue();
       assertThatExceptionOfType(OverloadedException.class)
           .isThrownBy(() -> routed(router, RouteHints.NONE));
       workers.set();
-      assertThat(router.allBusy(ENDPOINT)).as("there is nobody").isFalse();
+      assertThat(router.allBusy(WORKERS)).as("there is nobody").isFalse();
       workers.set(1, 2);
-      router.setThresholds(ENDPOINT, new RouterSettings.Busy(0.9, null, null));
-      assertThat(router.allBusy(ENDPOINT)).as("the old latch counts no more").isFalse();
-      router.setThresholds(ENDPOINT, RouterSettings.Busy.STANDARD);
+      router.setThresholds(WORKERS, new RouterSettings.Busy(0.9, null, null));
+      assertThat(router.allBusy(WORKERS)).as("the old latch counts no more").isFalse();
+      router.setThresholds(WORKERS, RouterSettings.Busy.STANDARD);
       assertThat(routed(router, RouteHints.NONE)).isIn(1L, 2L);
     }
   }
@@ -78,13 +78,13 @@ class BusyRoutingTest extends RouterHarness {
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
       reported(1, 51);
-      assertThat(router.allBusy(ENDPOINT)).isTrue();
+      assertThat(router.allBusy(WORKERS)).isTrue();
       reported(1, 50);
-      assertThat(router.allBusy(ENDPOINT)).as("not below the threshold yet").isTrue();
+      assertThat(router.allBusy(WORKERS)).as("not below the threshold yet").isTrue();
       workers.set();
       workers.set(1);
       reported(1, 50);
-      assertThat(router.allBusy(ENDPOINT)).isFalse();
+      assertThat(router.allBusy(WORKERS)).isFalse();
     }
   }
 }

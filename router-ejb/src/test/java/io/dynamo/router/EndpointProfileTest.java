@@ -109,7 +109,7 @@ class EndpointProfileTest extends RouterHarness {
       var waiting =
           metrics.level(
               RouterMetrics.QUEUE_REQUESTS,
-              new Label("model", ENDPOINT.toString()),
+              new Label("model", WORKERS.model()),
               new Label("worker_type", "decode"),
               new Label("policy_class", "default"));
       var patience = Deadline.after(Duration.ofSeconds(20));
@@ -260,10 +260,10 @@ class EndpointProfileTest extends RouterHarness {
     workers.set(1);
     var byHand = new RouterSettings.Busy(0.5, 7L, null);
     try (var router = router(RouterSettings.Mode.KV)) {
-      router.setThresholds(ENDPOINT, byHand);
+      router.setThresholds(WORKERS, byHand);
       profile = routed("random");
       router.prepare(ENDPOINT);
-      assertThat(router.thresholds(ENDPOINT)).isEqualTo(byHand);
+      assertThat(router.thresholds(WORKERS)).isEqualTo(byHand);
     }
   }
 

@@ -191,7 +191,7 @@ class EndpointRoutersTest extends RouterHarness {
   @Test
   void aRequestMustKnowItsBlockSize() {
     assertThatIllegalArgumentException()
-        .isThrownBy(() -> new RouteRequest("r", ENDPOINT, new int[1], 0, Set.of()))
+        .isThrownBy(() -> new RouteRequest("r", WORKERS, new int[1], 0, Set.of()))
         .withMessageContaining("kv_cache_block_size");
   }
 }

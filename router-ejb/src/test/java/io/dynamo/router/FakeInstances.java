@@ -5,6 +5,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.ArrayList;
@@ -17,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 /** The workers of one endpoint, as a test says; tells of a change on the test's thread. */
 public final class FakeInstances implements EndpointInstances {
   public static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
+
+  /** Those that serve the one model. */
+  public static final WorkerSet WORKERS = new WorkerSet(ENDPOINT, "m", null, null, 4);
 
   private final List<Runnable> listeners = new ArrayList<>();
   private final Set<InstanceId> inhibited = new HashSet<>();

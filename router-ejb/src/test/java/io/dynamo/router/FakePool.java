@@ -1,6 +1,6 @@
 package io.dynamo.router;
 
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.router.pool.PoolHits;
 import io.dynamo.router.pool.SharedPool;
 import io.dynamo.router.pool.SharedPools;
@@ -22,7 +22,7 @@ final class FakePool implements SharedPool, SharedPools {
   }
 
   @Override
-  public SharedPool open(EndpointId endpoint, @Nullable String events) {
+  public SharedPool open(WorkerSet workers, @Nullable String events) {
     told.add("opened " + events);
     return this;
   }

@@ -46,7 +46,7 @@ class RouteExplanationsTest extends RouterHarness {
   }
 
   private static RouteRequest named(String id, int[] tokens) {
-    return new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of());
+    return new RouteRequest(id, WORKERS, tokens, BLOCK_TOKENS, Set.of());
   }
 
   @Test
@@ -60,6 +60,7 @@ class RouteExplanationsTest extends RouterHarness {
 
       var explained = router.of("b").orElseThrow();
       assertThat(explained.endpoint()).isEqualTo(ENDPOINT);
+      assertThat(explained.model()).isEqualTo(WORKERS.model());
       assertThat(explained.mode()).isEqualTo("kv");
       assertThat(explained.chosen()).isEqualTo(second.rank());
       assertThat(explained.reason()).isEqualTo("least_cost");
@@ -95,7 +96,7 @@ class RouteExplanationsTest extends RouterHarness {
       var request =
           new RouteRequest(
               "pinned",
-              ENDPOINT,
+              WORKERS,
               prompt(0, 4),
               BLOCK_TOKENS,
               Set.of(),

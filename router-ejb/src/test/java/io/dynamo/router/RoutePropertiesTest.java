@@ -268,7 +268,9 @@ class RoutePropertiesTest extends RouterHarness {
       for (int i = 0; i < 300; i++) {
         var id = "r" + i;
         var tokens = prompt(1000 * random.nextInt(3), 4 * (1 + random.nextInt(10)));
-        var decision = router.route(new RouteRequest(id, ENDPOINT, tokens, BLOCK_TOKENS, Set.of()));
+        var decision =
+            router.route(
+                new RouteRequest(id, RouterHarness.WORKERS, tokens, BLOCK_TOKENS, Set.of()));
         checkLoad(router.of(id).orElseThrow(), open.keySet(), prefilled);
         open.put(decision, id);
         var one = open.keySet().stream().skip(random.nextInt(open.size())).findFirst();

@@ -47,7 +47,7 @@ class RouteQueueTest extends RouterHarness {
         Thread.onSpinWait();
       }
       assertThat(waits).isNotDone();
-      assertThat(router.queued(RouterHarness.ENDPOINT)).isOne();
+      assertThat(router.queued(RouterHarness.WORKERS)).isOne();
       second.prefillDone();
       assertThat(waits.get(20, TimeUnit.SECONDS).rank()).isEqualTo(second.rank());
       var told = router.recent(2);
@@ -55,7 +55,7 @@ class RouteQueueTest extends RouterHarness {
           .isPositive()
           .isLessThanOrEqualTo(told.getFirst().waitedNanos());
       assertThat(told.getLast().queuedNanos()).as("there was room at once").isZero();
-      assertThat(router.queued(RouterHarness.ENDPOINT)).isZero();
+      assertThat(router.queued(RouterHarness.WORKERS)).isZero();
     }
   }
 
@@ -89,7 +89,7 @@ class RouteQueueTest extends RouterHarness {
 
   private static Label[] endpointLabel() {
     return new Label[] {
-      new Label("model", ENDPOINT.toString()),
+      new Label("model", WORKERS.model()),
       new Label("worker_type", "decode"),
       new Label("policy_class", "default")
     };
@@ -113,7 +113,7 @@ class RouteQueueTest extends RouterHarness {
       var hurried =
           new RouteRequest(
               "r",
-              ENDPOINT,
+              WORKERS,
               prompt(2000, 40),
               BLOCK_TOKENS,
               Set.of(),

@@ -13,6 +13,7 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
@@ -32,6 +33,7 @@ import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -43,10 +45,12 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
 
 /** Workers, events and discovery as a test says, and a router on top of them. */
 abstract class RouterHarness {
   static final EndpointId ENDPOINT = FakeInstances.ENDPOINT;
+  static final WorkerSet WORKERS = FakeInstances.WORKERS;
   static final int BLOCK_TOKENS = 4;
   static final Set<RouterSettings.Mode> FREE_MODES =
       EnumSet.complementOf(EnumSet.of(RouterSettings.Mode.DIRECT));
@@ -108,6 +112,38 @@ abstract class RouterHarness {
   RankRange range = RankRange.ONE;
   final Map<Long, WorkerTraits> traits = new HashMap<>();
   EndpointProfile profile = EndpointProfile.UNKNOWN;
+  WorkerCards cards =
+      new WorkerCards() {
+        @Override
+        public WorkerTraits traits(Instance worker) {
+          return traits.getOrDefault(worker.id().value(), WorkerTraits.of(range));
+        }
+
+        @Override
+        public @Nullable WorkerSet set(Instance worker) {
+          return WORKERS;
+        }
+
+        @Override
+        public Collection<WorkerSet> sets(EndpointId endpoint) {
+          return List.of(WORKERS);
+        }
+
+        @Override
+        public @Nullable WorkerSet serving(WorkerSet asked) {
+          return asked.equals(WORKERS) ? asked : null;
+        }
+
+        @Override
+        public EndpointProfile profile(WorkerSet set) {
+          return profile;
+        }
+
+        @Override
+        public Cancellation.Registration onChange(Consumer<EndpointId> listener) {
+          return () -> {}; // they stay as they are
+        }
+      };
 
   /** A counter as Dynamo's router labels its own. */
   long counted(MetricName name, Label... more) {
@@ -128,17 +164,7 @@ abstract class RouterHarness {
         "router",
         settings,
         _ -> workers,
-        new WorkerCards() {
-          @Override
-          public WorkerTraits traits(Instance worker) {
-            return traits.getOrDefault(worker.id().value(), WorkerTraits.of(range));
-          }
-
-          @Override
-          public EndpointProfile profile(EndpointId endpoint) {
-            return profile;
-          }
-        },
+        cards,
         new EventFeed(
             plane,
             sources,
@@ -167,7 +193,7 @@ abstract class RouterHarness {
     for (long id : excluded) {
       ids.add(new InstanceId(id));
     }
-    return new RouteRequest("r", ENDPOINT, tokens, BLOCK_TOKENS, ids);
+    return new RouteRequest("r", WORKERS, tokens, BLOCK_TOKENS, ids);
   }
 
   void stored(long worker, int rank, long id, int[] tokens) {
@@ -197,7 +223,7 @@ abstract class RouterHarness {
     }
     return new RouteRequest(
         "r",
-        ENDPOINT,
+        WORKERS,
         tokens,
         BLOCK_TOKENS,
         failed,

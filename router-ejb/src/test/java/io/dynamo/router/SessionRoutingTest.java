@@ -26,7 +26,7 @@ class SessionRoutingTest extends RouterHarness {
         .with(new RouterSettings.Sessions(Duration.ofMinutes(1), mode));
   }
 
-  private static RouteHints session(String id) {
+  static RouteHints session(String id) {
     return RouteHints.NONE.ofSession(id);
   }
 
@@ -218,7 +218,7 @@ class SessionRoutingTest extends RouterHarness {
     var received =
         metrics.counter(
             RouterMetrics.ADMISSION_RECEIVED,
-            new Label("model", ENDPOINT.toString()),
+            new Label("model", WORKERS.model()),
             new Label("worker_type", "decode"),
             new Label("policy_class", "default"));
     assertThat(received.value()).as("each request once").isEqualTo(4);

@@ -1,6 +1,9 @@
 package io.dynamo.error;
 
-/** One worker has no room for this request; another may. */
+/**
+ * One worker cannot take this request, for want of room or because it does not serve the model;
+ * another may.
+ */
 public final class WorkerBusyException extends Migratable {
   public WorkerBusyException(String message) {
     super(ErrorCode.WORKER_OVERLOADED, message, null);

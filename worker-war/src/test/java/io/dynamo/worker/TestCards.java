@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.Set;
 
 /** Model cards for tests. */
-final class TestCards {
+public final class TestCards {
   private TestCards() {}
 
-  static ModelCard card(String name, int contextLength, int blockTokens) {
+  public static ModelCard card(String name, int contextLength, int blockTokens) {
     return new ModelCard(
         name,
         name,

@@ -105,7 +105,7 @@ public class BusyThresholdServlet extends HttpServlet {
     return Map.of(
         "thresholds",
         catalog.models().stream()
-            .map(model -> ThresholdChange.told(model.name(), workers.thresholds(model.endpoint())))
+            .map(model -> ThresholdChange.told(model.name(), workers.thresholds(model.workers())))
             .toList());
   }
 
@@ -115,9 +115,9 @@ public class BusyThresholdServlet extends HttpServlet {
     if (change.asksOnly()) {
       return ThresholdChange.told(
           ApiError.shown(change.model()),
-          model.map(it -> workers.thresholds(it.endpoint())).orElse(Busy.STANDARD));
+          model.map(it -> workers.thresholds(it.workers())).orElse(Busy.STANDARD));
     }
-    var endpoint =
+    var served =
         model
             .orElseThrow(
                 () ->
@@ -125,10 +125,10 @@ public class BusyThresholdServlet extends HttpServlet {
                         404,
                         "Model '%s' not found. Thresholds can only be set for discovered models."
                             .formatted(ApiError.shown(change.model()))))
-            .endpoint();
+            .workers();
     synchronized (this) { // two changes at once are one after the other
-      var now = change.applied(workers.thresholds(endpoint));
-      workers.setThresholds(endpoint, now);
+      var now = change.applied(workers.thresholds(served));
+      workers.setThresholds(served, now);
       return ThresholdChange.told(change.model(), now);
     }
   }

@@ -1,7 +1,7 @@
 package io.dynamo.frontend.admission;
 
 import io.dynamo.config.FrontendAdmission;
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FailureMeters;
@@ -27,7 +27,7 @@ public final class Admission {
   private final Metrics metrics;
   private final FailureMeters failures;
   private final BodyBudget bodies;
-  private final Predicate<EndpointId> allBusy;
+  private final Predicate<WorkerSet> allBusy;
   private final ConcurrentHashMap<String, ModelMeters> meters = new ConcurrentHashMap<>();
   private final ConcurrentHashMap<String, ModelGate> gates = new ConcurrentHashMap<>();
   private final Object lock = new Object();
@@ -39,10 +39,10 @@ public final class Admission {
 
   /**
    * @param limit requests at once, {@code dynamo.frontend.max-concurrent-requests}
-   * @param allBusy whether every worker of an endpoint has more than it should; must not block
+   * @param allBusy whether every worker of a model has more than it should; must not block
    */
   public Admission(
-      int limit, FrontendAdmission perModel, Predicate<EndpointId> allBusy, Metrics metrics) {
+      int limit, FrontendAdmission perModel, Predicate<WorkerSet> allBusy, Metrics metrics) {
     this(limit, perModel, BodyBudget.ofHeap(), allBusy, metrics);
   }
 
@@ -53,7 +53,7 @@ public final class Admission {
       int limit,
       FrontendAdmission perModel,
       BodyBudget bodies,
-      Predicate<EndpointId> allBusy,
+      Predicate<WorkerSet> allBusy,
       Metrics metrics) {
     this.limit = limit;
     this.perModel = perModel;
@@ -125,7 +125,7 @@ public final class Admission {
    *
    * @throws ApiException with 529 when all its workers are busy: nobody need wait for that
    */
-  ModelGate gate(String model, EndpointId workers) {
+  ModelGate gate(String model, WorkerSet workers) {
     if (allBusy.test(workers)) {
       countRefusal(model, RefusalReason.WORKERS_BUSY);
       throw new ApiException(

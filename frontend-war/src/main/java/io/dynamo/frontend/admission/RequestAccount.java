@@ -2,7 +2,7 @@ package io.dynamo.frontend.admission;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
@@ -71,7 +71,7 @@ public final class RequestAccount {
    * @throws DynamoException when its deadline passes or its client leaves before its turn
    */
   public void enter(
-      EndpointId workers, Urgency urgency, Deadline deadline, Cancellation cancellation)
+      WorkerSet workers, Urgency urgency, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
     var known = Objects.requireNonNull(meters, "a request enters the model that it is serving");
     var taken = admission.gate(known.model.value(), workers).enter(urgency, deadline, cancellation);

@@ -210,7 +210,7 @@ public final class Generation {
     return router.route(
         new RouteRequest(
             context.id(),
-            model.endpoint(),
+            model.workers(),
             progress.rest().tokenIds(),
             model.card().blockTokens(),
             excluded,

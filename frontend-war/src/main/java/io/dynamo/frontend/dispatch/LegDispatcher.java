@@ -66,7 +66,7 @@ public final class LegDispatcher implements Dispatcher {
         router.route(
             new RouteRequest(
                 context.id(),
-                model.endpoint(),
+                model.workers(),
                 request.tokenIds(),
                 model.card().blockTokens(),
                 Set.of(),
@@ -119,7 +119,7 @@ public final class LegDispatcher implements Dispatcher {
 
   /** Requests that wait for a worker of the model now; a router that keeps none has none. */
   static int queued(KvRouter router, ServedModel model) {
-    return router instanceof QueueDepths depths ? depths.queued(model.endpoint()) : 0;
+    return router instanceof QueueDepths depths ? depths.queued(model.workers()) : 0;
   }
 
   private static Throwable cause(Throwable failure) {

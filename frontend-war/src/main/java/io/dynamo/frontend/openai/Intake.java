@@ -95,7 +95,7 @@ final class Intake {
       throw new ApiException(ApiError.modelNotFound(name));
     }
     arrival.account.enter(
-        found.endpoint(),
+        found.workers(),
         wanted.fields().nvext().routing().urgency(),
         arrival.deadline,
         arrival.cancellation);

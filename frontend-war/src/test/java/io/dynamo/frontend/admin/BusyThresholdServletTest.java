@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
@@ -90,20 +91,20 @@ class BusyThresholdServletTest {
   }
 
   private static final class Workers implements BusyControl {
-    final Map<EndpointId, Busy> set = new ConcurrentHashMap<>();
+    final Map<WorkerSet, Busy> set = new ConcurrentHashMap<>();
 
     @Override
-    public Busy thresholds(EndpointId endpoint) {
-      return set.getOrDefault(endpoint, Busy.STANDARD);
+    public Busy thresholds(WorkerSet workers) {
+      return set.getOrDefault(workers, Busy.STANDARD);
     }
 
     @Override
-    public void setThresholds(EndpointId endpoint, Busy thresholds) {
-      set.put(endpoint, thresholds);
+    public void setThresholds(WorkerSet workers, Busy thresholds) {
+      set.put(workers, thresholds);
     }
 
     @Override
-    public boolean allBusy(EndpointId endpoint) {
+    public boolean allBusy(WorkerSet workers) {
       return false;
     }
   }

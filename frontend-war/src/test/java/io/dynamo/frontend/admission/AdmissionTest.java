@@ -8,6 +8,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.FrontendAdmission;
 import io.dynamo.config.ModelBounds;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.error.WorkerBusyException;
@@ -127,7 +128,7 @@ class AdmissionTest {
     assertThatThrownBy(
             () ->
                 account.enter(
-                    new EndpointId("ns", "c", "generate"),
+                    new WorkerSet(new EndpointId("ns", "c", "generate"), "m", null, null, 16),
                     Urgency.NONE,
                     Deadline.after(Duration.ofMinutes(1)),
                     new Cancellation()))

@@ -13,6 +13,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.event.RawStreams;
@@ -30,6 +31,7 @@ import io.dynamo.kv.StoredBlock;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.kv.codec.KvEventCodec;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointClient;
@@ -87,6 +89,11 @@ class FleetFlapTest {
   private static final int SLOTS = 4;
   private static final int STEPS = 40;
   private static final int BLOCK_TOKENS = 4;
+  private static final ModelCard CARD =
+      TestCard.named("m")
+          .blockTokens(BLOCK_TOKENS)
+          .tokenizer(new ModelFile("/models/tokenizer.json", "blake3:00", 1L))
+          .build();
   private static final int PROMPT_TOKENS = 32;
 
   @TempDir private Path root;
@@ -197,12 +204,7 @@ class FleetFlapTest {
     }
 
     private ModelRecord record() {
-      var file = new ModelFile("/models/tokenizer.json", "blake3:00", 1L);
-      return new ModelRecord(
-          ENDPOINT,
-          new InstanceId(id),
-          TestCard.named("m").blockTokens(BLOCK_TOKENS).tokenizer(file).build(),
-          null);
+      return new ModelRecord(ENDPOINT, new InstanceId(id), CARD, null);
     }
 
     KvReply dump() {
@@ -320,7 +322,11 @@ class FleetFlapTest {
     routers.prepare(ENDPOINT);
     for (int slot = 0; slot < SLOTS; slot++) {
       var of = slot;
-      var worker = shown.stream().filter(one -> one.slot == of).findFirst().orElse(null);
+      var worker =
+          shown.stream()
+              .filter(one -> one.slot == of && one.card != null) // else nobody knows what it serves
+              .findFirst()
+              .orElse(null);
       untilHolds(
           "the prefix of slot " + slot + " is where discovery shows it",
           () -> worker == null ? overlap(routers, of) == 0 : chosen(routers, of) == worker.id);
@@ -366,7 +372,8 @@ class FleetFlapTest {
   }
 
   private static RouteRequest request(int slot) {
-    return new RouteRequest("r" + slot, ENDPOINT, prompt(slot), BLOCK_TOKENS, Set.of());
+    return new RouteRequest(
+        "r" + slot, WorkerSet.of(ENDPOINT, CARD), prompt(slot), BLOCK_TOKENS, Set.of());
   }
 
   private static long chosen(EndpointRouters routers, int slot) {

@@ -306,7 +306,7 @@ class GenerationTest {
     var asked =
         new RouteRequest(
             "r",
-            ENDPOINT,
+            model().workers(),
             new int[] {1},
             16,
             Set.of(),

@@ -1,6 +1,6 @@
 package io.dynamo.router.pool;
 
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import java.util.List;
 
 /**
@@ -11,8 +11,6 @@ public interface HicacheCards {
   /** The name under which a card's {@code runtime_data} says it. */
   String NAME = "sglang_hicache_mooncake";
 
-  /**
-   * What the workers of {@code endpoint} say, as JSON has it; nothing of those that say nothing.
-   */
-  List<Object> hicache(EndpointId endpoint);
+  /** What the workers of {@code workers} say, as JSON has it; nothing of those that say nothing. */
+  List<Object> hicache(WorkerSet workers);
 }

@@ -1,6 +1,6 @@
 package io.dynamo.router.pool;
 
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
@@ -14,7 +14,7 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What SGLang's workers of one endpoint keep in a store of Mooncake, by the events of the store's
+ * What SGLang's workers of one model keep in a store of Mooncake, by the events of the store's
  * master. While its workers' cards contradict each other, or none names the store, it holds
  * nothing. Safe for concurrent use.
  */
@@ -33,7 +33,7 @@ final class HicachePool implements SharedPool {
   private record Heard(
       Source source, PageIndex index, RawStreams.Following following, AtomicBoolean unfit) {}
 
-  private final EndpointId endpoint;
+  private final WorkerSet workers;
   private final @Nullable String events; // null is as the cards say
   private final HicacheCards cards;
   private final RawStreams streams;
@@ -46,12 +46,12 @@ final class HicachePool implements SharedPool {
    * @param failures counts messages that are dropped, and times that the store is not heard
    */
   HicachePool(
-      EndpointId endpoint,
+      WorkerSet workers,
       @Nullable String events,
       HicacheCards cards,
       RawStreams streams,
       Metrics.Counter failures) {
-    this.endpoint = endpoint;
+    this.workers = workers;
     this.events = events;
     this.cards = cards;
     this.streams = streams;
@@ -70,7 +70,7 @@ final class HicachePool implements SharedPool {
             Level.WARNING,
             "the shared cache of the workers of {0} does not count: its pages of {1} tokens are no"
                 + " blocks of {2}",
-            endpoint,
+            workers,
             now.source.layout.pageTokens(),
             blockTokens);
       }
@@ -101,7 +101,7 @@ final class HicachePool implements SharedPool {
 
   private Heard follow(Source source) {
     var index = new PageIndex(source.layout);
-    var what = "the shared cache of the workers of " + endpoint;
+    var what = "the shared cache of the workers of " + workers;
     var hearing = new HicacheEvents(what + " at " + source.events, index, failures);
     LOG.log(
         Level.INFO,
@@ -122,7 +122,7 @@ final class HicachePool implements SharedPool {
     var layouts = new LinkedHashSet<HicacheLayout>();
     var places = new LinkedHashSet<String>();
     boolean elsewhere = false;
-    for (var card : cards.hicache(endpoint)) {
+    for (var card : cards.hicache(workers)) {
       try {
         if (!(card instanceof Map<?, ?> map)) {
           throw new IllegalArgumentException("it is no map");
@@ -167,7 +167,7 @@ final class HicachePool implements SharedPool {
         LOG.log(
             Level.WARNING,
             "the shared cache of the workers of {0} does not count: {1}",
-            endpoint,
+            workers,
             why);
       }
     };

@@ -1,6 +1,6 @@
 package io.dynamo.router.pool;
 
-import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -25,8 +25,8 @@ public final class HicachePools implements SharedPools {
   }
 
   @Override
-  public SharedPool open(EndpointId endpoint, @Nullable String events) {
-    var pool = new HicachePool(endpoint, events, cards, streams, failures);
+  public SharedPool open(WorkerSet workers, @Nullable String events) {
+    var pool = new HicachePool(workers, events, cards, streams, failures);
     pool.cardsChanged();
     return pool;
   }

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.kv.KvIndexQuery;
 import io.dynamo.kv.KvIndexReply;
 import io.dynamo.kv.KvQuery;
@@ -107,18 +108,18 @@ final class RunningRouter
   }
 
   @Override
-  public RouterSettings.Busy thresholds(EndpointId endpoint) {
-    return routers.thresholds(endpoint);
+  public RouterSettings.Busy thresholds(WorkerSet workers) {
+    return routers.thresholds(workers);
   }
 
   @Override
-  public void setThresholds(EndpointId endpoint, RouterSettings.Busy thresholds) {
-    routers.setThresholds(endpoint, thresholds);
+  public void setThresholds(WorkerSet workers, RouterSettings.Busy thresholds) {
+    routers.setThresholds(workers, thresholds);
   }
 
   @Override
-  public boolean allBusy(EndpointId endpoint) {
-    return routers.allBusy(endpoint);
+  public boolean allBusy(WorkerSet workers) {
+    return routers.allBusy(workers);
   }
 
   @Override
@@ -132,8 +133,8 @@ final class RunningRouter
   }
 
   @Override
-  public int queued(EndpointId endpoint) {
-    return routers.queued(endpoint);
+  public int queued(WorkerSet workers) {
+    return routers.queued(workers);
   }
 
   @Override

@@ -3,6 +3,7 @@ package io.dynamo.router.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.Test;
 /** What a pool holds of the prompt of the capture, of three pages. */
 class HicachePoolTest {
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
+  private static final WorkerSet WORKERS = new WorkerSet(ENDPOINT, "m", null, null, 16);
   private static final HicacheCapture.Card PLAIN = HicacheCapture.card("plain");
   private static final String STORE = "tcp://127.0.0.1:15557"; // as the captured cards say
   private static final int[] TOKENS = HicacheCapture.tokens();
@@ -32,7 +34,7 @@ class HicachePoolTest {
 
   private SharedPool open(@Nullable String events) {
     return new HicachePools(endpoint -> List.copyOf(cards), streams, metrics, "r")
-        .open(ENDPOINT, events);
+        .open(WORKERS, events);
   }
 
   private long failures() {

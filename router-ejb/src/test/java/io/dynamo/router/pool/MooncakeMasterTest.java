@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.config.EventSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.event.zmq.ZmqRawStreams;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
@@ -22,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class MooncakeMasterTest {
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
+  private static final WorkerSet WORKERS = new WorkerSet(ENDPOINT, "m", null, null, 16);
   private static final HicacheCapture.Card CARD = HicacheCapture.card("prefixed");
   private static final Duration PATIENCE = Duration.ofSeconds(40);
 
@@ -83,7 +85,7 @@ class MooncakeMasterTest {
                 loops);
         var pool =
             new HicachePools(_ -> List.of(CARD.card()), streams, metrics, "r")
-                .open(ENDPOINT, "tcp://127.0.0.1:" + events)) {
+                .open(WORKERS, "tcp://127.0.0.1:" + events)) {
       try (var master = MooncakePeer.master(folder, port, events);
           var client = MooncakePeer.client(folder, port)) {
         assertThat(master).isNotNull();

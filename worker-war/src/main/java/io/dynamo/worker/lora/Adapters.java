@@ -3,7 +3,6 @@ package io.dynamo.worker.lora;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.ModelRecord;
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.PassedOn;
@@ -162,14 +161,22 @@ public final class Adapters implements AutoCloseable {
 
   /**
    * The request with its adapter told to the engine: the one that its hints name, or its model when
-   * that is an adapter.
+   * that is an adapter. A request that names no model is for the one that is served.
    *
-   * @throws WorkerBusyException when the adapter is not loaded here, so that another worker is
-   *     tried
-   * @throws InvalidRequestException when adapters are taken, and its model is neither one of them
-   *     nor the one served
+   * @throws WorkerBusyException when its model or adapter is not served here, so that another
+   *     worker is tried
    */
   public GenerateRequest admit(GenerateRequest request) {
+    var asked = request.model();
+    var model = base;
+    if (!asked.isEmpty()
+        && model != null
+        && !asked.equals(model.displayName())
+        && !loaded.containsKey(asked)) {
+      throw new WorkerBusyException(
+          "model '%s' is not served here: this worker has '%s' with the adapters %s; try another"
+              .formatted(asked, model.displayName(), loaded.keySet()));
+    }
     var hints = request.routing().passedOn();
     if (hints.get(LORA_NAME) instanceof String name && !name.isEmpty()) {
       if (!loaded.containsKey(name)) {
@@ -178,17 +185,10 @@ public final class Adapters implements AutoCloseable {
       }
       return request;
     }
-    var asked = request.model();
     if (loaded.containsKey(asked)) {
       var fields = new LinkedHashMap<>(hints.fields());
       fields.put(LORA_NAME, asked);
       return request.routedTo(new RoutingHints(request.routing().rank(), PassedOn.of(fields)));
-    }
-    var model = base;
-    if (isEnabled() && model != null && !asked.equals(model.displayName())) {
-      throw new InvalidRequestException(
-          "'%s' is neither the model '%s' nor an adapter that is loaded: %s"
-              .formatted(asked, model.displayName(), loaded.keySet()));
     }
     return request;
   }

@@ -5,6 +5,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.EngineKind;
 import io.dynamo.config.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -36,6 +37,7 @@ import io.dynamo.worker.lora.Adapters;
 import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
+import io.dynamo.worker.serve.Successors;
 import java.io.UncheckedIOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -54,6 +56,7 @@ final class WorkerRole {
   private final ModelControls controls;
   private final ControlEndpoints commands;
   private final Adapters adapters;
+  private final Successors successors;
   private final ReentrantLock stopping = new ReentrantLock();
 
   private WorkerRole(
@@ -61,12 +64,14 @@ final class WorkerRole {
       LoadReport load,
       ModelControls controls,
       ControlEndpoints commands,
-      Adapters adapters) {
+      Adapters adapters,
+      Successors successors) {
     this.service = service;
     this.load = load;
     this.controls = controls;
     this.commands = commands;
     this.adapters = adapters;
+    this.successors = successors;
   }
 
   /** Makes the worker and starts it; on failure nothing of it is left. */
@@ -153,6 +158,7 @@ final class WorkerRole {
             runtime.status().files(),
             engine,
             runtime.settings().status().loraRoutes() ? settings.maxLoras() : 0);
+    var successors = new Successors(endpoint, runtime.instances(endpoint), runtime.discovery());
     var service =
         new WorkerService(
             endpoint,
@@ -163,12 +169,12 @@ final class WorkerRole {
             new WorkerService.Entrance(guard, adapters::admit, probe),
             new WorkerService.Outlets(events, sources, loads, marks, passes),
             codec,
-            told -> adapters.on(card(model, settings, told, adapters, wish, taints)),
-            new Drain.Plan(
-                runtime.settings().server().handoverAfter(),
-                () ->
-                    runtime.instances(endpoint).live().stream()
-                        .anyMatch(instance -> !instance.id().equals(id))));
+            told -> {
+              var card = adapters.on(card(model, settings, told, adapters, wish, taints));
+              successors.serve(WorkerSet.of(endpoint, card));
+              return card;
+            },
+            new Drain.Plan(runtime.settings().server().handoverAfter(), successors::areThere));
     var role =
         new WorkerRole(
             service,
@@ -176,9 +182,10 @@ final class WorkerRole {
             new ModelControls(shownName, service, engine, adapters),
             new ControlEndpoints(
                 endpoint, tcp.format(), runtime.server(), runtime.discovery(), runtime.blocking()),
-            adapters);
-    service.start();
+            adapters,
+            successors);
     try {
+      service.start();
       role.commands.open(role.controls);
     } catch (RuntimeException | Error failure) {
       role.close();
@@ -297,5 +304,6 @@ final class WorkerRole {
     commands.close();
     adapters.close();
     service.close();
+    successors.close();
   }
 }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.discovery.ModelRecord;
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.PassedOn;
@@ -20,6 +19,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -94,15 +94,23 @@ class AdaptersTest {
   }
 
   @Test
-  void whatIsNotLoadedIsSentElsewhereAndAnUnknownModelIsRefused() {
+  void modelsAndAdaptersOfOtherWorkersAreRefusedSoThatTheRequestMigrates() {
     adapters().load("ad", uri);
     assertThatThrownBy(() -> worker.generate(ask("m", Map.of("lora_name", "other"))))
         .isInstanceOf(WorkerBusyException.class)
         .hasMessageContaining("other");
-    assertThatThrownBy(() -> worker.generate(ask("other", Map.of())))
-        .isInstanceOf(InvalidRequestException.class)
-        .hasMessageContaining("other")
-        .hasMessageContaining("[ad]");
+    for (var hints : List.<Map<String, Object>>of(Map.of(), Map.of("lora_name", "ad"))) {
+      assertThatThrownBy(() -> worker.generate(ask("other", hints)))
+          .isInstanceOf(WorkerBusyException.class)
+          .hasMessageContaining("'other' is not served here")
+          .hasMessageContaining("'m'")
+          .hasMessageContaining("[ad]");
+    }
+  }
+
+  @Test
+  void aRequestThatNamesNoModelIsForTheOneThatIsServed() throws Exception {
+    assertThat(worker.generate(ask("", Map.of())).ended().tokens()).hasSize(40);
   }
 
   @Test

@@ -1,0 +1,66 @@
+package io.dynamo.worker.serve;
+
+import io.dynamo.discovery.Discovery;
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.runtime.EndpointInstances;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Whether another worker could take over this worker's generations: a live instance of its endpoint
+ * whose card is of the same model. Other models may be served there, too. Safe for concurrent use.
+ */
+public final class Successors implements AutoCloseable {
+  private final InstanceId self;
+  private final EndpointInstances instances;
+  private final Map<InstanceId, WorkerSet> sets = new ConcurrentHashMap<>();
+  private final Discovery.Handle watch;
+  private volatile @Nullable WorkerSet own; // null until the card is made
+
+  /** Follows the cards of the endpoint's other instances until it is closed. */
+  public Successors(EndpointId endpoint, EndpointInstances instances, Discovery discovery) {
+    this.self = discovery.instanceId();
+    this.instances = instances;
+    this.watch =
+        discovery.watch(
+            ModelRecord.class,
+            event -> {
+              if (event.record().suffix() == null && event.record().endpoint().equals(endpoint)) {
+                onEvent(event);
+              }
+            });
+  }
+
+  private void onEvent(DiscoveryEvent<ModelRecord> event) {
+    switch (event) {
+      case DiscoveryEvent.Added<ModelRecord>(var record) ->
+          sets.put(record.id(), WorkerSet.of(record));
+      case DiscoveryEvent.Lost<ModelRecord>(var record) -> sets.remove(record.id());
+    }
+  }
+
+  /** This worker serves as one of {@code set} from now on. */
+  public void serve(WorkerSet set) {
+    own = set;
+  }
+
+  /** Whether there is one now. */
+  public boolean areThere() {
+    var set = own;
+    return set != null
+        && instances.live().stream()
+            .anyMatch(
+                instance -> !instance.id().equals(self) && set.equals(sets.get(instance.id())));
+  }
+
+  /** Follows no more. Idempotent. */
+  @Override
+  public void close() {
+    watch.close();
+  }
+}
