@@ -60,32 +60,66 @@ final class Access {
   }
 
   static Object slice(Object value, Object from, Object to, Object step) {
+    if (value instanceof String text) {
+      return slice(text, from, to, step);
+    }
     List<Object> items =
         switch (value) {
-          case String text -> Values.characters(text);
           case List<?> list -> new ArrayList<>(list);
           case Undefined undefined -> throw new JinjaException(undefined.message());
           default ->
               throw new JinjaException("'" + Values.typeName(value) + "' object cannot be sliced");
         };
-    int by = step == None.NONE ? 1 : Values.intArgument(step);
-    if (by == 0) {
-      throw new JinjaException("slice step cannot be zero");
-    }
-    int size = items.size();
-    int low = by > 0 ? 0 : -1;
-    int high = by > 0 ? size : size - 1;
-    int start = from == None.NONE ? (by > 0 ? low : high) : bound(from, size, low, high);
-    int end = to == None.NONE ? (by > 0 ? high : low) : bound(to, size, low, high);
+    var range = Range.of(items.size(), from, to, step);
     var slice = new ArrayList<>();
-    for (long i = start; by > 0 ? i < end : i > end; i += by) {
+    for (long i = range.start; range.holds(i); i += range.by) {
       slice.add(items.get((int) i));
     }
-    return switch (value) {
-      case String _ -> TextMethods.join("", slice);
-      case Tuple _ -> new Tuple(slice);
-      default -> slice;
-    };
+    return value instanceof Tuple ? new Tuple(slice) : slice;
+  }
+
+  /** The places of a slice. */
+  private record Range(int start, int end, int by) {
+    static Range of(int size, Object from, Object to, Object step) {
+      int by = step == None.NONE ? 1 : Values.intArgument(step);
+      if (by == 0) {
+        throw new JinjaException("slice step cannot be zero");
+      }
+      int low = by > 0 ? 0 : -1;
+      int high = by > 0 ? size : size - 1;
+      return new Range(
+          from == None.NONE ? (by > 0 ? low : high) : bound(from, size, low, high),
+          to == None.NONE ? (by > 0 ? high : low) : bound(to, size, low, high),
+          by);
+    }
+
+    boolean holds(long place) {
+      return by > 0 ? place < end : place > end;
+    }
+  }
+
+  /** By code points, without making an object of each. */
+  private static String slice(String text, Object from, Object to, Object step) {
+    int size = (int) Values.length(text);
+    var range = Range.of(size, from, to, step);
+    if (!range.holds(range.start)) {
+      return "";
+    }
+    boolean plain = size == text.length(); // no surrogates: places are offsets
+    int at = plain ? range.start : text.offsetByCodePoints(0, range.start);
+    if (range.by == 1) {
+      return text.substring(
+          at, plain ? range.end : text.offsetByCodePoints(at, range.end - range.start));
+    }
+    var slice = new StringBuilder();
+    for (long i = range.start; ; ) {
+      slice.appendCodePoint(text.codePointAt(at));
+      i += range.by;
+      if (!range.holds(i)) {
+        return slice.toString();
+      }
+      at = plain ? (int) i : text.offsetByCodePoints(at, range.by);
+    }
   }
 
   private static int bound(Object value, int size, int low, int high) {

@@ -7,6 +7,7 @@ import java.util.List;
 /** Python's operators on numbers, texts and lists; results are bounded in size. */
 final class Arithmetic {
   private static final int MAX_BITS = 4096;
+  private static final int MAX_ITEMS = 1 << 20;
 
   private final int maxLength;
 
@@ -38,7 +39,7 @@ final class Arithmetic {
       if (left instanceof List<?> x
           && right instanceof List<?> y
           && left instanceof Tuple == right instanceof Tuple) {
-        var sum = new ArrayList<Object>(checked((long) x.size() + y.size()));
+        var sum = new ArrayList<Object>(checkedItems((long) x.size() + y.size()));
         sum.addAll(x);
         sum.addAll(y);
         return left instanceof Tuple ? new Tuple(sum) : sum;
@@ -85,7 +86,7 @@ final class Arithmetic {
   }
 
   private List<?> repeat(List<?> items, int times) {
-    var repeated = new ArrayList<Object>(checked((long) items.size() * Math.max(0, times)));
+    var repeated = new ArrayList<Object>(checkedItems((long) items.size() * Math.max(0, times)));
     for (int i = 0; i < times; i++) {
       repeated.addAll(items);
     }
@@ -95,6 +96,13 @@ final class Arithmetic {
   private String bounded(String text) {
     checked(text.length());
     return text;
+  }
+
+  private int checkedItems(long size) {
+    if (size > MAX_ITEMS) {
+      throw new JinjaException("a list of the template exceeds " + MAX_ITEMS + " items");
+    }
+    return checked(size);
   }
 
   private int checked(long length) {

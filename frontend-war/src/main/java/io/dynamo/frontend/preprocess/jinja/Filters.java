@@ -60,14 +60,17 @@ final class Filters {
           "format");
   private static final Pattern WORD = Pattern.compile("\\w+", Pattern.UNICODE_CHARACTER_CLASS);
 
+  private static final int MAX_PRECISION = 1100; // digits: a double has no more on either side
+
   private Filters() {}
 
   static boolean isKnown(String name) {
     return KNOWN.contains(name);
   }
 
-  static Object apply(String name, Object value, List<Object> args, Map<String, Object> named) {
-    var in = new Inputs(args, named);
+  static Object apply(String name, Object value, Inputs in) {
+    var args = in.positional();
+    var named = in.named();
     return switch (name) {
       case "tojson" -> toJson(value, in);
       case "length", "count" -> Values.length(value);
@@ -88,8 +91,8 @@ final class Filters {
         yield absent ? in.get(0, "default_value", "") : value;
       }
       case "join" -> join(value, in);
-      case "first" -> edge(Values.iterate(value), true);
-      case "last" -> edge(Values.iterate(value), false);
+      case "first" -> edge(value, true);
+      case "last" -> edge(value, false);
       case "list" -> Values.iterate(value);
       case "string", "safe" -> Values.text(value);
       case "int" -> integer(value, in.get(0, "default", 0L));
@@ -100,9 +103,9 @@ final class Filters {
       case "reverse" -> SequenceFilters.reverse(value);
       case "unique" -> SequenceFilters.unique(value, in);
       case "map" -> SequenceFilters.map(value, in);
-      case "select", "reject" -> SequenceFilters.select(value, args, name.equals("select"), false);
+      case "select", "reject" -> SequenceFilters.select(value, in, name.equals("select"), false);
       case "selectattr", "rejectattr" ->
-          SequenceFilters.select(value, args, name.equals("selectattr"), true);
+          SequenceFilters.select(value, in, name.equals("selectattr"), true);
       case "batch" -> SequenceFilters.batch(value, in);
       case "slice" -> SequenceFilters.slice(value, in);
       case "groupby" -> SequenceFilters.groupBy(value, in);
@@ -174,7 +177,12 @@ final class Filters {
     return out.toString();
   }
 
-  private static Object edge(List<Object> items, boolean first) {
+  private static Object edge(Object value, boolean first) {
+    if (value instanceof String text && !text.isEmpty()) {
+      int at = first ? 0 : text.offsetByCodePoints(text.length(), -1);
+      return Character.toString(text.codePointAt(at));
+    }
+    var items = Values.iterate(value);
     return items.isEmpty()
         ? new Undefined("No " + (first ? "first" : "last") + " item, sequence was empty.")
         : first ? items.getFirst() : items.getLast();
@@ -223,7 +231,7 @@ final class Filters {
           case "floor" -> RoundingMode.FLOOR;
           default -> RoundingMode.HALF_EVEN;
         };
-    int precision = in.integer(0, "precision", 0);
+    int precision = Math.clamp(in.integer(0, "precision", 0), -MAX_PRECISION, MAX_PRECISION);
     if (mode == RoundingMode.HALF_EVEN && !(number instanceof Double) && precision >= 0) {
       return number;
     }

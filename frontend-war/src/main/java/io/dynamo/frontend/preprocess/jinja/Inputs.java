@@ -4,8 +4,12 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A filter's arguments, by position or name. */
-record Inputs(List<Object> positional, Map<String, Object> named) {
+/**
+ * A filter's arguments, by position or name.
+ *
+ * @param time what is left to the rendering, for filters that run others
+ */
+record Inputs(List<Object> positional, Map<String, Object> named, TimeLimit time) {
   @Nullable Object find(int index, String name) {
     return index < positional.size() ? positional.get(index) : named.get(name);
   }

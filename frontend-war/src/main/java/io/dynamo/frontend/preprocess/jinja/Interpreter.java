@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Runs one rendering, on one thread. */
 final class Interpreter {
+  private static final int SMALL = 256; // characters
   private static final int MAX_CALLS = 100;
-  private static final int STEPS_PER_LOOK_AT_CLOCK = 1024;
 
   /** How a body ended. */
   private enum Flow {
@@ -20,13 +20,14 @@ final class Interpreter {
 
   private final JinjaTemplate.Limits limits;
   private final Arithmetic arithmetic;
-  private final long startNanos = System.nanoTime();
+  private final TimeLimit time;
   private StringBuilder out = new StringBuilder();
-  private int steps;
+  private long lengthAround; // of the texts around the one that is captured now
   private int calls;
 
   Interpreter(JinjaTemplate.Limits limits) {
     this.limits = limits;
+    this.time = new TimeLimit(limits.timeLimit());
     this.arithmetic = new Arithmetic(limits.maxLength());
   }
 
@@ -46,10 +47,10 @@ final class Interpreter {
   }
 
   private Flow run(Node node, Scope scope) {
-    step();
+    time.step();
     switch (node) {
       case Node.Data(var text) -> write(text);
-      case Node.Output(var value) -> write(Values.text(value(value, scope)));
+      case Node.Output(var value) -> write(large(Values.text(value(value, scope))));
       case Node.Assign(var targets, var value) -> bind(targets, value(value, scope), scope);
       case Node.AssignAttribute(var name, var attribute, var value) -> {
         var namespace = namespace(name, scope);
@@ -59,7 +60,7 @@ final class Interpreter {
       case Node.FilterBlock(var filter, var arguments, var body) ->
           write(
               Values.text(
-                  Filters.apply(
+                  filter(
                       filter,
                       capture(body, new Scope(scope)),
                       positional(arguments, scope),
@@ -119,7 +120,7 @@ final class Interpreter {
   }
 
   private void run(Node.For node, Object in, int depth0, Scope scope) {
-    var items = Values.iterate(in);
+    var items = costly(Values.iterate(in));
     if (node.condition() != null) {
       var kept = new ArrayList<>();
       for (var item : items) {
@@ -137,7 +138,7 @@ final class Interpreter {
     }
     var loop = new Loop(items, depth0, node.recursive() ? recursion(node, scope) : null);
     for (int i = 0; i < items.size(); i++) {
-      step();
+      time.step();
       var inner = new Scope(scope);
       inner.set("loop", loop);
       bind(node.targets(), loop.advance(), inner);
@@ -176,12 +177,14 @@ final class Interpreter {
 
   private String captured(Runnable body) {
     var outer = out;
+    lengthAround += outer.length();
     out = new StringBuilder();
     try {
       body.run();
       return out.toString();
     } finally {
       out = outer;
+      lengthAround -= outer.length();
     }
   }
 
@@ -191,15 +194,23 @@ final class Interpreter {
 
   /** What {@code expression} gives. */
   Object value(Expr expression, Scope scope) {
-    step();
+    time.step();
     return switch (expression) {
       case Expr.Literal(var value) -> value;
       case Expr.Name(var name) -> scope.get(name);
       case Expr.Attribute(var of, var name) -> Access.attribute(value(of, scope), name);
-      case Expr.Item(var of, var key) -> Access.item(value(of, scope), value(key, scope));
+      case Expr.Item(var of, var key) -> {
+        var container = value(of, scope);
+        var item = Access.item(container, value(key, scope));
+        yield container instanceof String ? costly(item) : item;
+      }
       case Expr.Slice(var of, var from, var to, var step) ->
-          Access.slice(
-              value(of, scope), optional(from, scope), optional(to, scope), optional(step, scope));
+          costly(
+              Access.slice(
+                  value(of, scope),
+                  optional(from, scope),
+                  optional(to, scope),
+                  optional(step, scope)));
       case Expr.ListOf(var items) -> values(items, scope);
       case Expr.TupleOf(var items) -> new Tuple(values(items, scope));
       case Expr.DictOf(var keys, var values) -> {
@@ -221,7 +232,7 @@ final class Interpreter {
         yield Values.isTrue(first) ? first : value(right, scope);
       }
       case Expr.Binary(var operator, var left, var right) ->
-          arithmetic.apply(operator, value(left, scope), value(right, scope));
+          large(arithmetic.apply(operator, value(left, scope), value(right, scope)));
       case Expr.Compare compare -> compare(compare, scope);
       case Expr.Conditional(var test, var then, var otherwise) ->
           isTrue(test, scope)
@@ -232,11 +243,41 @@ final class Interpreter {
       case Expr.Call(var function, var arguments) ->
           call(value(function, scope), positional(arguments, scope), named(arguments, scope));
       case Expr.Filtered(var of, var filter, var arguments) ->
-          Filters.apply(
-              filter, value(of, scope), positional(arguments, scope), named(arguments, scope));
+          filter(filter, value(of, scope), positional(arguments, scope), named(arguments, scope));
       case Expr.Tested(var of, var test, var arguments) ->
-          Tests.apply(test, value(of, scope), values(arguments, scope));
+          test(test, value(of, scope), values(arguments, scope));
     };
+  }
+
+  private Object filter(
+      String name, Object value, List<Object> positional, Map<String, Object> named) {
+    return costly(Filters.apply(name, value, new Inputs(positional, named, time)));
+  }
+
+  private boolean test(String name, Object value, List<Object> arguments) {
+    boolean passes = Tests.apply(name, value, arguments);
+    large(value);
+    return passes;
+  }
+
+  /** A value of an operation whose cost grows with it; a small one costs a step. */
+  private <T> T large(T value) {
+    return value instanceof List<?>
+            || value instanceof Map<?, ?>
+            || (value instanceof String text && text.length() > SMALL)
+        ? costly(value)
+        : value;
+  }
+
+  /** The result of an operation whose cost grows with its values. */
+  private <T> T costly(T result) {
+    time.check();
+    if (result instanceof String text && text.length() > limits.maxLength()) {
+      throw new JinjaException(
+          "a text of %d characters that the template makes exceeds %d"
+              .formatted(text.length(), limits.maxLength()));
+    }
+    return result;
   }
 
   private boolean compare(Expr.Compare compare, Scope scope) {
@@ -254,6 +295,8 @@ final class Interpreter {
             case "in" -> Values.contains(right, left);
             default -> !Values.contains(right, left);
           };
+      large(left);
+      large(right);
       if (!holds) {
         return false;
       }
@@ -274,7 +317,7 @@ final class Interpreter {
     }
     var result = callable.call(positional, named);
     calls--;
-    return result;
+    return costly(result);
   }
 
   private static Object number(Object value) {
@@ -320,17 +363,10 @@ final class Interpreter {
   }
 
   private void write(String text) {
-    if (out.length() + (long) text.length() > limits.maxLength()) {
+    if (lengthAround + out.length() + text.length() > limits.maxLength()) {
       throw new JinjaException(
           "the text of the template exceeds " + limits.maxLength() + " characters");
     }
     out.append(text);
-  }
-
-  private void step() {
-    if (++steps % STEPS_PER_LOOK_AT_CLOCK == 0
-        && System.nanoTime() - startNanos > limits.timeLimit().toNanos()) {
-      throw new JinjaException("the template runs longer than " + limits.timeLimit());
-    }
   }
 }

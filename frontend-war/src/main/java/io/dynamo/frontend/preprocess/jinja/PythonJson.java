@@ -38,6 +38,7 @@ final class PythonJson {
   }
 
   private void value(Object value, int level) {
+    Text.checkedLength(out.length());
     switch (value) {
       case None _ -> out.append("null");
       case Boolean bool -> out.append(bool);
@@ -62,7 +63,7 @@ final class PythonJson {
   }
 
   private void map(Map<?, ?> map, int level) {
-    Map<?, ?> ordered = sortKeys ? new TreeMap<>(map) : map;
+    Map<?, ?> ordered = sortKeys ? sorted(map) : map;
     out.append('{');
     int i = 0;
     for (var entry : ordered.entrySet()) {
@@ -75,6 +76,12 @@ final class PythonJson {
       value(entry.getValue(), level + 1);
     }
     close(map.isEmpty(), level, '}');
+  }
+
+  private static Map<Object, Object> sorted(Map<?, ?> map) {
+    var sorted = new TreeMap<Object, Object>(Values::compare);
+    sorted.putAll(map);
+    return sorted;
   }
 
   private void separate(int index, int level) {

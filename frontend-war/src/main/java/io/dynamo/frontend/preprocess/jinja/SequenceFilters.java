@@ -12,6 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Filters that order, choose and group items. */
 final class SequenceFilters {
+  private static final int MAX_DISTINCT = 256; // each is compared with all others
+  private static final int MAX_PARTS = 100_000; // that are made whether there are items or not
   private static final int MAX_SUM = 1 << 20; // characters or items of a sum of such
 
   private SequenceFilters() {}
@@ -21,31 +23,54 @@ final class SequenceFilters {
       throw new JinjaException("'" + Values.typeName(value) + "' object has no attribute 'items'");
     }
     int by = in.text(1, "by", "key").equals("value") ? 1 : 0;
-    var items = Methods.items(map);
-    items.sort(
-        order(
-            in.flag(0, "case_sensitive"), item -> ((List<?>) item).get(by), in.flag(2, "reverse")));
-    return items;
+    return items(
+        sorted(
+            Methods.items(map),
+            in.flag(0, "case_sensitive"),
+            item -> ((List<?>) item).get(by),
+            in.flag(2, "reverse")));
   }
 
   static Object sort(Object value, Inputs in) {
     var attribute = in.find(2, "attribute");
-    var items = new ArrayList<>(Values.iterate(value));
-    items.sort(
-        order(
+    return items(
+        sorted(
+            Values.iterate(value),
             in.flag(1, "case_sensitive"),
             item -> attribute == null ? item : Access.path(item, attribute),
             in.flag(0, "reverse")));
-    return items;
   }
 
-  private static Comparator<Object> order(
-      boolean caseSensitive, java.util.function.Function<Object, Object> key, boolean reverse) {
-    Comparator<Object> order =
-        (a, b) ->
-            Values.compare(
-                folded(key.apply(a), caseSensitive), folded(key.apply(b), caseSensitive));
-    return reverse ? order.reversed() : order;
+  /** An item and what it is ordered by, which is made once. */
+  private record Keyed(Object item, Object key) {
+    static final Comparator<Keyed> ORDER = (a, b) -> Values.compare(a.key, b.key);
+  }
+
+  private static List<Keyed> keyed(
+      List<Object> items, boolean caseSensitive, java.util.function.Function<Object, Object> key) {
+    var keyed = new ArrayList<Keyed>(items.size());
+    for (var item : items) {
+      keyed.add(new Keyed(item, folded(key.apply(item), caseSensitive)));
+    }
+    return keyed;
+  }
+
+  private static List<Keyed> sorted(
+      List<Object> items,
+      boolean caseSensitive,
+      java.util.function.Function<Object, Object> key,
+      boolean reverse) {
+    var keyed = keyed(items, caseSensitive, key);
+    keyed.sort(reverse ? Keyed.ORDER.reversed() : Keyed.ORDER);
+    return keyed;
+  }
+
+  private static List<Object> items(List<Keyed> keyed) {
+    var items = new ArrayList<>(keyed.size());
+    for (var one : keyed) {
+      items.add(one.item);
+    }
+    return items;
   }
 
   private static Object folded(Object value, boolean caseSensitive) {
@@ -75,6 +100,10 @@ final class SequenceFilters {
         unique.add(item);
       }
       if (isNew && scalar == null) {
+        if (others.size() == MAX_DISTINCT) {
+          throw new JinjaException(
+              "unique finds more than " + MAX_DISTINCT + " different lists or maps");
+        }
         others.add(key);
       }
     }
@@ -106,7 +135,9 @@ final class SequenceFilters {
       if (attribute == null) {
         var rest =
             in.positional().subList(Math.min(1, in.positional().size()), in.positional().size());
-        mapped.add(Filters.apply(in.text(0, "filter", ""), item, rest, in.named()));
+        in.time().check();
+        mapped.add(
+            Filters.apply(in.text(0, "filter", ""), item, new Inputs(rest, in.named(), in.time())));
       } else {
         var found = Access.path(item, attribute);
         mapped.add(found instanceof Undefined && otherwise != null ? otherwise : found);
@@ -115,13 +146,15 @@ final class SequenceFilters {
     return mapped;
   }
 
-  static Object select(Object value, List<Object> args, boolean keep, boolean byAttribute) {
+  static Object select(Object value, Inputs in, boolean keep, boolean byAttribute) {
+    var args = in.positional();
     int test = byAttribute ? 1 : 0;
     if (byAttribute && args.isEmpty()) {
       throw new JinjaException("selectattr needs an attribute");
     }
     var selected = new ArrayList<>();
     for (var item : itemsIfTrue(value)) {
+      in.time().check();
       var tested = byAttribute ? Access.path(item, args.getFirst()) : item;
       boolean passes =
           args.size() > test
@@ -139,6 +172,7 @@ final class SequenceFilters {
     var attribute = in.find(0, "attribute");
     Object sum = in.get(1, "start", 0L);
     for (var item : Values.iterate(value)) {
+      in.time().check(); // lists and texts are copied each time
       sum = new Arithmetic(MAX_SUM).apply("+", sum, part(item, attribute));
     }
     return sum;
@@ -151,18 +185,22 @@ final class SequenceFilters {
     if (items.isEmpty()) {
       return new Undefined("No aggregated item, sequence was empty.");
     }
-    var order = order(caseSensitive, item -> part(item, attribute), !least);
-    var found = items.getFirst();
-    for (var item : items) {
-      found = order.compare(item, found) < 0 ? item : found;
+    var order = least ? Keyed.ORDER : Keyed.ORDER.reversed();
+    var keyed = keyed(items, caseSensitive, item -> part(item, attribute));
+    var found = keyed.getFirst();
+    for (var one : keyed) {
+      found = order.compare(one, found) < 0 ? one : found;
     }
-    return found;
+    return found.item;
   }
 
   static Object batch(Object value, Inputs in) {
     int size = in.integer(0, "linecount", 0);
     if (size < 1) {
       throw new JinjaException("batch needs the size of a batch");
+    }
+    if (size > MAX_PARTS) {
+      throw new JinjaException("batch makes batches of at most " + MAX_PARTS + " items");
     }
     var fill = in.get(1, "fill_with", None.NONE);
     var items = Values.iterate(value);
@@ -179,6 +217,9 @@ final class SequenceFilters {
 
   static Object slice(Object value, Inputs in) {
     int slices = in.integer(0, "slices", 0);
+    if (slices > MAX_PARTS) {
+      throw new JinjaException("slice makes at most " + MAX_PARTS + " slices");
+    }
     if (slices < 1) {
       throw new JinjaException("slice needs the number of slices");
     }
@@ -208,18 +249,16 @@ final class SequenceFilters {
           var found = part(item, attribute);
           return found instanceof Undefined && otherwise != null ? otherwise : found;
         };
-    var order = order(caseSensitive, key, false);
-    var items = new ArrayList<>(Values.iterate(value));
-    items.sort(order);
+    var items = sorted(Values.iterate(value), caseSensitive, key, false);
     var groups = new ArrayList<>();
     for (int from = 0; from < items.size(); ) {
       int to = from + 1;
-      while (to < items.size() && order.compare(items.get(from), items.get(to)) == 0) {
+      while (to < items.size() && Keyed.ORDER.compare(items.get(from), items.get(to)) == 0) {
         to++;
       }
       groups.add(
           new Tuple(
-              List.of(key.apply(items.get(from)), new ArrayList<>(items.subList(from, to))),
+              List.of(key.apply(items.get(from).item), items(items.subList(from, to))),
               List.of("grouper", "list")));
       from = to;
     }

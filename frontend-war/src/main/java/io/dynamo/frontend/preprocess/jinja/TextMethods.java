@@ -83,7 +83,9 @@ final class TextMethods {
       return Values.length(text) + 1;
     }
     long count = 0;
-    for (int at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length())) {
+    for (int at = Search.first(text, part, 0);
+        at >= 0;
+        at = Search.first(text, part, at + part.length())) {
       count++;
     }
     return count;
@@ -118,7 +120,7 @@ final class TextMethods {
   private static Object position(String text, List<Object> args, String name, boolean first) {
     var part = string(args, 0, name);
     var within = within(text, args, 1);
-    int found = first ? within.indexOf(part) : within.lastIndexOf(part);
+    int found = first ? Search.first(within, part, 0) : Search.last(within, part, within.length());
     if (found < 0) {
       if (name.endsWith("index")) {
         throw new JinjaException("substring not found");
@@ -134,7 +136,8 @@ final class TextMethods {
     if (separator.isEmpty()) {
       throw new JinjaException("empty separator");
     }
-    int found = first ? text.indexOf(separator) : text.lastIndexOf(separator);
+    int found =
+        first ? Search.first(text, separator, 0) : Search.last(text, separator, text.length());
     if (found < 0) {
       return first ? Tuple.of(text, "", "") : Tuple.of("", "", text);
     }
@@ -249,16 +252,13 @@ final class TextMethods {
   static String replace(String text, String old, String by, int count) {
     long most = Math.min(count < 0 ? Long.MAX_VALUE : count, count(text, old));
     Text.checkedLength(text.length() + most * by.length());
-    if (count < 0 && !old.isEmpty()) {
-      return text.replace(old, by);
-    }
     if (old.isEmpty()) {
       return between(text, by, count < 0 ? Integer.MAX_VALUE : count);
     }
     var out = new StringBuilder();
     int at = 0;
-    for (int i = 0; i < count; i++) {
-      int found = text.indexOf(old, at);
+    for (long i = 0; i < most; i++) {
+      int found = Search.first(text, old, at);
       if (found < 0) {
         break;
       }
@@ -288,31 +288,36 @@ final class TextMethods {
     int most = limit(args, named);
     var parts = new ArrayList<>();
     if (args.isEmpty() || args.getFirst() == None.NONE) {
-      var rest = text.substring(Text.leadingSpace(text));
-      while (!rest.isEmpty()) {
-        int end = 0;
-        while (end < rest.length() && !Text.isSpace(rest.charAt(end))) {
-          end++;
-        }
-        if (most >= 0 && parts.size() == most) {
-          parts.add(rest.substring(0, rest.length() - Text.trailingSpace(rest)));
-          return parts;
-        }
-        parts.add(rest.substring(0, end));
-        rest = rest.substring(end);
-        rest = rest.substring(Text.leadingSpace(rest));
-      }
-      return parts;
+      return words(text, most);
     }
     var separator = separator(args);
     int at = 0;
     for (int found;
-        (most < 0 || parts.size() < most) && (found = text.indexOf(separator, at)) >= 0; ) {
+        (most < 0 || parts.size() < most) && (found = Search.first(text, separator, at)) >= 0; ) {
       parts.add(text.substring(at, found));
       at = found + separator.length();
     }
     parts.add(text.substring(at));
     return parts;
+  }
+
+  /** The parts between white space; the last of {@code most} and one keeps its own. */
+  private static List<Object> words(String text, int most) {
+    var words = new ArrayList<>();
+    int stop = text.length() - Text.trailingSpace(text);
+    int at = Text.leadingSpace(text);
+    while (at < stop) {
+      int end = at;
+      while (end < stop && (words.size() == most || !Text.isSpace(text.charAt(end)))) {
+        end++;
+      }
+      words.add(text.substring(at, end));
+      at = end;
+      while (at < stop && Text.isSpace(text.charAt(at))) {
+        at++;
+      }
+    }
+    return words;
   }
 
   private static List<Object> rsplit(String text, List<Object> args, Map<String, Object> named) {
@@ -324,8 +329,7 @@ final class TextMethods {
     var parts = new ArrayList<>();
     int end = text.length();
     while (parts.size() < most) {
-      int found =
-          end < separator.length() ? -1 : text.lastIndexOf(separator, end - separator.length());
+      int found = Search.last(text, separator, end);
       if (found < 0) {
         break;
       }

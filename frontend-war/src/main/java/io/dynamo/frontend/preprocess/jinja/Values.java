@@ -3,6 +3,7 @@ package io.dynamo.frontend.preprocess.jinja;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.util.ArrayList;
+import java.util.HexFormat;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Values {
   private static final BigInteger LONG_MIN = BigInteger.valueOf(Long.MIN_VALUE);
+  private static final int MAX_CHARACTERS = 100_000;
   private static final BigInteger LONG_MAX = BigInteger.valueOf(Long.MAX_VALUE);
 
   private Values() {}
@@ -78,51 +80,79 @@ final class Values {
   }
 
   private static String spell(Object value, boolean quote) {
-    return switch (value) {
-      case String text -> quote ? quoted(text) : text;
-      case None _ -> "None";
-      case Boolean bool -> bool ? "True" : "False";
-      case Double number -> Text.number(number);
-      case Number number -> number.toString();
-      case Undefined _ -> quote ? "Undefined" : "";
-      case Tuple tuple ->
-          tuple.stream()
-              .map(item -> spell(item, true))
-              .collect(Collectors.joining(", ", "(", tuple.size() == 1 ? ",)" : ")"));
-      case List<?> list ->
-          list.stream().map(item -> spell(item, true)).collect(Collectors.joining(", ", "[", "]"));
-      case Map<?, ?> map ->
-          map.entrySet().stream()
-              .map(entry -> spell(entry.getKey(), true) + ": " + spell(entry.getValue(), true))
-              .collect(Collectors.joining(", ", "{", "}"));
-      default -> "<" + typeName(value) + ">";
-    };
+    var out = new StringBuilder();
+    spell(value, quote, out);
+    return out.toString();
   }
 
-  private static String quoted(String text) {
+  private static void spell(Object value, boolean quote, StringBuilder out) {
+    switch (value) {
+      case String text when quote -> quoted(text, out);
+      case String text -> out.append(text);
+      case None _ -> out.append("None");
+      case Boolean bool -> out.append(bool ? "True" : "False");
+      case Double number -> out.append(Text.number(number));
+      case Number number -> out.append(number);
+      case Undefined _ -> out.append(quote ? "Undefined" : "");
+      case Tuple tuple -> spell(tuple, "(", tuple.size() == 1 ? ",)" : ")", out);
+      case List<?> list -> spell(list, "[", "]", out);
+      case Map<?, ?> map -> {
+        var separator = "{";
+        for (var entry : map.entrySet()) {
+          spell(entry.getKey(), true, out.append(separator));
+          spell(entry.getValue(), true, out.append(": "));
+          separator = ", ";
+        }
+        out.append(map.isEmpty() ? "{}" : "}");
+      }
+      default -> out.append('<').append(typeName(value)).append('>');
+    }
+    Text.checkedLength(out.length());
+  }
+
+  private static void spell(List<?> items, String open, String close, StringBuilder out) {
+    var separator = open;
+    for (var item : items) {
+      spell(item, true, out.append(separator));
+      separator = ", ";
+    }
+    out.append(items.isEmpty() ? open : "").append(close);
+  }
+
+  private static void quoted(String text, StringBuilder out) {
     char quote = text.contains("'") && !text.contains("\"") ? '"' : '\'';
-    var out = new StringBuilder().append(quote);
-    text.codePoints()
-        .forEach(
-            c -> {
-              switch (c) {
-                case '\n' -> out.append("\\n");
-                case '\r' -> out.append("\\r");
-                case '\t' -> out.append("\\t");
-                case '\\' -> out.append("\\\\");
-                default -> {
-                  if (c == quote) {
-                    out.append('\\').appendCodePoint(c);
-                  } else if (!Text.isPrintable(c)) {
-                    out.append(
-                        (c < 0x100 ? "\\x%02x" : c < 0x10000 ? "\\u%04x" : "\\U%08x").formatted(c));
-                  } else {
-                    out.appendCodePoint(c);
-                  }
-                }
-              }
-            });
-    return out.append(quote).toString();
+    out.append(quote);
+    for (int i = 0; i < text.length(); ) {
+      int c = text.codePointAt(i);
+      i += Character.charCount(c);
+      switch (c) {
+        case '\n' -> out.append("\\n");
+        case '\r' -> out.append("\\r");
+        case '\t' -> out.append("\\t");
+        case '\\' -> out.append("\\\\");
+        default -> {
+          if (c == quote) {
+            out.append('\\').appendCodePoint(c);
+          } else if (Text.isPrintable(c)) {
+            out.appendCodePoint(c);
+          } else {
+            escape(c, out);
+          }
+        }
+      }
+    }
+    out.append(quote);
+  }
+
+  private static void escape(int c, StringBuilder out) {
+    var hex = HexFormat.of();
+    if (c < 0x100) {
+      out.append("\\x").append(hex.toHexDigits((byte) c));
+    } else if (c < 0x10000) {
+      out.append("\\u").append(hex.toHexDigits((char) c));
+    } else {
+      out.append("\\U").append(hex.toHexDigits(c));
+    }
   }
 
   static String typeName(Object value) {
@@ -225,7 +255,7 @@ final class Values {
 
   static boolean contains(Object container, Object item) {
     return switch (container) {
-      case String text when item instanceof String part -> text.contains(part);
+      case String text when item instanceof String part -> Search.first(text, part, 0) >= 0;
       case List<?> list -> list.stream().anyMatch(element -> equal(element, item));
       case Map<?, ?> map -> map.containsKey(item);
       case Undefined _ -> false;
@@ -245,7 +275,13 @@ final class Values {
     };
   }
 
-  static List<Object> characters(String text) {
+  /** Each character a text, which takes many times its room. */
+  private static List<Object> characters(String text) {
+    if (text.length() > MAX_CHARACTERS) {
+      throw new JinjaException(
+          "the template goes through a text of %d characters one by one, at most %d are taken"
+              .formatted(text.length(), MAX_CHARACTERS));
+    }
     return text.codePoints().<Object>mapToObj(Character::toString).collect(Collectors.toList());
   }
 

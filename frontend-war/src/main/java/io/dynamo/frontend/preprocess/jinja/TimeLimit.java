@@ -1,0 +1,37 @@
+package io.dynamo.frontend.preprocess.jinja;
+
+import java.time.Duration;
+
+/**
+ * How long one rendering may take. Asked after each operation whose cost grows with its values, and
+ * after every so many of the others. For one thread.
+ */
+final class TimeLimit {
+  private static final int STEPS_PER_LOOK_AT_CLOCK = 1024;
+
+  private final Duration limit;
+  private final long startNanos = System.nanoTime();
+  private int steps;
+
+  TimeLimit(Duration limit) {
+    this.limit = limit;
+  }
+
+  /** Counts an operation of small cost. */
+  void step() {
+    if (++steps % STEPS_PER_LOOK_AT_CLOCK == 0) {
+      check();
+    }
+  }
+
+  /**
+   * Looks at the clock.
+   *
+   * @throws JinjaException when the time is up
+   */
+  void check() {
+    if (System.nanoTime() - startNanos >= limit.toNanos()) {
+      throw new JinjaException("the template runs longer than " + limit);
+    }
+  }
+}
