@@ -19,7 +19,38 @@ public record GuidedDecoding(
     @Nullable String backend,
     @Nullable String whitespacePattern,
     @Nullable Object structuralTag) {
+  private static final int MAX_CHOICES = 1024;
+  private static final int MAX_CHOICE_BYTES = 64 << 10; // of all choices: what a token may cost
+
   public GuidedDecoding {
     choice = List.copyOf(choice);
+  }
+
+  /** What is wrong with {@code choices} that a text is to be one of; null for nothing. */
+  public static @Nullable String fault(List<String> choices) {
+    if (choices.size() > MAX_CHOICES) {
+      return "guided_choice has %d choices, at most %d are taken; send fewer"
+          .formatted(choices.size(), MAX_CHOICES);
+    }
+    if (choices.contains("")) {
+      return "guided_choice has a choice that is empty";
+    }
+    int bytes = bytes(choices);
+    return bytes <= MAX_CHOICE_BYTES
+        ? null
+        : "the choices of guided_choice have %d bytes together, at most %d are taken"
+            .formatted(bytes, MAX_CHOICE_BYTES);
+  }
+
+  /** The bytes of all choices together, as UTF-8. */
+  public static int bytes(List<String> choices) {
+    long bytes = 0;
+    for (var choice : choices) {
+      for (int i = 0; i < choice.length(); i++) {
+        char c = choice.charAt(i);
+        bytes += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3;
+      }
+    }
+    return (int) Math.min(Integer.MAX_VALUE, bytes);
   }
 }

@@ -1,9 +1,14 @@
 package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.openai.wire.ChatRequestReader;
+import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -92,6 +97,17 @@ class ClientTextTest {
                 .formatted(url));
     assertThat(answer.status).as(answer.text()).isEqualTo(400);
     assertThat(answer.text()).contains("metadata_upload.url");
+  }
+
+  @Test
+  void guidedChoicesAreBounded() {
+    var body =
+        "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"guided_choice\":[%s\"a\"]}"
+            .formatted("\"a\",".repeat(1024));
+    assertThatThrownBy(
+            () -> ChatRequestReader.read(JsonBody.parse(body.getBytes(StandardCharsets.UTF_8))))
+        .isInstanceOf(ApiException.class)
+        .hasMessageContaining("1025 choices, at most 1024");
   }
 
   private FrontendFixture.Recorded postMedia(String type, String url) {

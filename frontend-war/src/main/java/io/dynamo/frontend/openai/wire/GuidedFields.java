@@ -77,7 +77,7 @@ final class GuidedFields {
     if (fault == null && grammar != null && nesting(grammar) > MAX_NESTING) {
       return "guided_grammar nests brackets deeper than " + MAX_NESTING;
     }
-    return fault;
+    return fault == null ? GuidedDecoding.fault(choice) : fault;
   }
 
   /**

@@ -1,75 +1,106 @@
 package io.dynamo.worker.engine.llama.sample;
 
+import static io.dynamo.worker.engine.llama.sample.ChoiceTrie.NONE;
+import static io.dynamo.worker.engine.llama.sample.ChoiceTrie.ROOT;
+
 import io.dynamo.error.InvalidRequestException;
-import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.HashSet;
+import io.dynamo.inference.GuidedDecoding;
+import java.util.BitSet;
 import java.util.List;
-import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a text to one of some choices. Used by the rank's thread only. The choices that are left
- * share the bytes written so far; a token is allowed when one of them goes on with its bytes.
+ * Keeps a text to one of some choices. Made on any thread, in time that does not grow with the
+ * choices; all else is done by the rank's thread, which builds the tree of the choices with the
+ * first token. A token is allowed when it leads to a place in the tree from which tokens can write
+ * one of the choices to its end.
  */
 public final class ChoiceGuide {
-  /**
-   * A text that may be written.
-   *
-   * @param finishable for each place, whether tokens can write the rest
-   */
-  private record Choice(byte[] text, boolean[] finishable) {}
-
   private final TokenTrie tokens;
-  private List<Choice> left;
-  private int written; // bytes
+  private final List<String> choices;
+  private final int bytes; // of all choices
+  private final BitSet allowed = new BitSet(); // tokens; scratch
+  private @Nullable Plan plan; // made with the first token
+  private int node = ROOT; // of what is written; NONE when that is no choice
 
   /**
-   * @throws InvalidRequestException when a choice is empty or the vocabulary cannot write it
+   * The tree, and where it can be gone to.
+   *
+   * @param finishable nodes from which tokens can write a choice to its end
+   */
+  private record Plan(ChoiceTrie tree, BitSet finishable) {}
+
+  /**
+   * @throws InvalidRequestException when there are too many choices, or one is empty
    */
   public ChoiceGuide(TokenTrie tokens, List<String> choices) {
-    this.tokens = tokens;
-    this.left = new ArrayList<>(choices.size());
-    for (var choice : choices) {
-      var text = choice.getBytes(StandardCharsets.UTF_8);
-      var finishable = tokens.finishable(text);
-      if (text.length == 0 || !finishable[0]) {
-        throw new InvalidRequestException(
-            "a guided choice is empty, or has characters that the model has no token for");
-      }
-      left.add(new Choice(text, finishable));
+    var fault = GuidedDecoding.fault(choices);
+    if (fault != null) {
+      throw new InvalidRequestException(fault);
     }
+    this.tokens = tokens;
+    this.choices = choices;
+    this.bytes = GuidedDecoding.bytes(choices);
+  }
+
+  /**
+   * Builds the tree.
+   *
+   * @throws InvalidRequestException when the vocabulary cannot write a choice
+   */
+  private Plan plan() {
+    var known = plan;
+    if (known != null) {
+      return known;
+    }
+    var tree = new ChoiceTrie(choices, bytes);
+    var finishable = new BitSet(tree.size());
+    for (int at = tree.size() - 1; at >= 0; at--) { // children before their parents
+      finishable.set(at, tree.isEnd(at) || tokens.leads(tree, at, finishable));
+    }
+    var reachable = new BitSet(tree.size());
+    reachable.set(ROOT);
+    for (int at = 0; at < tree.size(); at++) {
+      if (reachable.get(at)) {
+        tokens.markPlaces(tree, at, reachable);
+      } else if (tree.isEnd(at)) {
+        throw new InvalidRequestException(
+            "a guided choice has characters that the model has no token for");
+      }
+    }
+    var made = new Plan(tree, finishable);
+    plan = made;
+    return made;
   }
 
   /** Forbids every token that leads away from the choices. */
   void restrict(float[] logits, int at, int vocabulary, int[] ends) {
-    Set<Integer> allowed = new HashSet<>();
-    for (var choice : left) {
-      if (choice.text.length == written) {
+    var known = plan();
+    allowed.clear();
+    if (node != NONE) {
+      if (known.tree.isEnd(node)) {
         for (int end : ends) {
-          allowed.add(end);
+          allowed.set(end);
         }
-      } else {
-        tokens.collect(choice.text, written, choice.finishable, allowed);
       }
+      tokens.collect(known.tree, node, known.finishable, allowed);
     }
     for (int id = 0; id < vocabulary; id++) {
-      if (!allowed.contains(id)) {
+      if (!allowed.get(id)) {
         logits[at + id] = Float.NEGATIVE_INFINITY;
       }
     }
   }
 
   void accept(int token) {
-    int from = written;
-    int length = tokens.length(token);
-    if (length > 0) {
-      left = left.stream().filter(choice -> tokens.matches(token, choice.text, from)).toList();
-      written += length;
+    var text = tokens.bytes(token);
+    if (text != null && node != NONE) {
+      node = plan().tree.walk(node, text);
     }
   }
 
   /** Whether a choice is written and none goes on. */
   boolean isComplete() {
-    return left.stream().allMatch(choice -> choice.text.length == written);
+    return node == NONE || (node != ROOT && plan().tree.firstChild(node) == NONE);
   }
 }

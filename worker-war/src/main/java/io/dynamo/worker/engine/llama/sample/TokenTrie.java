@@ -2,10 +2,10 @@ package io.dynamo.worker.engine.llama.sample;
 
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,55 +98,65 @@ public final class TokenTrie {
     bytes.put(id, content);
   }
 
-  /**
-   * Adds every token whose bytes {@code text} has at {@code from} and from whose end it goes on.
-   */
-  void collect(byte[] text, int from, boolean[] finishable, Set<Integer> into) {
-    @Nullable Branch at = root;
-    for (int i = from; i < text.length; i++) {
-      at = at.next.get(text[i]);
-      if (at == null) {
-        return;
-      }
-      if (at.token != NONE && finishable[i + 1]) {
-        into.add(at.token);
+  /** Adds every token that leads from {@code node} to one of {@code targets}. */
+  void collect(ChoiceTrie tree, int node, BitSet targets, BitSet into) {
+    collect(root, tree, node, targets, into);
+  }
+
+  private static void collect(
+      Branch branch, ChoiceTrie tree, int node, BitSet targets, BitSet into) {
+    for (int child = tree.firstChild(node);
+        child != ChoiceTrie.NONE;
+        child = tree.nextSibling(child)) {
+      var next = branch.next.get(tree.letter(child));
+      if (next != null) {
+        if (next.token != NONE && targets.get(child)) {
+          into.set(next.token);
+        }
+        collect(next, tree, child, targets, into);
       }
     }
   }
 
-  /** How many bytes a token has; 0 for one that is no text. */
-  int length(int token) {
-    var content = bytes.get(token);
-    return content == null ? 0 : content.length;
+  /** Whether any token leads from {@code node} to one of {@code targets}. */
+  boolean leads(ChoiceTrie tree, int node, BitSet targets) {
+    return leads(root, tree, node, targets);
   }
 
-  /** Whether {@code text} has the token's bytes at {@code from}. */
-  boolean matches(int token, byte[] text, int from) {
-    var content = bytes.get(token);
-    if (content == null || from + content.length > text.length) {
-      return false;
-    }
-    for (int i = 0; i < content.length; i++) {
-      if (text[from + i] != content[i]) {
-        return false;
+  private static boolean leads(Branch branch, ChoiceTrie tree, int node, BitSet targets) {
+    for (int child = tree.firstChild(node);
+        child != ChoiceTrie.NONE;
+        child = tree.nextSibling(child)) {
+      var next = branch.next.get(tree.letter(child));
+      if (next != null
+          && ((next.token != NONE && targets.get(child)) || leads(next, tree, child, targets))) {
+        return true;
       }
     }
-    return true;
+    return false;
   }
 
-  /**
-   * For each place in {@code text}, whether tokens can write it from there to its end. The end
-   * counts.
-   */
-  boolean[] finishable(byte[] text) {
-    var finishable = new boolean[text.length + 1];
-    finishable[text.length] = true;
-    var tokens = new HashSet<Integer>();
-    for (int from = text.length - 1; from >= 0; from--) {
-      tokens.clear();
-      collect(text, from, finishable, tokens);
-      finishable[from] = !tokens.isEmpty();
+  /** Marks every place that a token leads to from {@code node}. */
+  void markPlaces(ChoiceTrie tree, int node, BitSet places) {
+    markPlaces(root, tree, node, places);
+  }
+
+  private static void markPlaces(Branch branch, ChoiceTrie tree, int node, BitSet places) {
+    for (int child = tree.firstChild(node);
+        child != ChoiceTrie.NONE;
+        child = tree.nextSibling(child)) {
+      var next = branch.next.get(tree.letter(child));
+      if (next != null) {
+        if (next.token != NONE) {
+          places.set(child);
+        }
+        markPlaces(next, tree, child, places);
+      }
     }
-    return finishable;
+  }
+
+  /** The bytes of a token, not to be changed; null for one that is no text. */
+  byte @Nullable [] bytes(int token) {
+    return bytes.get(token);
   }
 }

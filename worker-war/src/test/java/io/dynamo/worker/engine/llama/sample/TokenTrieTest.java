@@ -3,9 +3,10 @@ package io.dynamo.worker.engine.llama.sample;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.inference.GuidedDecoding;
 import java.nio.charset.StandardCharsets;
-import java.util.HashSet;
-import java.util.Set;
+import java.util.BitSet;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class TokenTrieTest {
@@ -13,7 +14,8 @@ class TokenTrieTest {
       """
       {"added_tokens": [{"id": 9, "content": "ab"}],
        "decoder": {"type": "%s"},
-       "model": {"vocab": {"a": 0, "abc": 1, "bcd": 2, "\u0120": 3, "\u00c3": 4, "\u00a9": 5, "ab": 9}}}""";
+       "model": {"vocab": {"a": 0, "abc": 1, "bcd": 2, "\u0120": 3, "\u00c3": 4, "\u00a9": 5, "ab": 9}}}\
+      """;
 
   private static TokenTrie trie() {
     return TokenTrie.of(TOKENIZER.formatted("ByteLevel").getBytes(StandardCharsets.UTF_8));
@@ -23,23 +25,31 @@ class TokenTrieTest {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
+  /** The tokens that may come next where {@code choices} are the texts. */
+  private static BitSet allowed(TokenTrie trie, String... choices) {
+    var tree = new ChoiceTrie(List.of(choices), GuidedDecoding.bytes(List.of(choices)));
+    var finishable = new BitSet();
+    for (int node = tree.size() - 1; node >= 0; node--) {
+      finishable.set(node, tree.isEnd(node) || trie.leads(tree, node, finishable));
+    }
+    var tokens = new BitSet();
+    trie.collect(tree, ChoiceTrie.ROOT, finishable, tokens);
+    return tokens;
+  }
+
   @Test
   void tokensThatLeadToADeadEndAreNotOffered() {
-    var trie = trie();
-    var text = utf8("abcd"); // a + bcd; abc leaves d, for which there is no token
-    var tokens = new HashSet<Integer>();
-    trie.collect(text, 0, trie.finishable(text), tokens);
-    assertThat(tokens).isEqualTo(Set.of(0));
+    var tokens = allowed(trie(), "abcd"); // a + bcd; abc leaves d, for which there is no token
+    assertThat(tokens.stream()).containsExactly(0);
   }
 
   @Test
   void lettersStandForBytesAndSpecialTokensForNone() {
     var trie = trie();
-    assertThat(trie.finishable(utf8("a \u00e9"))[0]).isTrue();
-    assertThat(trie.finishable(utf8("ab"))[0]).as("only the special token has it").isFalse();
-    assertThat(trie.length(9)).isZero();
-    assertThat(trie.matches(1, utf8("xabc"), 1)).isTrue();
-    assertThat(trie.matches(1, utf8("xab"), 1)).isFalse();
+    assertThat(allowed(trie, "a \u00e9").stream()).containsExactly(0);
+    assertThat(allowed(trie, "ab").stream()).as("only the special token has it").isEmpty();
+    assertThat(trie.bytes(9)).isNull();
+    assertThat(trie.bytes(1)).isEqualTo(utf8("abc"));
   }
 
   @Test
