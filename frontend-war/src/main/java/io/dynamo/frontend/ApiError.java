@@ -1,6 +1,11 @@
 package io.dynamo.frontend;
 
 import io.dynamo.error.DynamoException;
+import io.dynamo.error.Failed;
+import io.dynamo.error.Invalid;
+import io.dynamo.error.Migratable;
+import io.dynamo.error.RateLimitedException;
+import io.dynamo.error.Refused;
 import io.dynamo.frontend.sse.ByteText;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
@@ -105,21 +110,33 @@ public record ApiError(
   }
 
   private static ApiError of(DynamoException failure) {
-    int status = failure.code().httpStatus();
-    boolean theirs = status >= 400 && status < 499;
-    return new ApiError(
-        status,
-        theirs
-            ? Objects.requireNonNullElse(failure.getMessage(), reason(status))
-            : fixedText(status),
-        status == 529 ? OVERLOADED : null,
-        null,
-        status == 503 || status == 529 ? RETRY_SECONDS : null);
+    int status = failure.httpStatus();
+    return switch (failure) {
+      case Invalid theirs ->
+          of(status, Objects.requireNonNullElse(theirs.getMessage(), reason(status)));
+      case RateLimitedException limited ->
+          new ApiError(
+              status,
+              Objects.requireNonNullElse(limited.getMessage(), reason(status)),
+              "rate_limit_exceeded",
+              null,
+              RETRY_SECONDS);
+      case Refused _, Migratable _, Failed _ ->
+          new ApiError(
+              status,
+              fixedText(status),
+              status == 529 ? OVERLOADED : null,
+              null,
+              status == 503 || status == 529 ? RETRY_SECONDS : null);
+    };
   }
 
   private static String fixedText(int status) {
     return switch (status) {
+      case 408 -> "Request Timeout";
       case 499 -> "Request cancelled";
+      case 501 -> "Operation not implemented";
+      case 502 -> "Bad gateway";
       case 503 -> "Service temporarily unavailable";
       case 504 -> "Request deadline exceeded";
       case 529 -> "Service temporarily overloaded";
@@ -159,6 +176,7 @@ public record ApiError(
       case 499 -> "Client Closed Request";
       case 500 -> "Internal Server Error";
       case 501 -> "Not Implemented";
+      case 502 -> "Bad Gateway";
       case 503 -> "Service Unavailable";
       case 504 -> "Gateway Timeout";
       case 529 -> "Overloaded";
@@ -201,10 +219,17 @@ public record ApiError(
     return json.ascii("}").toByteArray();
   }
 
-  /** The frame that ends a stream which broke after its status line, Dynamo's shape. */
+  /**
+   * The frame that ends a stream which broke after its status line, Dynamo's shape: it tells of
+   * what was not found by a type of its own, and of a worker that was too slow as 504.
+   */
   public void appendFrame(ByteText frames) {
+    if (status == 408) {
+      of(504, fixedText(504)).appendFrame(frames);
+      return;
+    }
     frames.ascii("data: {\"error\":{\"message\":").quoted(message);
-    frames.ascii(",\"type\":").quoted(type());
+    frames.ascii(",\"type\":").quoted(status == 404 ? "not_found_error" : type());
     frames.ascii(",\"code\":").number(status).ascii("}}\n\n");
   }
 

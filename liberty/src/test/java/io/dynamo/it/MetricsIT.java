@@ -156,6 +156,7 @@ class MetricsIT {
     "dynamo_frontend_model_migration_max_seq_len_exceeded_total",
     "dynamo_frontend_model_migration_total",
     "dynamo_frontend_model_rejection_total",
+    "dynamo_frontend_model_unfinished_streams_total",
   };
 
   @Test

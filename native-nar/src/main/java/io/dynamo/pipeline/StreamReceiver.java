@@ -223,6 +223,10 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       heardAtNanos = System.nanoTime();
     }
     var in = pending;
+    if (bodyBytes == 0) { // neither header nor body: says nothing
+      in.skipBytes(TwoPartFrame.PREFIX_BYTES);
+      return;
+    }
     int from = in.readerIndex() + TwoPartFrame.PREFIX_BYTES;
     int end = in.writerIndex();
     in.setIndex(from, from + bodyBytes);

@@ -21,6 +21,11 @@ public abstract sealed class DynamoException extends RuntimeException
     return code;
   }
 
+  /** The status that an HTTP client gets for it: its code's, unless a worker named another. */
+  public int httpStatus() {
+    return code.httpStatus();
+  }
+
   /** What kind of failure this is, for those who watch: its code, or that it is none of ours. */
   public static String kindOf(Throwable failure) {
     return failure instanceof DynamoException known

@@ -1,7 +1,9 @@
 package io.dynamo.request;
 
+import io.dynamo.inference.Annotation;
 import io.dynamo.net.PayloadFormat;
 import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Turns the requests and the items of an endpoint into bytes and back, in either format. Stateless.
@@ -26,6 +28,14 @@ public interface MessageCodec<Q, R> {
    * @throws io.dynamo.error.InvalidRequestException when the bytes are not such an item
    */
   R decodeItem(ByteBuffer body, PayloadFormat format);
+
+  /**
+   * The item that stands for an annotation without data. Null, which is the default, drops it:
+   * endpoints other than those of clients have no use for annotations.
+   */
+  default @Nullable R annotation(Annotation annotation) {
+    return null;
+  }
 
   /** Encodes the items of one answer; a codec with an item per token has one that is cheaper. */
   default ItemEncoder<R> encoder(PayloadFormat format) {

@@ -1,9 +1,13 @@
 package io.dynamo.frontend.dispatch;
 
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
+import java.lang.System.Logger.Level;
 import java.util.Locale;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /** What dispatch counts. */
 final class DispatchMetrics {
@@ -34,6 +38,14 @@ final class DispatchMetrics {
           40,
           60);
 
+  static final MetricName UNFINISHED =
+      new MetricName(
+          "dynamo_frontend_model_unfinished_streams_total",
+          "Streams that a worker ended without a finish reason; their clients got the text so far");
+
+  private static final System.Logger LOG = System.getLogger(DispatchMetrics.class.getName());
+  private static final int MOST_NAMED = 1024; // workers; their successors are counted only
+
   /** How a migration ended. */
   enum Outcome {
     SUCCESS,
@@ -42,6 +54,7 @@ final class DispatchMetrics {
   }
 
   private final Metrics metrics;
+  private final Set<InstanceId> named = ConcurrentHashMap.newKeySet();
 
   DispatchMetrics(Metrics metrics) {
     this.metrics = metrics;
@@ -67,6 +80,20 @@ final class DispatchMetrics {
 
   private static Label type(boolean ongoing) {
     return new Label("migration_type", ongoing ? "ongoing_request" : "new_request");
+  }
+
+  /** A worker has ended a stream without a finish reason. Logged once for each worker. */
+  void unfinished(String model, InstanceId worker) {
+    metrics.counter(UNFINISHED, new Label("model", model)).increment();
+    if (named.size() < MOST_NAMED && named.add(worker)) {
+      LOG.log(
+          Level.WARNING,
+          "worker {0} of model {1} ends streams without a finish reason; clients get the text so"
+              + " far and finish_reason null, counted as {2}; see to its engine",
+          worker.hex(),
+          model,
+          UNFINISHED.name());
+    }
   }
 
   /** A generation did not move because of its length. */

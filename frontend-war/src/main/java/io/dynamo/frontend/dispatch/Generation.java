@@ -9,7 +9,6 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.error.WorkerBusyException;
-import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -328,11 +327,13 @@ public final class Generation {
       } else if (progress.isFinished() || context.cancellation().isCancelled()) {
         complete();
         end.complete(null);
-      } else {
-        lost(
-            new WorkerLostException(
-                ErrorCode.BACKEND_STREAM_INCOMPLETE,
-                "the worker ended its stream without a finish reason"));
+      } else { // the worker's own choice, as in Dynamo: asking again would repeat the text
+        var from = booked;
+        if (from != null) {
+          watch.unfinished(from.instance().id());
+        }
+        complete();
+        end.complete(null);
       }
     }
 

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.dispatch;
 
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.catalog.ServedModel;
@@ -119,6 +120,11 @@ final class LegWatch {
   /** The generation is too long to move. */
   void tooLong() {
     metrics.tooLong(model.name());
+  }
+
+  /** A worker has ended its stream in due form, but without a finish reason. */
+  void unfinished(InstanceId worker) {
+    metrics.unfinished(model.name(), worker);
   }
 
   /** Called with the lock. */

@@ -2,10 +2,18 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.openai.wire.Nvext;
 import io.dynamo.frontend.sse.ByteText;
+import io.dynamo.inference.Annotation;
+import java.nio.charset.StandardCharsets;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** What a stream tells ahead of its chunks, when asked: events whose value is in a comment. */
+/**
+ * Events of a stream whose value is in comments: what the client asked to be told ahead of the
+ * chunks, and what a worker tells between them.
+ */
 final class Annotations {
+  private static final Pattern LINE_BREAKS = Pattern.compile("\\r\\n|[\\r\\n]");
+
   private Annotations() {}
 
   /** The frames, in Dynamo's order, or null for none. */
@@ -28,6 +36,22 @@ final class Annotations {
       }
     }
     return frames.size() == 0 ? null : frames;
+  }
+
+  /** Appends a worker's annotation. Its line breaks end lines of comment, never the frame. */
+  static void append(Annotation annotation, ByteText frames) {
+    frames.ascii("event: ").append(utf8(LINE_BREAKS.matcher(annotation.event()).replaceAll(" ")));
+    frames.ascii("\n");
+    for (var comment : annotation.comments()) {
+      for (var line : LINE_BREAKS.split(comment, -1)) {
+        frames.ascii(": ").append(utf8(line)).ascii("\n");
+      }
+    }
+    frames.ascii("\n");
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   private static String ids(int[] tokens) {

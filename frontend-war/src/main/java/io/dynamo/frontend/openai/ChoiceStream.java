@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The text of one choice as it grows. For one thread. Ends with a delta that has a finish reason,
- * or fails; a worker's stream without either is a failure, before which the text that was held back
- * is delivered. When a stop string matches here, the worker is told to stop; when it finished by
+ * or fails; after a worker's stream without either it ends too, with the text that was held back
+ * and no reason. When a stop string matches here, the worker is told to stop; when it finished by
  * itself, it is left to its end.
  */
 final class ChoiceStream {
@@ -31,6 +31,7 @@ final class ChoiceStream {
   private long timedNanos;
   private int timedTokens;
   private boolean finished;
+  private boolean reasoned; // finished for a reason that was told
   private boolean broken; // what was held back is delivered
 
   /**
@@ -70,14 +71,10 @@ final class ChoiceStream {
       return rest(fail(e));
     }
     if (item == null) {
-      return items.ended()
-          ? rest(
-              fail(
-                  new EngineFailedException(
-                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
-                      "the worker's stream ended without a finish reason",
-                      null)))
-          : null;
+      return items.ended() ? unfinished() : null;
+    }
+    if (item.annotation() != null) {
+      return new ChoiceDelta(choice, "", 0, null, null, null, false, item);
     }
     if (item.index() != 0) {
       return rest(
@@ -102,6 +99,7 @@ final class ChoiceStream {
     completionTokens += delta.tokens();
     if (delta.finish() != null) {
       finished = true;
+      reasoned = true;
       if (item.finishReason() == null) {
         items.cancel(); // found here: the worker does not know of it
       } else {
@@ -146,21 +144,36 @@ final class ChoiceStream {
 
   /** The text that was held back for a stop string; without such, or when it is out, throws. */
   private ChoiceDelta rest(DynamoException cause) {
-    if (broken) {
+    var held = broken ? null : held();
+    broken = true;
+    if (held == null) {
       throw cause;
     }
-    broken = true;
+    return held;
+  }
+
+  /** The worker ended its stream without a reason: what was held back is the last of the text. */
+  private @Nullable ChoiceDelta unfinished() {
+    finished = true;
+    items.leave();
+    return held();
+  }
+
+  /** The text that was held back for a stop string or a marker; null when there is none. */
+  private @Nullable ChoiceDelta held() {
     var held = text.accept(EngineOutput.finish(FinishReason.ERROR, null)).text();
     var delta = delta(new TextDelta(held, 0, null, null), true, null);
     boolean empty = delta.pieces() == null ? held.isEmpty() : delta.pieces().isEmpty();
-    if (empty) {
-      throw cause;
-    }
-    return delta;
+    return empty ? null : delta;
   }
 
   boolean isFinished() {
     return finished;
+  }
+
+  /** Whether the choice has come to an end that its client is told the reason of. */
+  boolean hasReason() {
+    return reasoned;
   }
 
   /** Whether there is something to poll. */

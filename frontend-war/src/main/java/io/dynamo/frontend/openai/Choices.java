@@ -148,6 +148,18 @@ final class Choices implements Source<ChoiceDelta> {
     return nanos;
   }
 
+  /**
+   * Whether any choice has ended for a reason; without one there is no usage to tell, as in Dynamo.
+   */
+  boolean hasReason() {
+    for (int i = 0; i < streams.size(); i++) {
+      if (streams.get(i).hasReason()) {
+        return true;
+      }
+    }
+    return false;
+  }
+
   /** The count so far: each prompt once, the texts of all choices. */
   Usage usage() {
     int prompt = 0;

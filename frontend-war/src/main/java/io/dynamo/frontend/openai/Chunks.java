@@ -49,6 +49,11 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
   @Override
   public void item(ChoiceDelta delta, ByteText frames) {
     begin(frames);
+    var item = delta.item();
+    if (item != null && item.annotation() != null) {
+      Annotations.append(item.annotation(), frames);
+      return;
+    }
     int choice = delta.choice();
     var probabilities = probabilities(delta);
     boolean first = !begun[choice];
@@ -102,7 +107,7 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
   @Override
   public void end(ByteText frames) {
     begin(frames);
-    if (wish.usage()) {
+    if (wish.usage() && choices.hasReason()) {
       shape.usage(frames, choices.usage());
     }
     AnswerShape.done(frames);

@@ -119,6 +119,10 @@ final class Fold {
       if (delta == null) {
         choices.await(WAIT_NANOS);
       } else {
+        var item = delta.item();
+        if (item != null && item.annotation() != null) {
+          continue; // for streams only
+        }
         folded.get(delta.choice()).add(delta);
         if (nvext != null) {
           nvext.add(delta);

@@ -323,7 +323,7 @@ public final class TextService {
       var body =
           shape.unary(
               fold.best(told.texts(), told.fields().choices()),
-              running.choices().usage(),
+              running.choices().hasReason() ? running.choices().usage() : null,
               nvext == null ? null : nvext.whole());
       answered = true;
       answer.json(body);

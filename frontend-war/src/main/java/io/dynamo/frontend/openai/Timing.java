@@ -48,8 +48,9 @@ final class Timing {
       millis(json, "ttft_ms", firstTokenNanos - receivedNanos);
     }
     millis(json, "total_time_ms", System.nanoTime() - receivedNanos);
-    if (place != null && promptTokens > 0) {
-      double rate = Math.min(1.0, (double) place.overlapBlocks() * blockTokens / promptTokens);
+    if (place != null && promptTokens > 0 && blockTokens > 0) {
+      int blocks = Math.ceilDiv(promptTokens, blockTokens); // the last one need not be full
+      double rate = Math.min(1.0, (double) place.overlapBlocks() / blocks);
       json.ascii(",\"kv_hit_rate\":").ascii(Double.toString(rate));
     }
     if (place != null) {

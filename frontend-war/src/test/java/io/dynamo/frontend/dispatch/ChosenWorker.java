@@ -11,6 +11,7 @@ import io.dynamo.router.RouteRequest;
 /** A decision for the first rank of a worker that nothing is known of. For one thread. */
 public final class ChosenWorker implements RouteDecision {
   private final Instance instance;
+  private final int overlapBlocks;
   private final Runnable onClose;
   private boolean open = true;
 
@@ -18,6 +19,16 @@ public final class ChosenWorker implements RouteDecision {
    * @param onClose run once
    */
   public ChosenWorker(RouteRequest request, InstanceId worker, Runnable onClose) {
+    this(request, worker, 0, onClose);
+  }
+
+  /**
+   * @param overlapBlocks of the prompt that it holds
+   * @param onClose run once
+   */
+  public ChosenWorker(
+      RouteRequest request, InstanceId worker, int overlapBlocks, Runnable onClose) {
+    this.overlapBlocks = overlapBlocks;
     this.instance =
         new Instance(
             request.endpoint(),
@@ -40,7 +51,7 @@ public final class ChosenWorker implements RouteDecision {
 
   @Override
   public int overlapBlocks() {
-    return 0;
+    return overlapBlocks;
   }
 
   @Override

@@ -101,15 +101,6 @@ class GenerationTest {
   }
 
   @Test
-  void aStreamThatEndsWithoutAFinishReasonCountsAsLost() {
-    generate(3, 10);
-    workers.last().say(101).end();
-    workers.last().say(102).finish(FinishReason.STOP, null);
-    assertThat(client.tokens).containsExactly(101, 102);
-    assertThat(client.completed).isTrue();
-  }
-
-  @Test
   void theTriggeringErrorIsGivenWhenTheLimitIsReached() {
     generate(1, 10);
     workers.last().say(101).lose();
@@ -233,6 +224,20 @@ class GenerationTest {
     workers.last().say(9).lose();
     assertThat(workers.calls).hasSize(2);
     assertThat(client.finish).isEqualTo(FinishReason.EOS);
+  }
+
+  @Test
+  void aStreamThatEndsWithoutAReasonIsTheEndAndNobodyIsAskedAgain() {
+    generate(3, 10);
+    workers.last().say(101, 102).stream.complete();
+    assertThat(workers.calls).hasSize(1);
+    assertThat(workers.setAside).isEmpty();
+    assertThat(workers.closedDecisions).isEqualTo(1);
+    assertThat(client.tokens).containsExactly(101, 102);
+    assertThat(client.completed).isTrue();
+    assertThat(client.finish).isNull();
+    assertThat(metrics.counter(DispatchMetrics.UNFINISHED, new Label("model", "tiny")).value())
+        .isEqualTo(1);
   }
 
   @Test

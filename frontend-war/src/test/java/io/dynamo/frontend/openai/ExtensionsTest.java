@@ -19,6 +19,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** Dynamo's extension of requests and answers, and the headers that do the same. */
 class ExtensionsTest {
@@ -92,6 +94,24 @@ class ExtensionsTest {
             "total_time_ms",
             "kv_hit_rate",
             "router_queue_depth");
+  }
+
+  /** Figures that Dynamo 1.6.1 was seen to give, blocks of 16. */
+  @ParameterizedTest
+  @CsvSource({
+    "17, 1, 0.5",
+    "26, 1, 0.5",
+    "35, 2, 0.6666666666666666",
+    "80, 5, 1.0",
+    "104, 6, 0.8571428571428571"
+  })
+  void theHitRateCountsBlocks(int promptTokens, int overlapBlocks, double rate) throws Exception {
+    workers.overlapBlocks = overlapBlocks;
+    frontend.promptTokens = promptTokens;
+    workers.plays("", new Leg(says("ab"), true));
+    var more = ",\"nvext\":{\"extra_fields\":[\"timing\"]}";
+    var answer = JSON.readTree(frontend.post(ask(more)).text());
+    assertThat(answer.at("/nvext/timing/kv_hit_rate").asDouble()).isEqualTo(rate);
   }
 
   @Test

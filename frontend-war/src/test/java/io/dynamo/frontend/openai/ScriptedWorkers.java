@@ -44,6 +44,7 @@ final class ScriptedWorkers implements WorkerCalls {
   }
 
   private final Map<String, Deque<Leg>> legs = new HashMap<>();
+  int overlapBlocks; // of every prompt, by what the router believes
   MigrationRules rules = new MigrationRules(3);
   final List<GenerateRequest> asked = new ArrayList<>();
   final List<Map<String, String>> headers = new ArrayList<>(); // of each call
@@ -53,9 +54,9 @@ final class ScriptedWorkers implements WorkerCalls {
     legs.put(text, new ArrayDeque<>(List.of(all)));
   }
 
-  static RouteDecision route(RouteRequest request) {
+  RouteDecision route(RouteRequest request) {
     var id = new InstanceId(1 + request.excluded().size());
-    return new ChosenWorker(request, id, () -> {});
+    return new ChosenWorker(request, id, overlapBlocks, () -> {});
   }
 
   @Override
@@ -91,13 +92,6 @@ final class ScriptedWorkers implements WorkerCalls {
   /** The same, watched. */
   Dispatcher dispatcher(Metrics metrics, Stages stages, ScheduledExecutorService timer) {
     return new LegDispatcher(
-        ScriptedWorkers::route,
-        this,
-        new PlainLegs(),
-        rules,
-        metrics,
-        stages,
-        Runnable::run,
-        timer);
+        this::route, this, new PlainLegs(), rules, metrics, stages, Runnable::run, timer);
   }
 }

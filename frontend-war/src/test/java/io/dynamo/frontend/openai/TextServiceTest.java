@@ -141,12 +141,6 @@ class TextServiceTest {
   }
 
   @Test
-  void aStreamWithoutAFinishReasonIsAFailure() {
-    frontend.items = List.of(said("Hi"));
-    assertThat(frontend.post(hi("")).status).isEqualTo(503);
-  }
-
-  @Test
   void aStopStringFoundHereStopsTheWorker() throws Exception {
     frontend.items = "alpha STOP beta".codePoints().mapToObj(EngineOutput::ofTokens).toList();
     frontend.endless = true;

@@ -7,6 +7,7 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Invalid;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
+import io.dynamo.error.RateLimitedException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
 import java.io.IOException;
@@ -34,6 +35,7 @@ public record DynamoError(
   private static final Keys BACKEND = new Keys("Backend");
   private static final Keys PUBLIC = new Keys("type", "message");
   private static final int MAX_CAUSES = 16;
+  private static final int MAX_CLIENT_CHARS = 4096;
 
   /** An error whose class and reason are those that 1.6.1 gives to its code. */
   public static DynamoError of(ErrorCode code, String message, @Nullable String publicMessage) {
@@ -55,30 +57,59 @@ public record DynamoError(
   public static DynamoError of(Throwable failure) {
     var message = Objects.requireNonNullElse(failure.getMessage(), failure.getClass().getName());
     return switch (failure) {
-      case Invalid invalid -> of(invalid.code(), message, message);
-      case DynamoException known -> of(known.code(), message, null);
+      case Invalid invalid -> of(invalid, message, message);
+      case RateLimitedException limited -> of(limited, message, message);
+      case DynamoException known -> of(known, message, null);
       default -> of(ErrorCode.BACKEND_UNKNOWN, failure.getClass().getName(), null);
     };
+  }
+
+  private static DynamoError of(
+      DynamoException failure, String message, @Nullable String publicMessage) {
+    int status = failure.httpStatus();
+    var kind = ErrorKind.ofStatus(status);
+    return kind == null
+        ? of(failure.code(), message, publicMessage)
+        : new DynamoError(
+            ErrorKind.codeOfStatus(status),
+            kind.errorClass(),
+            kind.reason(),
+            message,
+            message,
+            publicMessage,
+            null);
   }
 
   /** The exception that stands for this error in our process. */
   public DynamoException toException() {
     var meant = ErrorKind.effective(code, errorClass);
+    int status = statedStatus();
     return switch (meant) {
-      case INVALID_ARGUMENT, BACKEND_INVALID_ARGUMENT ->
-          new InvalidRequestException(
-              meant, Objects.requireNonNullElse(publicMessage, "Invalid request"));
+      case INVALID_ARGUMENT, BACKEND_INVALID_ARGUMENT -> {
+        if (status == 429) {
+          yield new RateLimitedException(clientText(status));
+        }
+        int own = status >= 400 && status < 499 ? status : meant.httpStatus();
+        yield new InvalidRequestException(meant, own, clientText(own));
+      }
       case WORKER_OVERLOADED -> new WorkerBusyException(message);
+      case RESPONSE_TIMEOUT -> {
+        var stated = StatedStatus.of(message);
+        int own = stated != null && stated.code() == 408 ? 408 : meant.httpStatus();
+        yield new WorkerLostException(meant, own, message);
+      }
       case CANNOT_CONNECT,
           DISCONNECTED,
           CONNECTION_TIMEOUT,
-          RESPONSE_TIMEOUT,
           WORKER_UNAVAILABLE,
           BACKEND_ENGINE_SHUTDOWN,
           BACKEND_STREAM_INCOMPLETE ->
           new WorkerLostException(meant, message);
       case CANCELLED -> new CancelledException(message);
-      case RESOURCE_EXHAUSTED -> new OverloadedException(message);
+      case RESOURCE_EXHAUSTED ->
+          status == 429
+              ? new RateLimitedException(clientText(status))
+              : new OverloadedException(message);
       case UNKNOWN,
           UNAVAILABLE,
           BACKEND_UNKNOWN,
@@ -87,8 +118,35 @@ public record DynamoError(
           BACKEND_CONNECTION_TIMEOUT,
           BACKEND_RESPONSE_TIMEOUT,
           BACKEND_CANCELLED ->
-          new EngineFailedException(meant, message, null);
+          new EngineFailedException(
+              meant, status > 500 ? status : meant.httpStatus(), message, null);
     };
+  }
+
+  /** A status that says more than the code: by the class, before 1.6 by the message; or 0. */
+  private int statedStatus() {
+    if (errorClass != null) {
+      return ErrorKind.statusOf(errorClass);
+    }
+    var stated = StatedStatus.of(message);
+    return stated == null || ErrorKind.ofStatus(stated.code()) == null ? 0 : stated.code();
+  }
+
+  /**
+   * What the worker has to say to the client of its fault: the text that it marked as public, or
+   * that it gave with a status of 4xx. Any other message may be an accident and stays here.
+   */
+  private String clientText(int httpStatus) {
+    var text = publicMessage;
+    if (text == null) {
+      var stated = StatedStatus.of(message);
+      boolean theirs = stated != null && stated.code() >= 400 && stated.code() < 499;
+      text = theirs ? Objects.requireNonNull(stated).message() : null;
+    }
+    if (text == null || text.isBlank()) {
+      return ErrorKind.phrase(httpStatus);
+    }
+    return text.length() > MAX_CLIENT_CHARS ? text.substring(0, MAX_CLIENT_CHARS) + "…" : text;
   }
 
   void write(WireWriter out) throws IOException {

@@ -56,4 +56,63 @@ record ErrorKind(String errorClass, String reason) {
       default -> code;
     };
   }
+
+  /**
+   * Class and reason of an error that has an HTTP status of its own; null when its code says all.
+   */
+  static @Nullable ErrorKind ofStatus(int httpStatus) {
+    return switch (httpStatus) {
+      case 401 -> new ErrorKind("Unauthenticated", "request.unauthenticated");
+      case 403 -> new ErrorKind("PermissionDenied", "request.permission_denied");
+      case 404 -> new ErrorKind("NotFound", "request.not_found");
+      case 409 -> new ErrorKind("Conflict", "request.conflict");
+      case 413 -> new ErrorKind("PayloadTooLarge", "request.payload_too_large");
+      case 415 -> new ErrorKind("UnsupportedMedia", "request.unsupported_media");
+      case 429 -> new ErrorKind("RateLimited", "request.rate_limited");
+      case 501 -> new ErrorKind("NotImplemented", "runtime.not_implemented");
+      case 502 -> new ErrorKind("BackendProtocol", "backend.protocol");
+      default -> null;
+    };
+  }
+
+  /** The code that 1.6.1 writes beside the class of an error with such a status. */
+  static ErrorCode codeOfStatus(int httpStatus) {
+    return switch (httpStatus) {
+      case 413, 415 -> ErrorCode.INVALID_ARGUMENT;
+      case 429 -> ErrorCode.RESOURCE_EXHAUSTED;
+      default -> ErrorCode.UNKNOWN;
+    };
+  }
+
+  /**
+   * The status that a class stands for; 0 for one that is not known, or says no more than a code.
+   */
+  static int statusOf(@Nullable String errorClass) {
+    return switch (errorClass) {
+      case "Unauthenticated" -> 401;
+      case "PermissionDenied" -> 403;
+      case "NotFound" -> 404;
+      case "Conflict" -> 409;
+      case "PayloadTooLarge" -> 413;
+      case "UnsupportedMedia" -> 415;
+      case "RateLimited" -> 429;
+      case "NotImplemented" -> 501;
+      case "BackendProtocol" -> 502;
+      case null, default -> 0;
+    };
+  }
+
+  /** What a client is told of its own fault when the worker has no words for it; Dynamo's. */
+  static String phrase(int httpStatus) {
+    return switch (httpStatus) {
+      case 401 -> "Authentication required";
+      case 403 -> "Permission denied";
+      case 404 -> "Resource not found";
+      case 409 -> "Request conflict";
+      case 413 -> "Request payload too large";
+      case 415 -> "Unsupported media type";
+      case 429 -> "Rate limit exceeded";
+      default -> "Invalid request";
+    };
+  }
 }

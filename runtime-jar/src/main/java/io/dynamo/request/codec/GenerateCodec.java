@@ -1,5 +1,6 @@
 package io.dynamo.request.codec;
 
+import io.dynamo.inference.Annotation;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.net.PayloadFormat;
@@ -8,12 +9,17 @@ import io.dynamo.request.ItemEncoder;
 import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import java.nio.ByteBuffer;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Generation in Dynamo's words: {@code PreprocessedRequest} out, {@code LLMEngineOutput} back,
  * field for field in the order of 1.6.1. Stateless.
  */
 public final class GenerateCodec implements MessageCodec<GenerateRequest, EngineOutput> {
+  /** Events by which Dynamo's own processes tell each other figures. */
+  private static final Set<String> INTERNAL_EVENTS = Set.of("llm_metrics", "payload_usage");
+
   @Override
   public ItemForm itemForm() {
     return ItemForm.ANNOTATED;
@@ -37,6 +43,11 @@ public final class GenerateCodec implements MessageCodec<GenerateRequest, Engine
   @Override
   public EngineOutput decodeItem(ByteBuffer body, PayloadFormat format) {
     return WireReader.read("item", body, format, EngineOutputShape::read);
+  }
+
+  @Override
+  public @Nullable EngineOutput annotation(Annotation annotation) {
+    return INTERNAL_EVENTS.contains(annotation.event()) ? null : EngineOutput.annotated(annotation);
   }
 
   @Override

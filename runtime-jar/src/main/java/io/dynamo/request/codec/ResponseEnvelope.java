@@ -1,6 +1,7 @@
 package io.dynamo.request.codec;
 
 import io.dynamo.error.ErrorCode;
+import io.dynamo.inference.Annotation;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.ItemForm;
 import java.io.IOException;
@@ -18,9 +19,14 @@ import org.jspecify.annotations.Nullable;
  * @param error what went wrong instead of an item
  * @param complete whether nothing follows
  * @param annotated whether there was an outer {@code data}, though it may hold notes only
+ * @param annotation what came with the name of an event in place of an item
  */
 public record ResponseEnvelope(
-    @Nullable ByteBuffer item, @Nullable DynamoError error, boolean complete, boolean annotated) {
+    @Nullable ByteBuffer item,
+    @Nullable DynamoError error,
+    boolean complete,
+    boolean annotated,
+    @Nullable Annotation annotation) {
   private static final Keys FIELDS = new Keys("data", "complete_final");
   private static final Keys ANNOTATED = new Keys("data", "id", "event", "comment", "error");
 
@@ -98,7 +104,7 @@ public record ResponseEnvelope(
   public static ResponseEnvelope read(ByteBuffer body, ItemForm form, PayloadFormat format) {
     var item = body.duplicate();
     return narrowToItem(item, form, format)
-        ? new ResponseEnvelope(item, null, false, true)
+        ? new ResponseEnvelope(item, null, false, true, null)
         : WireReader.read("response frame", body, format, in -> read(in, form, body));
   }
 
@@ -156,7 +162,8 @@ public record ResponseEnvelope(
     if (!hasComplete) {
       throw new IOException("complete_final is missing");
     }
-    return new ResponseEnvelope(item.bytes, item.failure(), complete, item.present);
+    return new ResponseEnvelope(
+        item.bytes, item.failure(), complete, item.present, item.annotation());
   }
 
   /** The value of {@code data} as it is being read. */
@@ -203,6 +210,10 @@ public record ResponseEnvelope(
       return body.duplicate()
           .position(body.position() + from)
           .limit(body.position() + in.endOfSkipped());
+    }
+
+    @Nullable Annotation annotation() {
+      return event == null || bytes != null ? null : new Annotation(event, comments);
     }
 
     @Nullable DynamoError failure() {

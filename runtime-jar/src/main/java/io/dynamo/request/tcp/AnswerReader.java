@@ -3,12 +3,14 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.Annotation;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.ItemDecoder;
 import io.dynamo.request.ItemForm;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.codec.ResponseEnvelope;
 import io.netty.buffer.ByteBuf;
+import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
@@ -23,6 +25,10 @@ final class AnswerReader<R> {
   /** A longer frame has an array of its own. */
   private static final int MOST_BYTES = 8 * 1024;
 
+  private static final System.Logger LOG = System.getLogger(AnswerReader.class.getName());
+  private static final long MOST_ANNOTATION_CHARS = 64 * 1024;
+
+  private final MessageCodec<?, R> codec;
   private final ItemForm form;
   private final PayloadFormat format;
   private final ItemDecoder<R> decoder;
@@ -40,6 +46,7 @@ final class AnswerReader<R> {
       PayloadFormat format,
       ItemStream<R> items,
       Consumer<DynamoException> failed) {
+    this.codec = codec;
     this.form = codec.itemForm();
     this.format = format;
     this.decoder = codec.decoder(format);
@@ -93,10 +100,26 @@ final class AnswerReader<R> {
     if (item != null) {
       return items.offer(decoder.decode(item));
     }
+    if (envelope.annotation() != null) {
+      return annotated(envelope.annotation());
+    }
     if (!endMarked && !envelope.annotated()) {
       throw new InvalidRequestException("a frame has no data and is no end mark");
     }
     return true;
+  }
+
+  private boolean annotated(Annotation annotation) {
+    if (annotation.length() > MOST_ANNOTATION_CHARS) {
+      LOG.log(
+          Level.DEBUG,
+          "an annotation of {0} characters exceeds {1} and is dropped",
+          annotation.length(),
+          MOST_ANNOTATION_CHARS);
+      return true;
+    }
+    var item = codec.annotation(annotation);
+    return item == null || items.offer(item);
   }
 
   private void checkOpen() {

@@ -8,8 +8,10 @@ import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.error.Invalid;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
+import io.dynamo.error.RateLimitedException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
@@ -21,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The errors that workers of 1.6.1 were seen to send, and what ours send: class and reason. */
 class ErrorTableTest {
@@ -41,6 +44,7 @@ class ErrorTableTest {
   private static Class<? extends DynamoException> type(String name) {
     return switch (name) {
       case "invalid" -> InvalidRequestException.class;
+      case "limited" -> RateLimitedException.class;
       case "overloaded" -> OverloadedException.class;
       case "cancelled" -> CancelledException.class;
       case "lost" -> WorkerLostException.class;
@@ -50,33 +54,84 @@ class ErrorTableTest {
 
   @ParameterizedTest
   @CsvSource({
-    "100, failed",
-    "200, failed",
-    "302, failed",
-    "400, invalid",
-    "401, invalid",
-    "403, invalid",
-    "404, invalid",
-    "408, lost",
-    "409, invalid",
-    "413, invalid",
-    "415, invalid",
-    "422, invalid",
-    "429, overloaded",
-    "451, invalid",
-    "499, cancelled",
-    "500, failed",
-    "501, failed",
-    "502, failed",
-    "503, failed",
-    "504, lost",
-    "507, failed",
-    "529, overloaded",
-    "599, failed"
+    "100, failed, 500",
+    "200, failed, 500",
+    "302, failed, 500",
+    "400, invalid, 400",
+    "401, invalid, 401",
+    "403, invalid, 403",
+    "404, invalid, 404",
+    "408, lost, 408",
+    "409, invalid, 409",
+    "413, invalid, 413",
+    "415, invalid, 415",
+    "422, invalid, 400",
+    "429, limited, 429",
+    "451, invalid, 400",
+    "499, cancelled, 499",
+    "500, failed, 500",
+    "501, failed, 501",
+    "502, failed, 502",
+    "503, failed, 503",
+    "504, lost, 504",
+    "507, failed, 500",
+    "529, overloaded, 529",
+    "599, failed, 500"
   })
-  void anErrorOfAnHttpStatusMeansTheSameHere(String status, String meaning) throws Exception {
-    assertThat(read(captured("http-status").get(status)).toException())
-        .isExactlyInstanceOf(type(meaning));
+  void anErrorOfAnHttpStatusMeansTheSameHere(String status, String meaning, int answered)
+      throws Exception {
+    var failure = read(captured("http-status").get(status)).toException();
+    assertThat(failure).isExactlyInstanceOf(type(meaning));
+    assertThat(failure.httpStatus()).isEqualTo(answered);
+    if (failure instanceof Invalid || failure instanceof RateLimitedException) {
+      assertThat(failure).as("the worker's own words").hasMessage("m" + status);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "400, 'Invalid request', {}",
+    "400, 'Invalid request', ValueError: secret",
+    "400, 'Invalid request', '{\"message\":\"\",\"code\":400}'",
+    "400, 'Invalid request', '{\"message\":\"secret\",\"code\":500}'",
+    "400, 'Invalid request', '{\"message\":\"secret\"'",
+    "404, nothing there, '{\"message\":\"nothing there\",\"code\":404}'",
+    "429, slow down, '{\"code\":429,\"message\":\"slow down\",\"more\":[1]}'"
+  })
+  void aWorkerBefore16StatesItsStatusInTheMessage(int status, String told, String message)
+      throws Exception {
+    var error = JSON.createObjectNode().put("message", message);
+    error.putObject("error_type").put("Backend", "InvalidArgument");
+    assertThat(read(error).toException())
+        .hasMessage(told)
+        .extracting(DynamoException::httpStatus)
+        .isEqualTo(status);
+  }
+
+  @Test
+  void wordsForAClientAreBounded() {
+    var error = DynamoError.of(ErrorCode.INVALID_ARGUMENT, "m", "x".repeat(100_000));
+    assertThat(error.toException().getMessage()).hasSizeLessThan(5000);
+  }
+
+  /** What our workers write of a failure with a status, readers of 1.6.1 must know. */
+  @ParameterizedTest
+  @ValueSource(ints = {400, 401, 403, 404, 409, 413, 415, 429, 501, 502})
+  void ourErrorsKeepTheirStatusOnTheWire(int status) throws Exception {
+    DynamoException failure =
+        status == 429
+            ? new RateLimitedException("why")
+            : status > 500
+                ? new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, status, "why", null)
+                : new InvalidRequestException(ErrorCode.INVALID_ARGUMENT, status, "why");
+    var ours = DynamoError.of(failure);
+    assertThat(seen())
+        .contains(ours.code().wireName() + " " + ours.errorClass() + " " + ours.reason());
+    assertThat(ours.toException())
+        .isExactlyInstanceOf(failure.getClass())
+        .hasMessage("why")
+        .extracting(DynamoException::httpStatus)
+        .isEqualTo(status);
   }
 
   @ParameterizedTest

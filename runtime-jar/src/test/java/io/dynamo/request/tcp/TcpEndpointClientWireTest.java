@@ -10,6 +10,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;
+import io.dynamo.inference.Annotation;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.net.PayloadFormat;
@@ -26,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -364,14 +366,13 @@ class TcpEndpointClientWireTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"no map", "no item", "after the end mark", "empty"})
+  @ValueSource(strings = {"no map", "no item", "after the end mark"})
   void anItemThatIsNoneFailsTheCall(String kind) throws Exception {
     var body = Golden.bodies("chat-stream.w2f.bin").getFirst();
     byte[] sent =
         switch (kind) {
           case "no map" -> RawPeer.frame("", new byte[] {(byte) 0xc1, 1, 2});
           case "no item" -> RawPeer.frame("", Arrays.copyOf(body, body.length - 20));
-          case "empty" -> RawPeer.frame("", NOTHING);
           default -> {
             var both = new ByteArrayOutputStream();
             both.writeBytes(RawPeer.frame("", Captured.END_MARK));
@@ -386,6 +387,59 @@ class TcpEndpointClientWireTest {
       assertThat(caller.awaitFailure()).isInstanceOf(EngineFailedException.class);
       assertThat(called.stream.readFrame().header()).asString().isEqualTo("\"kill\"");
       called.stream.awaitGone();
+    }
+  }
+
+  @Test
+  void anEmptyFrameIsIgnored() throws Exception {
+    var caller = call();
+    var frames = Golden.bodies("chat-stream.w2f.bin");
+    try (var called = new Called(ACCEPTED)) {
+      called.handshakeAndPrologue();
+      for (var body : frames) {
+        called.stream.write(RawPeer.frame("", NOTHING));
+        called.stream.write(RawPeer.frame("", body));
+      }
+      called.stream.write(RawPeer.frame("", NOTHING));
+      called.stream.write(RawPeer.frame("\"sentinel\"", NOTHING));
+      assertThat(caller.awaitCompletion()).hasSize(frames.size() - 1);
+    }
+  }
+
+  private static byte[] json(String frame) {
+    return RawPeer.frame("", frame.getBytes(StandardCharsets.UTF_8));
+  }
+
+  @Test
+  void anItemOfAnEventAndCommentsIsPassedOnInItsPlace() throws Exception {
+    var caller = call(PayloadFormat.JSON, new Cancellation());
+    try (var called = new Called(ACCEPTED)) {
+      called.handshakeAndPrologue();
+      called.stream.write(
+          json(
+              "{\"data\":{\"event\":\"note\",\"comment\":[\"a\",\"b\"]},\"complete_final\":false}"));
+      called.stream.write(
+          json(
+              "{\"data\":{\"data\":{\"token_ids\":[7]},\"event\":\"beside data\"},\"complete_final\":false}"));
+      for (var dropped :
+          new String[] {
+            "{\"event\":\"llm_metrics\",\"comment\":[\"1\"]}",
+            "{\"event\":\"payload_usage\"}",
+            "{\"comment\":[\"without an event\"]}",
+            "{\"event\":\"long\",\"comment\":[\"" + "x".repeat(70_000) + "\"]}"
+          }) {
+        called.stream.write(json("{\"data\":" + dropped + ",\"complete_final\":false}"));
+      }
+      called.stream.write(json("{\"data\":{\"event\":\"done\"},\"complete_final\":false}"));
+      called.stream.write(json("{\"complete_final\":true}"));
+      called.stream.write(RawPeer.frame("\"sentinel\"", NOTHING));
+      var items = caller.awaitCompletion();
+      assertThat(items).hasSize(3);
+      assertThat(items.get(0).annotation()).isEqualTo(new Annotation("note", List.of("a", "b")));
+      assertThat(items.get(0).tokenIds()).isEmpty();
+      assertThat(items.get(1).annotation()).isNull();
+      assertThat(items.get(1).tokenIds()).containsExactly(7);
+      assertThat(items.get(2).annotation()).isEqualTo(new Annotation("done", List.of()));
     }
   }
 

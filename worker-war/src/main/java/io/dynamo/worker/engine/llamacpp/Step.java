@@ -4,6 +4,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.RateLimitedException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.Logprobs.Top;
 import io.dynamo.json.Json;
@@ -147,7 +148,10 @@ record Step(
     var message = failure.members().get("message");
     var text = "llama.cpp's server answers %d: %s".formatted(code, message);
     return switch (code) {
-      case 400, 413, 422 -> new InvalidRequestException(text);
+      case 400, 422 -> new InvalidRequestException(text);
+      case 413 -> new InvalidRequestException(ErrorCode.INVALID_ARGUMENT, 413, text);
+      case 429 -> new RateLimitedException(text);
+      case 501 -> new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, 501, text, null);
       case 503 -> new WorkerLostException(ErrorCode.BACKEND_CANNOT_CONNECT, text);
       default -> new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, text, null);
     };
