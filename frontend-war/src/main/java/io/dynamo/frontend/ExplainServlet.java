@@ -4,7 +4,6 @@ import io.dynamo.json.Json;
 import io.dynamo.router.RouteExplanations;
 import jakarta.inject.Inject;
 import jakarta.servlet.annotation.WebServlet;
-import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -17,8 +16,10 @@ import org.jspecify.annotations.Nullable;
  * GET /router/explain?limit=20}. Callers of other machines see it only where {@code
  * dynamo.router.explain-remote} says so.
  */
-@WebServlet({"/router/explain", "/router/explain/*"})
-public class ExplainServlet extends HttpServlet {
+@WebServlet(
+    urlPatterns = {"/router/explain", "/router/explain/*"},
+    asyncSupported = true)
+public class ExplainServlet extends OffPoolServlet {
   private static final long serialVersionUID = 1L;
   private static final int STANDARD_LIMIT = 20;
   private static final int MAX_LIMIT = 1000;
@@ -36,7 +37,7 @@ public class ExplainServlet extends HttpServlet {
   }
 
   @Override
-  protected void service(HttpServletRequest request, HttpServletResponse response)
+  protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     if (!explanations.remote() && !isLocal(request)) {
       // As if there were nothing: who must not see it need not know.

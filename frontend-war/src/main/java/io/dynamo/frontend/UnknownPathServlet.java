@@ -1,7 +1,6 @@
 package io.dynamo.frontend;
 
 import jakarta.servlet.annotation.WebServlet;
-import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
@@ -11,9 +10,11 @@ import java.io.IOException;
  * /metrics}, {@code /health}, {@code /openapi}, {@code /worker}): a longer context root wins.
  */
 @WebServlet(urlPatterns = "/", asyncSupported = true)
-public class UnknownPathServlet extends HttpServlet {
+public class UnknownPathServlet extends OffPoolServlet {
+  private static final long serialVersionUID = 1L;
+
   @Override
-  protected void service(HttpServletRequest request, HttpServletResponse response)
+  protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     EdgeFilter.answer(
         response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));

@@ -96,7 +96,7 @@ class ExplainServletTest {
             Map.of("getMethod", method, "getRemoteAddr", from, "getRequestURI", "/router/explain"),
             path,
             limit);
-    new ExplainServlet(new Kept(remote)).service(request, response());
+    new ExplainServlet(new Kept(remote)).answer(request, response());
     return new ObjectMapper().readTree(body.toByteArray());
   }
 

@@ -88,7 +88,7 @@ final class FrontendKeys {
           SIZE,
           "64MiB",
           sizeBetween(0, "0", 1 << 30, "1GiB"),
-          "memory for the token ids of parts of prompts, all models together; 0 encodes every prompt whole");
+          "memory for the token ids of parts of prompts, all models together, at most a sixteenth of the heap; 0 encodes every prompt whole");
   static final SettingKey<Boolean> REQUEST_LOG =
       KEYS.key(
           "dynamo.frontend.request-log",

@@ -130,7 +130,7 @@ final class TcpKeys {
           SIZE,
           "256MiB",
           sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
-          "requests that wait to be written, to all workers together; more are refused");
+          "requests that wait to be written, to all workers together, at most a sixteenth of the heap; more are refused");
   static final SettingKey<Integer> MAX_CONNECTIONS =
       KEYS.key(
           "dynamo.request.tcp.max-connections",

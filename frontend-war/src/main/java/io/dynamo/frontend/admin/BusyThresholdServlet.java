@@ -1,8 +1,14 @@
 package io.dynamo.frontend.admin;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.OffPoolServlet;
+import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.Body;
+import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
@@ -10,10 +16,10 @@ import io.dynamo.router.BusyControl;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.inject.Inject;
 import jakarta.servlet.annotation.WebServlet;
-import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -23,8 +29,8 @@ import org.jspecify.annotations.Nullable;
  * busy, {@code POST} tells of one or sets it. Models that the same workers serve share what is set.
  * Is not there when {@code dynamo.frontend.admin-api} says so.
  */
-@WebServlet("/busy_threshold")
-public class BusyThresholdServlet extends HttpServlet {
+@WebServlet(urlPatterns = "/busy_threshold", asyncSupported = true)
+public class BusyThresholdServlet extends OffPoolServlet {
   private static final long serialVersionUID = 1L;
   private static final int BODY_BYTES = 64 * 1024;
 
@@ -36,25 +42,38 @@ public class BusyThresholdServlet extends HttpServlet {
   @SuppressWarnings({"NullAway.Init", "serial"})
   private transient BusyControl workers;
 
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient BodyBudget bodies;
+
   private boolean enabled;
+  private Duration uploadTimeout = Duration.ZERO; // until it is configured
 
   /** For the container. */
   public BusyThresholdServlet() {}
 
   @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
-  BusyThresholdServlet(boolean enabled, ModelCatalog catalog, BusyControl workers) {
+  BusyThresholdServlet(
+      boolean enabled,
+      ModelCatalog catalog,
+      BusyControl workers,
+      BodyBudget bodies,
+      Duration uploadTimeout) {
     this.enabled = enabled;
+    this.bodies = bodies;
+    this.uploadTimeout = uploadTimeout;
     this.catalog = catalog;
     this.workers = workers;
   }
 
   @Inject
-  void configure(DynamoRuntime runtime) {
+  void configure(DynamoRuntime runtime, Admission admission) {
     enabled = runtime.settings().frontend().adminApi();
+    uploadTimeout = runtime.settings().frontend().uploadTimeout();
+    bodies = admission.bodies();
   }
 
   @Override
-  protected void service(HttpServletRequest request, HttpServletResponse response)
+  protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     if (!enabled) {
       EdgeFilter.answer(
@@ -79,20 +98,24 @@ public class BusyThresholdServlet extends HttpServlet {
     }
   }
 
-  private static JsonObject body(HttpServletRequest request) throws IOException {
+  private JsonObject body(HttpServletRequest request) throws IOException {
     var type = request.getContentType() == null ? "" : request.getContentType();
     var media = type.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
     if (!media.equals("application/json") && !media.matches("application/.+\\+json")) {
       throw new ThresholdChange.RefusedException(
           415, "Expected request with `Content-Type: application/json`");
     }
-    var body = request.getInputStream().readNBytes(BODY_BYTES + 1);
-    if (body.length > BODY_BYTES) {
-      throw new ThresholdChange.RefusedException(
-          413, "a body of more than " + BODY_BYTES + " bytes; one threshold needs less");
-    }
-    try {
-      return Json.readObject(body);
+    try (var share = bodies.open()) {
+      var body =
+          Body.read(
+              request.getInputStream(),
+              request.getContentLengthLong(),
+              new Body.Bounds(BODY_BYTES, "/busy_threshold", uploadTimeout),
+              Deadline.after(uploadTimeout),
+              share);
+      return Json.readObject(body.drain());
+    } catch (ApiException e) {
+      throw new ThresholdChange.RefusedException(e.error().status(), e.error().message());
     } catch (IllegalArgumentException e) {
       throw new ThresholdChange.RefusedException(
           400,

@@ -43,7 +43,12 @@ public final class Admission {
    */
   public Admission(
       int limit, FrontendAdmission perModel, Predicate<WorkerSet> allBusy, Metrics metrics) {
-    this(limit, perModel, BodyBudget.ofHeap(), allBusy, metrics);
+    this(
+        limit,
+        perModel,
+        new BodyBudget(BodyBudget.Limits.ofHeap(Runtime.getRuntime().maxMemory(), limit)),
+        allBusy,
+        metrics);
   }
 
   /**

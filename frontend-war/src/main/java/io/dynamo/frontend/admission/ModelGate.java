@@ -89,31 +89,52 @@ final class ModelGate {
   /**
    * Takes a place, at once or after a wait.
    *
+   * @param share what the request holds: while it waits, among those that wait
    * @throws ApiException with 429 and {@code Retry-After} when there is no room; with 503 when the
    *     gate is closed
    * @throws DeadlineExceededException when the deadline passes first
    * @throws CancelledException when the cancellation is raised to kill first
    */
-  Place enter(Urgency urgency, Deadline deadline, Cancellation cancellation)
+  Place enter(Urgency urgency, BodyBudget.Share share, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
-    Waiter waiter;
     lock.lock();
     try {
-      if (closed) {
-        throw new ApiException(ApiError.unavailable("Service is not ready", null));
+      if (hasRoom()) {
+        return take();
       }
-      if (inside < bounds.running()) {
-        inside++;
-        if (inside == bounds.running()) {
-          pace.full(nanoClock.getAsLong());
-        }
-        return new Place();
-      }
-      waiter = queue(urgency);
     } finally {
       lock.unlock();
     }
-    return await(waiter, deadline, cancellation);
+    try (var _ = share.park(model)) {
+      Waiter waiter;
+      lock.lock();
+      try {
+        if (hasRoom()) { // since a moment ago
+          return take();
+        }
+        waiter = queue(urgency);
+      } finally {
+        lock.unlock();
+      }
+      return await(waiter, deadline, cancellation);
+    }
+  }
+
+  /** Called with the lock. */
+  private boolean hasRoom() {
+    if (closed) {
+      throw new ApiException(ApiError.unavailable("Service is not ready", null));
+    }
+    return inside < bounds.running();
+  }
+
+  /** Called with the lock. */
+  private Place take() {
+    inside++;
+    if (inside == bounds.running()) {
+      pace.full(nanoClock.getAsLong());
+    }
+    return new Place();
   }
 
   /** Called with the lock. */

@@ -67,14 +67,20 @@ public final class RequestAccount {
    * for it yet.
    *
    * @param workers of its model, the one that it was said to be {@link #serving}
+   * @param share what it holds; held among those that wait, while it waits
    * @throws ApiException with {@code Retry-After} when there is no room for it
    * @throws DynamoException when its deadline passes or its client leaves before its turn
    */
   public void enter(
-      WorkerSet workers, Urgency urgency, Deadline deadline, Cancellation cancellation)
+      WorkerSet workers,
+      Urgency urgency,
+      BodyBudget.Share share,
+      Deadline deadline,
+      Cancellation cancellation)
       throws InterruptedException {
     var known = Objects.requireNonNull(meters, "a request enters the model that it is serving");
-    var taken = admission.gate(known.model.value(), workers).enter(urgency, deadline, cancellation);
+    var gate = admission.gate(known.model.value(), workers);
+    var taken = gate.enter(urgency, share, deadline, cancellation);
     place = taken;
     if (over.get()) {
       taken.close(); // ended while it waited: nobody else will

@@ -2,21 +2,22 @@ package io.dynamo.frontend.health;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.OffPoolServlet;
 import jakarta.servlet.annotation.WebServlet;
-import jakarta.servlet.http.HttpServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /** Dynamo's {@code GET /live}. */
-@WebServlet("/live")
-public class LiveServlet extends HttpServlet {
+@WebServlet(urlPatterns = "/live", asyncSupported = true)
+public class LiveServlet extends OffPoolServlet {
+  private static final long serialVersionUID = 1L;
   private static final byte[] BODY =
       "{\"status\":\"live\",\"message\":\"Service is live\"}".getBytes(StandardCharsets.US_ASCII);
 
   @Override
-  protected void service(HttpServletRequest request, HttpServletResponse response)
+  protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     switch (request.getMethod()) {
       case "GET", "HEAD" -> {

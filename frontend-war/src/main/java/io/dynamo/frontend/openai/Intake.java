@@ -6,7 +6,9 @@ import io.dynamo.config.FrontendSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.admission.Body;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
@@ -15,6 +17,7 @@ import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,7 +25,12 @@ import org.jspecify.annotations.Nullable;
  * turn and tokenises. Safe for concurrent use; its callers block.
  */
 final class Intake {
-  /** A request that has come, and all who follow it on its way. */
+  /**
+   * A request that has come, and all who follow it on its way.
+   *
+   * @param share of the memory for request bodies; what it holds at the end is what the running
+   *     request keeps
+   */
   record Arrival(
       Api api,
       HttpCall call,
@@ -30,25 +38,20 @@ final class Intake {
       Deadline deadline,
       Cancellation cancellation,
       RequestAccount account,
+      BodyBudget.Share share,
       RequestWatch watch) {}
 
   private final FrontendSettings settings;
   private final EdgeRules rules;
   private final ModelCatalog catalog;
   private final Preprocessor preprocessor;
-  private final BodyBudget bodies;
 
   Intake(
-      FrontendSettings settings,
-      EdgeRules rules,
-      ModelCatalog catalog,
-      Preprocessor preprocessor,
-      BodyBudget bodies) {
+      FrontendSettings settings, EdgeRules rules, ModelCatalog catalog, Preprocessor preprocessor) {
     this.settings = settings;
     this.rules = rules;
     this.catalog = catalog;
     this.preprocessor = preprocessor;
-    this.bodies = bodies;
   }
 
   /**
@@ -59,30 +62,31 @@ final class Intake {
    */
   Asked take(Arrival arrival) throws InterruptedException {
     var call = arrival.call;
-    try (var share = bodies.open()) {
-      var bytes =
-          JsonBody.read(
-              call.body(),
-              call.contentBytes(),
-              settings.bodyLimitBytes(),
-              arrival.deadline,
-              settings.uploadTimeout(),
-              share);
-      var watch = arrival.watch;
-      try (var stage = watch.stages().begin(Stage.PREPROCESS, arrival.id, watch.context())) {
-        return prepared(arrival, bytes, stage.span().context());
-      }
+    var body =
+        Body.read(
+            call.body(),
+            call.contentBytes(),
+            new Body.Bounds(
+                settings.bodyLimitBytes(), "dynamo.frontend.body-limit", settings.uploadTimeout()),
+            arrival.deadline,
+            arrival.share);
+    var watch = arrival.watch;
+    try (var stage = watch.stages().begin(Stage.PREPROCESS, arrival.id, watch.context())) {
+      return prepared(arrival, body, stage.span().context());
     }
   }
 
   /**
    * @param span under which the work is seen
    */
-  private Asked prepared(Arrival arrival, byte[] bytes, @Nullable TraceContext span)
+  private Asked prepared(Arrival arrival, Body arrived, @Nullable TraceContext span)
       throws InterruptedException {
     var api = arrival.api;
     var headers = arrival.call.headers();
-    var body = rules.applyTo(JsonBody.parse(bytes), api);
+    var cost = arrived.jsonCost();
+    arrival.share.work(cost.workBytes());
+    var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
+    arrival.share.work(cost.keptBytes());
     var metadata = rules.metadata(headers);
     var name = JsonBody.model(body);
     var found = found(arrival, name, JsonBody.asksForStream(body));
@@ -97,6 +101,7 @@ final class Intake {
     arrival.account.enter(
         found.workers(),
         wanted.fields().nvext().routing().urgency(),
+        arrival.share,
         arrival.deadline,
         arrival.cancellation);
     var context =
@@ -106,12 +111,17 @@ final class Intake {
             arrival.watch.forwarded(CallHeaders.forwarded(headers)),
             arrival.deadline,
             arrival.cancellation);
-    var text = new WatchedText(found.text(), arrival.watch.stages(), arrival.id, span);
+    arrival.share.work(cost.workBytes());
+    var text =
+        new BoundedText(
+            new WatchedText(found.text(), arrival.watch.stages(), arrival.id, span),
+            TokenBudget.of(found.card()),
+            api.promptField());
     var prompts =
         preprocessor.run(
             text,
             it -> wanted.prepare(it, rules.hidesTools(found.card())),
-            arrival.call.contentBytes(),
+            arrived.length(),
             arrival.deadline,
             arrival.cancellation);
     int tokens = 0;
@@ -119,8 +129,28 @@ final class Intake {
       Generations.check(wanted.fields(), found, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
+    arrival.share.work(runningBytes(cost, wanted, prompts, tokens));
     arrival.account.prompts(tokens);
     return new Asked(found, wanted, prompts, AgentContext.of(headers, wanted.trigger()), context);
+  }
+
+  /**
+   * What a request holds while it runs: tokens, and of its body all but the text of the prompts;
+   * that too where the answer has it.
+   */
+  private static long runningBytes(
+      JsonCost cost, Api.Wanted wanted, List<PreparedPrompt> prompts, long tokens) {
+    long chars = 0;
+    for (var prompt : prompts) {
+      chars += prompt.text() == null ? 0 : prompt.text().length();
+    }
+    long kept = Integer.BYTES * tokens;
+    if (wanted.fields().nvext().annotations().isEmpty()) {
+      kept += Math.max(0, cost.keptBytes() - chars);
+    } else {
+      kept += cost.keptBytes() + 2 * chars;
+    }
+    return wanted.echo() ? kept + 2 * chars * wanted.texts() : kept;
   }
 
   /**

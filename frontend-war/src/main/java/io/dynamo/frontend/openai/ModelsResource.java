@@ -1,18 +1,30 @@
 package io.dynamo.frontend.openai;
 
+import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ModelList;
+import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
+import jakarta.servlet.http.HttpServletRequest;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
+import jakarta.ws.rs.Produces;
+import jakarta.ws.rs.container.AsyncResponse;
+import jakarta.ws.rs.container.Suspended;
+import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
-import jakarta.ws.rs.core.Response;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 
 /**
@@ -22,37 +34,71 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 @Path("models")
 @ApplicationScoped
 public class ModelsResource {
+  private static final System.Logger LOG = System.getLogger(ModelsResource.class.getName());
   private static final String READY = "/ready";
 
   @Inject private ModelCatalog catalog;
   @Inject private Admission admission;
   @Inject private EdgeRules rules;
+  @Inject private DynamoRuntime runtime;
+  @Inject private FailureMeters failures;
 
   @GET
+  @Produces(MediaType.APPLICATION_JSON)
   @Operation(summary = "Lists the models that can be asked now")
-  public Response list() {
-    checkOpen();
-    return json(new ModelList(catalog.models().stream().map(this::entry).toList()).body());
+  public void list(@Suspended AsyncResponse response, @Context HttpServletRequest request) {
+    answer(
+        response,
+        request,
+        () -> new ModelList(catalog.models().stream().map(this::entry).toList()).body());
   }
 
   @GET
   @Path("{id: .+}")
+  @Produces(MediaType.APPLICATION_JSON)
   @Operation(summary = "Describes one model")
-  public Response get(@PathParam("id") String id) {
-    checkOpen();
+  public void get(
+      @PathParam("id") String id,
+      @Suspended AsyncResponse response,
+      @Context HttpServletRequest request) {
+    answer(response, request, () -> described(id));
+  }
+
+  private byte[] described(String id) {
     var model = catalog.find(id);
     if (model.isEmpty() && !catalog.isKnown(id) && id.endsWith(READY)) {
       var base = id.substring(0, id.length() - READY.length());
       var readiness = catalog.readiness(base);
       if (readiness.isPresent()) {
-        return json(ReadinessText.body(base, readiness.get()));
+        return ReadinessText.body(base, readiness.get());
       }
     }
     if (model.isEmpty()) {
       throw new ApiException(
           catalog.isKnown(id) ? TextService.notReady(id) : ApiError.modelNotFound(id));
     }
-    return json(entry(model.get()).body());
+    return entry(model.get()).body();
+  }
+
+  /** Answers on a virtual thread: a client that does not read must hold none of the pool. */
+  private void answer(AsyncResponse response, HttpServletRequest request, Supplier<byte[]> body) {
+    response.setTimeout(0, TimeUnit.MILLISECONDS);
+    request.setAttribute(EdgeFilter.ACCOUNTED, true);
+    runtime
+        .blocking()
+        .execute(
+            () -> {
+              var answer = TextCalls.answer(response);
+              try {
+                checkOpen();
+                answer.json(body.get());
+              } catch (ApiException e) {
+                failures.count(e.error());
+                answer.error(e.error());
+              } catch (UncheckedIOException e) {
+                LOG.log(Level.DEBUG, "a list of models could not be written", FailureShape.of(e));
+              }
+            });
   }
 
   private void checkOpen() {
@@ -68,9 +114,5 @@ public class ModelsResource {
         model.createdAtSeconds(),
         window == null ? model.card().contextLength() : window,
         rules.maxOutputTokens());
-  }
-
-  private static Response json(byte[] body) {
-    return Response.ok(body, MediaType.APPLICATION_JSON_TYPE).build();
   }
 }

@@ -50,7 +50,7 @@ public final class Preprocessor implements AutoCloseable {
    * Runs {@code work} on the text of {@code model} and waits for what it gives. Nothing is
    * tokenised any more once the caller has given up.
    *
-   * @param bytes of the request that the prompts came in; negative when unknown
+   * @param bytes of the request that the prompts came in
    * @throws DynamoException the work's own refusal, {@link CancelledException}, {@link
    *     DeadlineExceededException}, or {@link OverloadedException}
    */
@@ -61,7 +61,7 @@ public final class Preprocessor implements AutoCloseable {
       Deadline deadline,
       Cancellation cancellation)
       throws InterruptedException {
-    if (bytes >= 0 && bytes <= SHORT) {
+    if (bytes <= SHORT) {
       if (Thread.interrupted()) {
         throw new InterruptedException();
       }
@@ -111,11 +111,16 @@ public final class Preprocessor implements AutoCloseable {
     }
 
     @Override
-    public int[] encode(String text) {
+    public int[] encode(String text, int maxTokens) {
       if (result.isDone()) {
         throw new CancelledException("nobody waits for the prompt any more");
       }
-      return model.encode(text);
+      return model.encode(text, maxTokens);
+    }
+
+    @Override
+    public int maxTokenChars() {
+      return model.maxTokenChars();
     }
 
     @Override

@@ -38,7 +38,7 @@ final class TextCalls {
             end(request.getRemoteAddr(), request.getRemotePort()),
             request.getInputStream());
     try {
-      service.serve(api, call, new JaxRsAnswer(response));
+      service.serve(api, call, answer(response));
     } catch (ApiException e) {
       response.resume(ErrorMapper.response(e.error()));
     }
@@ -71,6 +71,11 @@ final class TextCalls {
       throw new UncheckedIOException(
           new IOException("the container takes no answer for this request any more"));
     }
+  }
+
+  /** Answers through {@code response}, on the thread that gives the answer. */
+  static Answer answer(AsyncResponse response) {
+    return new JaxRsAnswer(response);
   }
 
   /** Resumes on the thread that serves the request; the container writes on it too. */

@@ -12,6 +12,7 @@ import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
@@ -81,7 +82,7 @@ public final class TextService {
       WorkerGauges workers) {
     this.settings = settings;
     this.rules = rules;
-    this.intake = new Intake(settings, rules, catalog, preprocessor, admission.bodies());
+    this.intake = new Intake(settings, rules, catalog, preprocessor);
     this.dispatcher = dispatcher;
     this.texts = texts;
     this.admission = admission;
@@ -153,6 +154,7 @@ public final class TextService {
     private final Cancellation cancellation = new Cancellation();
     private final Deadline deadline = Deadline.after(settings.requestTimeout());
     private final ClientConnection client;
+    private final BodyBudget.Share share = admission.bodies().open();
     private final long receivedMillis = clockwork.clock.millis();
     private final long receivedNanos = System.nanoTime();
     private boolean answered;
@@ -215,6 +217,7 @@ public final class TextService {
      * Counts the request. One that was fully answered is a success, whatever its client did next.
      */
     void end(@Nullable ApiError outcome) {
+      share.close();
       var error = outcome;
       if (outcome != null && (client.loss() != ClientConnection.Loss.NONE || writeFailed)) {
         account.disconnected();
@@ -246,7 +249,8 @@ public final class TextService {
      */
     private @Nullable Begun begin() throws InterruptedException {
       var asked =
-          intake.take(new Intake.Arrival(api, call, id, deadline, cancellation, account, watch));
+          intake.take(
+              new Intake.Arrival(api, call, id, deadline, cancellation, account, share, watch));
       var shape =
           asked
               .wanted()

@@ -28,6 +28,21 @@ record TokenBudget(int limit, boolean rejectsPrompt, boolean rejectsTotal) {
   }
 
   /**
+   * The most tokens that a prompt may have and still be told how many it has; beyond, nobody counts
+   * on. {@link Integer#MAX_VALUE} where prompts of any length go to the worker.
+   */
+  int countedTokens() {
+    return limit > 0 && rejectsPrompt
+        ? (int) Math.min(Integer.MAX_VALUE, 2L * limit)
+        : Integer.MAX_VALUE;
+  }
+
+  /** Refuses a prompt of {@code least} tokens or more, which is more than is counted. */
+  ApiException tooLong(long least, String field) {
+    return refuse("the prompt has %d or more".formatted(least), least + 1, field);
+  }
+
+  /**
    * Refuses what does not fit.
    *
    * @param answer tokens at most, null when the client did not say

@@ -23,12 +23,17 @@ record WatchedText(ModelText model, Stages stages, String requestId, @Nullable T
   }
 
   @Override
-  public int[] encode(String text) {
+  public int[] encode(String text, int maxTokens) {
     try (var stage = stages.begin(Stage.TOKENIZE, requestId, parent)) {
-      var tokens = model.encode(text);
+      var tokens = model.encode(text, maxTokens);
       stage.span().put("dynamo.tokens", tokens.length);
       return tokens;
     }
+  }
+
+  @Override
+  public int maxTokenChars() {
+    return model.maxTokenChars();
   }
 
   @Override

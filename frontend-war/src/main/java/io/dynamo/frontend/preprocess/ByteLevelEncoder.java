@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
  * by {@link ByteLevelBpe}. Text that the tokenizer would normalise first goes to the library.
  */
 final class ByteLevelEncoder implements TextEncoder {
+  private static final int MAX_COMPOSED = 4;
+
   private final ByteLevelBpe bpe;
   private final AddedTokenTrie raw;
   private final AddedTokenTrie normalized;
@@ -63,7 +65,8 @@ final class ByteLevelEncoder implements TextEncoder {
           || SafeCuts.is(token, "lstrip")
           || SafeCuts.is(token, "rstrip")
           || !isComposed(content)
-          || !Arrays.equals(library.encode(content), new int[] {id.intValue()})) {
+          || !Arrays.equals(
+              library.encode(content, Integer.MAX_VALUE), new int[] {id.intValue()})) {
         return library;
       }
       addedIds.put(content, id.intValue());
@@ -87,14 +90,14 @@ final class ByteLevelEncoder implements TextEncoder {
   }
 
   @Override
-  public int[] encode(String text) {
+  public int[] encode(String text, int maxTokens) {
     if (closed) {
       throw new IllegalStateException("the tokenizer is closed");
     }
     if (composes && !isComposed(text)) {
-      return library.encode(text);
+      return library.encode(text, maxTokens);
     }
-    var ids = new TokenList(text.length() / 3);
+    var ids = new TokenList(text.length() / 3, maxTokens);
     for (int at = 0; at < text.length(); ) {
       int start = raw.first(text, at, text.length());
       betweenRaw(text, at, start, ids);
@@ -127,6 +130,12 @@ final class ByteLevelEncoder implements TextEncoder {
     }
     ids.add(id);
     return end;
+  }
+
+  /** Every byte is in a token. Composing makes one character of four at most. */
+  @Override
+  public int maxTokenChars(int longestToken) {
+    return composes ? MAX_COMPOSED * longestToken : longestToken;
   }
 
   @Override

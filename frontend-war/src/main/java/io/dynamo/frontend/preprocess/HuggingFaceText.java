@@ -30,6 +30,7 @@ public final class HuggingFaceText implements ModelText {
   private final Vocabulary vocabulary;
   private final @Nullable ChatTemplate template;
   private final int[] eosTokenIds;
+  private final int maxTokenChars;
 
   private HuggingFaceText(
       PromptEncoder encoder,
@@ -40,6 +41,7 @@ public final class HuggingFaceText implements ModelText {
     this.vocabulary = vocabulary;
     this.template = template;
     this.eosTokenIds = eosTokenIds;
+    this.maxTokenChars = Math.max(1, encoder.maxTokenChars(vocabulary.longestBytes()));
   }
 
   /**
@@ -112,8 +114,13 @@ public final class HuggingFaceText implements ModelText {
   }
 
   @Override
-  public int[] encode(String text) {
-    return encoder.encode(text);
+  public int[] encode(String text, int maxTokens) {
+    return encoder.encode(text, maxTokens);
+  }
+
+  @Override
+  public int maxTokenChars() {
+    return maxTokenChars;
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  */
 final class LibraryEncoder implements TextEncoder {
   private static final long CLOSED = 0;
+  private static final int DROPPED_CHARS = 1024; // that one token may stand for
 
   private final TokenizersLibrary library = NativeTokenizers.library();
   private final ReentrantReadWriteLock lock = new ReentrantReadWriteLock();
@@ -29,7 +30,7 @@ final class LibraryEncoder implements TextEncoder {
   }
 
   @Override
-  public int[] encode(String text) {
+  public int[] encode(String text, int maxTokens) {
     lock.readLock().lock();
     try {
       if (tokenizer == CLOSED) {
@@ -44,6 +45,15 @@ final class LibraryEncoder implements TextEncoder {
     } finally {
       lock.readLock().unlock();
     }
+  }
+
+  /**
+   * A guess with much room: a normalizer may drop characters, and a whole word that is not in the
+   * vocabulary may become one token.
+   */
+  @Override
+  public int maxTokenChars(int longestToken) {
+    return Math.max(longestToken, DROPPED_CHARS);
   }
 
   /** Text of {@code ids} by the library itself: the oracle of the detokenizer's tests. */

@@ -13,8 +13,24 @@ public interface ModelText extends AutoCloseable {
    */
   String render(ChatPrompt prompt);
 
-  /** Token ids of a text; special tokens in it count as such, and none is added. */
-  int[] encode(String text);
+  /**
+   * Token ids of a text; special tokens in it count as such, and none is added.
+   *
+   * @param maxTokens where to stop; more may come where stopping would save nothing
+   * @throws TooManyTokensException when there are more
+   */
+  int[] encode(String text, int maxTokens);
+
+  /** All token ids of a text. */
+  default int[] encode(String text) {
+    return encode(text, Integer.MAX_VALUE);
+  }
+
+  /**
+   * The most characters (UTF-16) that one token can stand for, at least 1: a text has no fewer
+   * tokens than its length divided by this.
+   */
+  int maxTokenChars();
 
   /** The vocabulary. */
   TokenTable tokens();

@@ -37,14 +37,19 @@ final class PromptEncoder implements AutoCloseable {
     }
   }
 
-  int[] encode(String text) {
+  int[] encode(String text, int maxTokens) {
     var whole = WellFormed.of(text);
     return cuts == null || cache == null || whole.length() < SHORTEST_PART
-        ? encoder.encode(whole)
-        : encode(whole, cuts, cache);
+        ? encoder.encode(whole, maxTokens)
+        : encode(whole, maxTokens, cuts, cache);
   }
 
-  private int[] encode(String text, SafeCuts cuts, PrefixCache cache) {
+  /** As {@link TextEncoder#maxTokenChars}. */
+  int maxTokenChars(int longestToken) {
+    return encoder.maxTokenChars(longestToken);
+  }
+
+  private int[] encode(String text, int maxTokens, SafeCuts cuts, PrefixCache cache) {
     var parts = new ArrayList<int[]>();
     var walk = cuts.walk(text);
     int total = 0;
@@ -57,12 +62,12 @@ final class PromptEncoder implements AutoCloseable {
       }
       int[] ids = null;
       if (end == text.length()) { // the end of a prompt is what changes
-        ids = encoder.encode(start == 0 ? text : text.substring(start));
+        ids = encoder.encode(start == 0 ? text : text.substring(start), maxTokens - total);
       } else {
         var part = text.substring(start, end);
         ids = cache.find(this, part);
         if (ids == null) {
-          ids = encoder.encode(part);
+          ids = encoder.encode(part, maxTokens - total);
           cache.keep(this, part, ids);
         } else {
           cached += ids.length;
@@ -70,6 +75,9 @@ final class PromptEncoder implements AutoCloseable {
       }
       parts.add(ids);
       total += ids.length;
+      if (total > maxTokens) {
+        throw new TooManyTokensException(maxTokens);
+      }
       start = end;
     }
     cache.count(cached, total - cached);

@@ -6,8 +6,17 @@ interface TextEncoder extends AutoCloseable {
    * Ids of {@code text}; special tokens in it count, none is added.
    *
    * @param text {@linkplain WellFormed well formed}
+   * @param maxTokens where to stop, if the encoder can
+   * @throws TooManyTokensException when there are more
    */
-  int[] encode(String text);
+  int[] encode(String text, int maxTokens);
+
+  /**
+   * The most characters (UTF-16) of a text that one token can stand for.
+   *
+   * @param longestToken of the vocabulary, in bytes
+   */
+  int maxTokenChars(int longestToken);
 
   /** Frees what it holds. Idempotent. */
   @Override

@@ -83,6 +83,15 @@ final class Vocabulary implements TokenTable {
     return id >= 0 && special.get(id);
   }
 
+  /** Bytes of the longest token. */
+  int longestBytes() {
+    int longest = 0;
+    for (int id = 0; id < bytes.length; id++) {
+      longest = Math.max(longest, Math.max(bytes[id].length, firstBytes[id].length));
+    }
+    return longest;
+  }
+
   /** Pieces by id: from a map of ids, or from Unigram's list of pieces with their scores. */
   private static @Nullable String[] pieces(@Nullable Object vocab) {
     if (vocab instanceof List<?> list) {

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.config.HeapShare;
 import io.dynamo.config.Settings;
 import io.dynamo.frontend.catalog.CardTextLoader;
 import io.dynamo.frontend.catalog.DiscoveryCatalog;
@@ -34,7 +35,11 @@ public class DispatchProducer {
     return new DiscoveryCatalog(
         runtime.discovery(),
         new CardTextLoader(
-            new PrefixCache(runtime.settings().frontend().prefixCacheBytes(), runtime.metrics())),
+            new PrefixCache(
+                Math.min(
+                    runtime.settings().frontend().prefixCacheBytes(),
+                    HeapShare.PREFIX_CACHE.bytes()),
+                runtime.metrics())),
         endpoint -> runtime.settings().api().serves(endpoint.namespace()),
         (endpoint, id) ->
             runtime.instances(endpoint).live().stream()

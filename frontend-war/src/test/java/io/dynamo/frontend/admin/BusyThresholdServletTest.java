@@ -8,6 +8,7 @@ import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.TestCard;
+import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
@@ -26,6 +27,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -112,13 +114,18 @@ class BusyThresholdServletTest {
   private final Workers workers = new Workers();
   private final Map<String, String> headers = new HashMap<>();
   private int status;
-  private BusyThresholdServlet servlet = new BusyThresholdServlet(true, new Models(), workers);
+  private final BodyBudget bodies = new BodyBudget(BodyBudget.Limits.ofHeap(1 << 30, 16));
+  private BusyThresholdServlet servlet = servlet(true);
+
+  private BusyThresholdServlet servlet(boolean enabled) {
+    return new BusyThresholdServlet(enabled, new Models(), workers, bodies, Duration.ofMinutes(1));
+  }
 
   private String ask(String method, @Nullable String contentType, String body) throws IOException {
     status = 200;
     headers.clear();
     var answer = new ByteArrayOutputStream();
-    servlet.service(request(method, contentType, body), response(answer));
+    servlet.answer(request(method, contentType, body), response(answer));
     return answer.toString(StandardCharsets.UTF_8);
   }
 
@@ -164,6 +171,7 @@ class BusyThresholdServletTest {
                   case "getContentType" -> contentType;
                   case "getRequestURI" -> "/busy_threshold";
                   case "getInputStream" -> stream;
+                  case "getContentLengthLong" -> -1L;
                   default -> throw new AssertionError(called.getName());
                 });
   }
@@ -323,8 +331,16 @@ class BusyThresholdServletTest {
 
   @Test
   void itIsNotThereWhenTheOperatorSaysSo() throws IOException {
-    servlet = new BusyThresholdServlet(false, new Models(), workers);
+    servlet = servlet(false);
     assertThat(ask("GET", null, "")).contains("Route not found: GET /busy_threshold");
     assertThat(status).isEqualTo(404);
+  }
+
+  @Test
+  void aBodyThatDoesNotArriveInTimeIs408() throws IOException {
+    servlet = new BusyThresholdServlet(true, new Models(), workers, bodies, Duration.ofNanos(1));
+    post("{\"model\":\"script\"}");
+    assertThat(status).isEqualTo(408);
+    assertThat(bodies.heldBytes()).isZero();
   }
 }

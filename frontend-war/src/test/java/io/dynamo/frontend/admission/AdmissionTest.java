@@ -89,28 +89,6 @@ class AdmissionTest {
   }
 
   @Test
-  void bodiesShareABudgetAndOneAloneAlwaysFits() {
-    var bodies = new BodyBudget(100);
-    try (var small = bodies.open()) {
-      try (var large = bodies.open()) {
-        large.take(60);
-        large.take(60); // alone
-        assertThatThrownBy(() -> small.take(1))
-            .isInstanceOfSatisfying(
-                ApiException.class,
-                e -> {
-                  assertThat(e.error().status()).isEqualTo(503);
-                  assertThat(e.error().errorType()).isEqualTo("overload");
-                  assertThat(e.error().retryAfterSeconds()).isPositive();
-                });
-      }
-      small.take(100);
-      assertThat(bodies.heldBytes()).isEqualTo(100);
-    }
-    assertThat(bodies.heldBytes()).isZero();
-  }
-
-  @Test
   void oneStatusForEveryWantOfRoomButNotForOtherFailures() {
     var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 429);
     var one = new Admission(1, settings, _ -> true, metrics);
@@ -130,6 +108,7 @@ class AdmissionTest {
                 account.enter(
                     new WorkerSet(new EndpointId("ns", "c", "generate"), "m", null, null, 16),
                     Urgency.NONE,
+                    one.bodies().open(),
                     Deadline.after(Duration.ofMinutes(1)),
                     new Cancellation()))
         .satisfies(e -> assertThat(account.told(e).status()).isEqualTo(429));

@@ -52,8 +52,12 @@ class ModelGateTest {
         "m", new ModelBounds(running, waiting, patience), new GateMeters(metrics, "m"), nanos::get);
   }
 
+  private static BodyBudget.Share share() {
+    return new BodyBudget(new BodyBudget.Limits(1, 1, 0)).open();
+  }
+
   private static ModelGate.Place enter(ModelGate gate) throws InterruptedException {
-    return gate.enter(Urgency.NONE, Deadline.after(LONG), new Cancellation());
+    return gate.enter(Urgency.NONE, share(), Deadline.after(LONG), new Cancellation());
   }
 
   /** Begins to wait and returns once it does. */
@@ -64,7 +68,7 @@ class ModelGateTest {
   private Future<ModelGate.Place> waiting(
       ModelGate gate, Urgency urgency, Deadline deadline, Cancellation cancellation) {
     int before = gate.waiting();
-    var place = threads.submit(() -> gate.enter(urgency, deadline, cancellation));
+    var place = threads.submit(() -> gate.enter(urgency, share(), deadline, cancellation));
     until(() -> gate.waiting() > before || place.isDone());
     return place;
   }
@@ -175,7 +179,9 @@ class ModelGateTest {
     var last = waiting(gate, Urgency.NONE, Deadline.after(LONG));
     var urgent =
         threads.submit(
-            () -> gate.enter(Urgency.of(2L, null), Deadline.after(LONG), new Cancellation()));
+            () ->
+                gate.enter(
+                    Urgency.of(2L, null), share(), Deadline.after(LONG), new Cancellation()));
     assertThat(failure(last))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(429))
@@ -192,7 +198,9 @@ class ModelGateTest {
     var gate = gate(1, 0, LONG);
     try (var _ = enter(gate)) {
       assertThatThrownBy(
-              () -> gate.enter(Urgency.of(9L, null), Deadline.after(LONG), new Cancellation()))
+              () ->
+                  gate.enter(
+                      Urgency.of(9L, null), share(), Deadline.after(LONG), new Cancellation()))
           .hasMessageContaining("takes no more");
     }
   }
@@ -230,7 +238,7 @@ class ModelGateTest {
     var gone = new Cancellation();
     gone.kill();
     try (var _ = enter(gate)) {
-      assertThatThrownBy(() -> gate.enter(Urgency.NONE, Deadline.after(LONG), gone))
+      assertThatThrownBy(() -> gate.enter(Urgency.NONE, share(), Deadline.after(LONG), gone))
           .isInstanceOf(CancelledException.class);
     }
   }
@@ -285,7 +293,7 @@ class ModelGateTest {
           Thread.ofVirtual()
               .unstarted(
                   () -> {
-                    try (var _ = gate.enter(urgency, deadline, cancellation)) {
+                    try (var _ = gate.enter(urgency, share(), deadline, cancellation)) {
                       most.accumulateAndGet(inside.incrementAndGet(), Math::max);
                       Thread.onSpinWait();
                       inside.decrementAndGet();
@@ -314,5 +322,50 @@ class ModelGateTest {
     }
     assertThat(places).hasSize(running);
     places.forEach(ModelGate.Place::close);
+  }
+
+  @Test
+  void whoWaitsHoldsNothingOfTheMemoryForRequestsAtWork() throws Exception {
+    var bodies = new BodyBudget(new BodyBudget.Limits(1000, 1000, 0));
+    var gate = gate(1, 10, LONG);
+    var inside = enter(gate);
+    try (var share = bodies.open()) {
+      share.work(400);
+      var waits =
+          threads.submit(
+              () -> gate.enter(Urgency.NONE, share, Deadline.after(LONG), new Cancellation()));
+      until(() -> gate.waiting() == 1);
+      assertThat(bodies.heldBytes()).isZero();
+      assertThat(bodies.waitingBytes()).isEqualTo(400);
+      try (var other = bodies.open()) {
+        other.work(1000); // all of it
+      }
+      inside.close();
+      waits.get(20, TimeUnit.SECONDS).close();
+      assertThat(bodies.heldBytes()).isEqualTo(400);
+      assertThat(bodies.waitingBytes()).isZero();
+    }
+    assertThat(bodies.heldBytes()).isZero();
+  }
+
+  @Test
+  void whoseBodyIsTooLargeToWaitIsRefusedAtOnce() throws Exception {
+    var bodies = new BodyBudget(new BodyBudget.Limits(1000, 100, 0));
+    var gate = gate(1, 10, LONG);
+    try (var _ = enter(gate);
+        var share = bodies.open()) {
+      share.work(400);
+      assertThatThrownBy(
+              () -> gate.enter(Urgency.NONE, share, Deadline.after(LONG), new Cancellation()))
+          .isInstanceOfSatisfying(
+              ApiException.class,
+              e -> {
+                assertThat(e.error().status()).isEqualTo(429);
+                assertThat(e.getMessage()).contains("`m`", "would add 400", "have 100");
+              });
+      assertThat(gate.waiting()).isZero();
+      assertThat(bodies.heldBytes()).isEqualTo(400);
+      assertThat(bodies.waitingBytes()).isZero();
+    }
   }
 }

@@ -83,7 +83,7 @@ class BodyArrivalTest {
   @Test
   void bodiesTogetherStayWithinTheBudgetAndGiveItBack() {
     try (var others = frontend.bodies.open()) {
-      others.take(8000);
+      others.work(64 * 4096 + 1024);
       var answer = frontend.post(hi(""));
       assertThat(answer.error)
           .hasFieldOrPropertyWithValue("status", 503)
@@ -103,7 +103,7 @@ class BodyArrivalTest {
           }
         };
     assertThat(frontend.post(observed, -1, Map.of(), new Recorded()).status).isEqualTo(200);
-    assertThat(during[0]).isGreaterThanOrEqualTo(4000);
+    assertThat(during[0]).isGreaterThanOrEqualTo(3072); // all but what is free
     assertThat(frontend.bodies.heldBytes()).isZero();
   }
 
@@ -119,5 +119,15 @@ class BodyArrivalTest {
             Map.of(),
             new Recorded());
     assertThat(longer.status).isEqualTo(413);
+  }
+
+  @Test
+  void aBodyIsChargedWithWhatItBecomes() {
+    var body = "{\"model\":\"script\",\"messages\":[" + "{},".repeat(1200) + "{}]}";
+    assertThat(body.length()).isLessThan(4096);
+    var answer = frontend.post(body);
+    assertThat(answer.status).isEqualTo(413);
+    assertThat(answer.text()).contains("bytes of memory");
+    assertThat(frontend.bodies.heldBytes()).isZero();
   }
 }

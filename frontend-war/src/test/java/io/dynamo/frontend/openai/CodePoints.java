@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.preprocess.TooManyTokensException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -56,12 +57,20 @@ final class CodePoints implements ModelText, TokenTable {
   }
 
   @Override
-  public int[] encode(String text) {
+  public int[] encode(String text, int maxTokens) {
     fixture.encoded = text;
     if (fixture.tokenizerFault != null) {
       throw fixture.tokenizerFault;
     }
+    if (fixture.promptTokens > maxTokens) {
+      throw new TooManyTokensException(maxTokens);
+    }
     return fixture.promptIds == null ? new int[fixture.promptTokens] : fixture.promptIds;
+  }
+
+  @Override
+  public int maxTokenChars() {
+    return fixture.maxTokenChars;
   }
 
   @Override

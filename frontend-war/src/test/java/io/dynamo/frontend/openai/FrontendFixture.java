@@ -145,6 +145,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   boolean tinyTokens; // ids mean what they meant in the captures
   Api api = TextService.CHAT;
   int promptTokens = 5;
+  int maxTokenChars = 1000;
   int @Nullable [] promptIds; // instead of so many zeros
   long createdSeconds = 1_795_217_895;
   List<EngineOutput> items = List.of();
@@ -224,7 +225,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       Tracing tracing) {
     this.stages = new Stages(metrics, tracing);
     this.watcher = watcher;
-    bodies = new BodyBudget(2L * bodyLimit);
+    bodies = new BodyBudget(new BodyBudget.Limits(64L * bodyLimit, 16L * bodyLimit, 1024));
     admission = new Admission(64, bounds, bodies, _ -> allBusy, metrics);
     var settings =
         new FrontendSettings(

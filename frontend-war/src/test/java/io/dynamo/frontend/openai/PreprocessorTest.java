@@ -25,6 +25,7 @@ import org.junit.jupiter.api.Test;
 
 class PreprocessorTest {
   private static final ChatPrompt PROMPT = new ChatPrompt(List.of(), List.of(), Map.of());
+  private static final int LONG = 1 << 20; // bytes of a request
   private static final Executor VIRTUAL = Thread::startVirtualThread;
 
   private final Preprocessor preprocessor = new Preprocessor(1, 1);
@@ -56,7 +57,7 @@ class PreprocessorTest {
     }
 
     @Override
-    public int[] encode(String text) {
+    public int[] encode(String text, int maxTokens) {
       encoded.incrementAndGet();
       assertThat(Thread.currentThread().isVirtual()).isFalse();
       return new int[] {1, 2};
@@ -72,7 +73,7 @@ class PreprocessorTest {
                 preprocessor.run(
                     gate,
                     text -> text.encode(text.render(PROMPT)),
-                    -1,
+                    LONG,
                     Deadline.after(Duration.ofSeconds(30)),
                     cancellation));
           } catch (RuntimeException | InterruptedException e) {
@@ -125,7 +126,7 @@ class PreprocessorTest {
                 preprocessor.run(
                     gate,
                     text -> text.encode(text.render(PROMPT)),
-                    -1,
+                    LONG,
                     Deadline.after(Duration.ofMillis(1)),
                     new Cancellation()))
         .isInstanceOf(DeadlineExceededException.class);
@@ -146,7 +147,7 @@ class PreprocessorTest {
                 preprocessor.run(
                     model,
                     text -> text.encode(text.render(PROMPT)),
-                    -1,
+                    LONG,
                     Deadline.after(Duration.ofSeconds(30)),
                     new Cancellation()))
         .isInstanceOf(InvalidRequestException.class)

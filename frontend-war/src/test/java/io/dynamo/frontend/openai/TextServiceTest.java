@@ -17,7 +17,6 @@ import io.dynamo.frontend.sse.Departures;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
-import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -223,7 +222,8 @@ class TextServiceTest {
 
   @Test
   void anInterruptedRequestIsAnsweredBeforeTheFlagIsBack() {
-    frontend.interrupts = true;
+    var patient = new FrontendFixture(Duration.ofSeconds(30), Departures.unwatched(), 1 << 20);
+    patient.interrupts = true;
     var flagWhileAnswering = new AtomicBoolean();
     var answer =
         new Recorded() {
@@ -231,14 +231,15 @@ class TextServiceTest {
           public void error(ApiError failure) {
             flagWhileAnswering.set(Thread.currentThread().isInterrupted());
             super.error(failure);
-            frontend.renderEnds.countDown();
+            patient.renderEnds.countDown();
           }
         };
-    var body = new ByteArrayInputStream(hi("").getBytes(StandardCharsets.UTF_8));
-    frontend.post(body, -1, Map.of(), answer); // of unknown length: another thread renders
+    var body = (hi("") + " ".repeat(20_000)).getBytes(StandardCharsets.UTF_8);
+    patient.post(body, Map.of(), answer); // so long that another thread renders
     assertThat(Thread.interrupted()).isTrue();
     assertThat(flagWhileAnswering).isFalse();
     assertThat(answer.status).isEqualTo(503);
+    patient.closeIdle();
   }
 
   @Test

@@ -1,10 +1,12 @@
 package io.dynamo.frontend.preprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -16,6 +18,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Our byte-level encoder gives the library's ids, and leaves to it what it does not know. */
 class ByteLevelEncoderTest {
+  private static final int ALL = Integer.MAX_VALUE; // tokens
+
   private static final String CL100K =
       "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|%s| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
 
@@ -114,7 +118,7 @@ class ByteLevelEncoderTest {
       assertThat(ours).isInstanceOf(ByteLevelEncoder.class);
       for (int round = 0; round < 600; round++) {
         var text = scribble();
-        assertThat(ours.encode(text)).as("%s", text).isEqualTo(library.encode(text));
+        assertThat(ours.encode(text, ALL)).as("%s", text).isEqualTo(library.encode(text, ALL));
       }
     }
   }
@@ -157,7 +161,7 @@ class ByteLevelEncoderTest {
     try (var library = new LibraryEncoder(json);
         var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
       var text = "there".repeat(40_000);
-      assertThat(ours.encode(text)).isEqualTo(library.encode(text));
+      assertThat(ours.encode(text, ALL)).isEqualTo(library.encode(text, ALL));
     }
   }
 
@@ -192,5 +196,51 @@ class ByteLevelEncoderTest {
 
   private static void mergeAlways(ObjectNode json) {
     ((ObjectNode) json.get("model")).put("ignore_merges", false);
+  }
+
+  @ParameterizedTest
+  @ValueSource(longs = {1, 2, 3, 5, 8}) // the seed names the failing run
+  void longPiecesOfRandomLettersHaveTheLibrarysIds(long seed) throws IOException {
+    var letters = new Random(seed);
+    var json = tokenizer("", ByteLevelEncoderTest::mergeAlways);
+    try (var library = new LibraryEncoder(json);
+        var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
+      var text = new StringBuilder();
+      while (text.length() < 70_000) {
+        text.append(letters.nextInt(20) == 0 ? "éß日𝒜".repeat(1 + letters.nextInt(3)) : "");
+        text.append((char) ('a' + letters.nextInt(letters.nextBoolean() ? 26 : 3)));
+      }
+      assertThat(ours.encode(text.toString(), ALL)).isEqualTo(library.encode(text.toString(), ALL));
+    }
+  }
+
+  @Test
+  void aPieceTakesFewBytesOfHeapForEachOfItsOwn() throws IOException {
+    var threads = (com.sun.management.ThreadMXBean) ManagementFactory.getThreadMXBean();
+    var json = tokenizer("", _ -> {});
+    try (var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
+      var text = "qzxjv".repeat(200_000);
+      int tokens = ours.encode(text, ALL).length;
+      long before = threads.getCurrentThreadAllocatedBytes();
+      var ids = ours.encode(text, ALL);
+      long taken = threads.getCurrentThreadAllocatedBytes() - before;
+      assertThat(taken - 4L * Integer.BYTES * tokens) // the answer, and the list that it came in
+          .isLessThan(10L * text.length());
+      assertThat(ids).hasSize(tokens);
+    }
+  }
+
+  @Test
+  void encodingEndsWhereTheTokensAreTooMany() throws IOException {
+    var json = tokenizer(CL100K.formatted("\\p{N}"), _ -> {});
+    try (var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
+      var text = "1 ".repeat(500);
+      int tokens = ours.encode(text, ALL).length;
+      assertThat(ours.encode(text, tokens)).hasSize(tokens);
+      assertThatThrownBy(() -> ours.encode(text, tokens - 1))
+          .isInstanceOf(TooManyTokensException.class);
+      assertThatThrownBy(() -> ours.encode("a".repeat(100_000), 10))
+          .isInstanceOf(TooManyTokensException.class);
+    }
   }
 }

@@ -46,7 +46,7 @@ class CharClassesTest {
             codePoints[count++] = c;
           }
         }
-        var ids = library.encode(piece.toString());
+        var ids = library.encode(piece.toString(), Integer.MAX_VALUE);
         assertThat(ids).hasSize(count);
         for (int i = 0; i < count; i++) {
           kinds[codePoints[i]] = (byte) ids[i];

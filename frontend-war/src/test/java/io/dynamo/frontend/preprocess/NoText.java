@@ -8,8 +8,13 @@ public class NoText implements ModelText {
   }
 
   @Override
-  public int[] encode(String text) {
+  public int[] encode(String text, int maxTokens) {
     throw new AssertionError("not asked here");
+  }
+
+  @Override
+  public int maxTokenChars() {
+    return 1;
   }
 
   @Override

@@ -90,8 +90,8 @@ class TokenizerKindsTest {
     var json = resource(kind + ".json");
     var table = Vocabulary.of(JsonTree.ofFile(kind, json));
     try (var oracle = new LibraryEncoder(json)) {
-      var prompt = oracle.encode("the");
-      var words = oracle.encode("the water people found");
+      var prompt = oracle.encode("the", Integer.MAX_VALUE);
+      var words = oracle.encode("the water people found", Integer.MAX_VALUE);
       var ids = Arrays.copyOfRange(words, Math.min(prompt.length, words.length - 1), words.length);
       var both = IntStream.concat(Arrays.stream(prompt), Arrays.stream(ids)).asLongStream();
       var text = new StringBuilder();

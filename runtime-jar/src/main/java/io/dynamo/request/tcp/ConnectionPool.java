@@ -1,5 +1,6 @@
 package io.dynamo.request.tcp;
 
+import io.dynamo.config.HeapShare;
 import io.dynamo.config.TcpSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
@@ -29,7 +30,8 @@ final class ConnectionPool {
 
   ConnectionPool(
       TcpSettings settings, @Nullable TlsContext tls, EventLoops loops, PlaneMeters meters) {
-    budget = new SendBudget(settings.maxUnsentBytes());
+    long heapShare = HeapShare.UNSENT_REQUESTS.bytes();
+    budget = new SendBudget(Math.min(settings.maxUnsentBytes(), heapShare));
     this.settings = settings;
     this.tls = tls;
     this.loops = loops;
@@ -41,8 +43,9 @@ final class ConnectionPool {
     if (!budget.take(frame.length())) {
       outcome.failed(
           new OverloadedException(
-              "requests of %d bytes wait to be sent; dynamo.request.tcp.max-unsent allows %d"
-                  .formatted(budget.taken(), settings.maxUnsentBytes())));
+              ("requests of %d bytes wait to be sent; dynamo.request.tcp.max-unsent and a sixteenth"
+                      + " of the heap allow %d")
+                  .formatted(budget.taken(), budget.maxBytes())));
       return;
     }
     dispatch(new Delivery(this, worker, frame, outcome), false);

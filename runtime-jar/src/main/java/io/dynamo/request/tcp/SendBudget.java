@@ -25,6 +25,11 @@ final class SendBudget {
     taken.addAndGet(-bytes);
   }
 
+  /** Bytes that may wait. */
+  long maxBytes() {
+    return maxBytes;
+  }
+
   /** Bytes that wait now. */
   long taken() {
     return taken.get();

@@ -1,9 +1,12 @@
 package io.dynamo.frontend.preprocess.bpe;
 
+import io.dynamo.config.HeapShare;
+import io.dynamo.error.InvalidRequestException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -13,6 +16,14 @@ import org.jspecify.annotations.Nullable;
 public final class ByteLevelBpe {
   private static final int REMEMBERED = 1 << 14;
   private static final int LONGEST_REMEMBERED = 32; // characters
+
+  private static final int LONG_PIECE = 1 << 16; // characters; no vocabulary has such a token
+
+  private static final int WORKING_BYTES = 9; // for each byte of a piece
+  private static final long LONGEST_PIECE = // UTF-8 bytes
+      Math.min(1 << 28, HeapShare.LONG_PIECE.bytes() / WORKING_BYTES);
+
+  private static final ReentrantLock ONE_LONG_PIECE = new ReentrantLock(); // of all models
 
   /** A piece and its ids. */
   private record Word(String piece, int[] ids) {}
@@ -84,19 +95,27 @@ public final class ByteLevelBpe {
    * Appends the ids of a part of {@code text}, as if it were the whole.
    *
    * @param text without halves of surrogate pairs
+   * @throws io.dynamo.frontend.preprocess.TooManyTokensException when {@code ids} is full
+   * @throws InvalidRequestException when a piece is too long for the memory of this process
    */
   public void encode(String text, int from, int to, TokenList ids) {
     for (int at = from; at < to; ) {
       int end = splitter.end(text, at, to);
-      ids.add(piece(text, at, end));
+      piece(text, at, end, ids);
       at = end;
     }
   }
 
-  private int[] piece(String text, int from, int to) {
+  private void piece(String text, int from, int to, TokenList ids) {
     int length = to - from;
+    if (length > LONG_PIECE) {
+      longPiece(text, from, to, ids);
+      return;
+    }
     if (length > LONGEST_REMEMBERED) {
-      return merged(text.substring(from, to));
+      var merged = merged(text.substring(from, to));
+      ids.add(merged, merged.length);
+      return;
     }
     int hash = length;
     for (int i = from; i < to; i++) {
@@ -109,21 +128,65 @@ public final class ByteLevelBpe {
       word = new Word(piece, merged(piece));
       words[place] = word;
     }
-    return word.ids;
+    ids.add(word.ids, word.ids.length);
+  }
+
+  /** One at a time: what the longest takes is set aside once, not for each thread. */
+  private void longPiece(String text, int from, int to, TokenList ids) {
+    long bytes = utf8Length(text, from, to);
+    if (bytes > LONGEST_PIECE) {
+      throw new InvalidRequestException(
+          ("the prompt has %d bytes without a place where the tokenizer may cut, more than the %d"
+                  + " that the heap has room for; break them up, or raise -Xmx")
+              .formatted(bytes, LONGEST_PIECE));
+    }
+    ONE_LONG_PIECE.lock();
+    try {
+      new Symbols(merges, byteIds(text, from, to, (int) bytes)).merge(ids);
+    } finally {
+      ONE_LONG_PIECE.unlock();
+    }
+  }
+
+  private static long utf8Length(String text, int from, int to) {
+    long length = 0;
+    for (int at = from; at < to; at++) {
+      char c = text.charAt(at);
+      length += c < 0x80 ? 1 : c < 0x800 || Character.isSurrogate(c) ? 2 : 3; // a pair has 4
+    }
+    return length;
+  }
+
+  /** The ids of the bytes of a part of {@code text}, without a copy of the part. */
+  private int[] byteIds(String text, int from, int to, int length) {
+    var ids = new int[length];
+    int next = 0;
+    for (int at = from; at < to; ) {
+      int c = text.codePointAt(at);
+      at += Character.charCount(c);
+      if (c < 0x80) {
+        ids[next++] = byteIds[c];
+        continue;
+      }
+      int more = c < 0x800 ? 1 : c < 0x10000 ? 2 : 3; // bytes of six bits behind the first
+      ids[next++] = byteIds[((0xFF80 >> more) & 0xFF) | (c >> (6 * more))];
+      while (--more >= 0) {
+        ids[next++] = byteIds[0x80 | ((c >> (6 * more)) & 0x3F)];
+      }
+    }
+    return ids;
   }
 
   private int[] merged(String piece) {
-    var bytes = piece.getBytes(StandardCharsets.UTF_8);
     if (whole != null) {
-      var id = whole.get(ByteAlphabet.spelled(bytes));
+      var id = whole.get(ByteAlphabet.spelled(piece.getBytes(StandardCharsets.UTF_8)));
       if (id != null) {
         return new int[] {id};
       }
     }
-    var ids = new int[bytes.length];
-    for (int i = 0; i < bytes.length; i++) {
-      ids[i] = byteIds[bytes[i] & 0xff];
-    }
-    return new Symbols(merges, ids).merge();
+    var ids = new TokenList(piece.length(), Integer.MAX_VALUE);
+    int bytes = (int) utf8Length(piece, 0, piece.length());
+    new Symbols(merges, byteIds(piece, 0, piece.length(), bytes)).merge(ids);
+    return ids.toArray();
   }
 }

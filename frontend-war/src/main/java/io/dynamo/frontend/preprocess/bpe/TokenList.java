@@ -1,32 +1,46 @@
 package io.dynamo.frontend.preprocess.bpe;
 
+import io.dynamo.frontend.preprocess.TooManyTokensException;
 import java.util.Arrays;
 
-/** Token ids as they come. For one thread. */
+/** Token ids as they come, up to a bound. For one thread. */
 public final class TokenList {
+  private final int maxSize;
   private int[] ids;
   private int size;
 
   /**
    * @param expected ids; more may come
+   * @param maxSize ids that may come
    */
-  public TokenList(int expected) {
-    ids = new int[Math.max(16, expected)];
+  public TokenList(int expected, int maxSize) {
+    this.maxSize = maxSize;
+    ids = new int[Math.clamp(expected, 16, Math.max(16, maxSize))];
   }
 
+  /**
+   * @throws TooManyTokensException when it is one too many
+   */
   public void add(int id) {
-    if (size == ids.length) {
-      ids = Arrays.copyOf(ids, 2 * size);
-    }
+    reserve(1);
     ids[size++] = id;
   }
 
-  void add(int[] more) {
-    if (size + more.length > ids.length) {
-      ids = Arrays.copyOf(ids, Math.max(2 * size, size + more.length));
+  /** Adds the first {@code count} of {@code more}. */
+  void add(int[] more, int count) {
+    reserve(count);
+    System.arraycopy(more, 0, ids, size, count);
+    size += count;
+  }
+
+  private void reserve(int count) {
+    long needed = (long) size + count;
+    if (needed > maxSize) {
+      throw new TooManyTokensException(maxSize);
     }
-    System.arraycopy(more, 0, ids, size, more.length);
-    size += more.length;
+    if (needed > ids.length) {
+      ids = Arrays.copyOf(ids, (int) Math.max(needed, Math.min(2L * size, maxSize)));
+    }
   }
 
   public int[] toArray() {

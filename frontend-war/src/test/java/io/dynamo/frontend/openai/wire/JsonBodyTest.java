@@ -6,12 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.databind.json.JsonMapper;
-import io.dynamo.concurrent.Deadline;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.admission.BodyBudget;
 import java.nio.charset.StandardCharsets;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 class JsonBodyTest {
@@ -53,18 +50,5 @@ class JsonBodyTest {
 
   private static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
-  }
-
-  @Test
-  void aBodyThatDoesNotArriveWithinTheUploadTimeoutIs408() {
-    var limit = Duration.ofMillis(1);
-    try (var share = new BodyBudget(1 << 30).open()) {
-      var deadline = Deadline.after(Duration.ofHours(1));
-      assertThatThrownBy(
-              () -> JsonBody.read(new Trickle(), -1, Integer.MAX_VALUE - 8, deadline, limit, share))
-          .isInstanceOfSatisfying(
-              ApiException.class, e -> assertThat(e.error().status()).isEqualTo(408))
-          .hasMessageContaining("the 1 ms of dynamo.frontend.upload-timeout");
-    }
   }
 }

@@ -1,0 +1,79 @@
+package io.dynamo.frontend;
+
+import io.dynamo.error.FailureShape;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.util.concurrent.Executor;
+
+/**
+ * Serves requests of servlets and filters on virtual threads. The container's pool is short: a
+ * client that sends its body slowly, or does not read its answer, would hold one of its threads.
+ * Safe for concurrent use.
+ */
+public final class OffPool {
+  private static final System.Logger LOG = System.getLogger(OffPool.class.getName());
+
+  private final Executor blocking;
+  private final FailureMeters failures;
+
+  /** What is done for a request; it reads and writes. */
+  public interface Work {
+    void run() throws IOException;
+  }
+
+  /**
+   * @param blocking runs each task on a virtual thread of its own
+   * @param failures counts answers of 400 and more
+   */
+  public OffPool(Executor blocking, FailureMeters failures) {
+    this.blocking = blocking;
+    this.failures = failures;
+  }
+
+  /** Begins {@code work} and returns. The request is over when it ends, however it does. */
+  public void serve(HttpServletRequest request, HttpServletResponse response, Work work) {
+    request.setAttribute(EdgeFilter.ACCOUNTED, true);
+    var async = request.startAsync(request, response);
+    async.setTimeout(0); // reads and writes have limits of their own
+    Runnable whole =
+        () -> {
+          try {
+            run(response, work);
+            count(request, response.getStatus());
+          } finally {
+            async.complete();
+          }
+        };
+    try {
+      blocking.execute(whole);
+    } catch (RuntimeException | Error e) {
+      async.complete();
+      throw e;
+    }
+  }
+
+  private static void run(HttpServletResponse response, Work work) {
+    try {
+      try {
+        work.run();
+      } catch (RuntimeException e) {
+        LOG.log(Level.ERROR, "a request failed unexpectedly", FailureShape.of(e));
+        if (!response.isCommitted()) {
+          EdgeFilter.answer(response, ApiError.of(e));
+        }
+      }
+      response.flushBuffer(); // here, and not on the pool when the request is over
+    } catch (IOException e) { // the client has gone, or does not read
+      LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
+    }
+  }
+
+  /** Counts what no account was opened for. A probe that says no is an answer, no failure. */
+  private void count(HttpServletRequest request, int status) {
+    if (status >= 400 && !request.getRequestURI().equals("/live")) {
+      failures.count(ApiError.of(status, ApiError.reason(status)));
+    }
+  }
+}

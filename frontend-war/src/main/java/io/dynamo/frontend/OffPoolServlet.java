@@ -1,0 +1,36 @@
+package io.dynamo.frontend;
+
+import io.dynamo.runtime.DynamoRuntime;
+import jakarta.inject.Inject;
+import jakarta.servlet.http.HttpServlet;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.servlet.http.HttpServletResponse;
+import java.io.IOException;
+
+/** A servlet that answers {@linkplain OffPool on virtual threads}. */
+public abstract class OffPoolServlet extends HttpServlet {
+  private static final long serialVersionUID = 1L;
+
+  @SuppressWarnings({"NullAway.Init", "serial"}) // injected; servlets are not serialized
+  private transient OffPool offPool;
+
+  protected OffPoolServlet() {}
+
+  @Inject
+  void serveOn(DynamoRuntime runtime, FailureMeters failures) {
+    offPool = new OffPool(runtime.blocking(), failures);
+  }
+
+  @Override
+  protected final void service(HttpServletRequest request, HttpServletResponse response) {
+    offPool.serve(request, response, () -> answer(request, response));
+  }
+
+  /**
+   * Answers a request, on a virtual thread.
+   *
+   * @throws IOException when its client has gone, or does not read
+   */
+  protected abstract void answer(HttpServletRequest request, HttpServletResponse response)
+      throws IOException;
+}

@@ -1,0 +1,81 @@
+package io.dynamo.frontend.admission;
+
+/**
+ * What a JSON text takes in memory once it is parsed, found in one pass without parsing it: an
+ * upper bound for well-formed text, and some number for all other. For one thread.
+ */
+public final class JsonCost {
+  // a node of the tree, and the maps and records that are made of it
+  private static final int CONTAINER_BYTES = 320;
+  private static final int STRING_BYTES = 64;
+  private static final int ITEM_BYTES = 48;
+  private static final int MEMBER_BYTES = 64;
+
+  private static final int FIRST_WIDE = 0xC4; // the first byte of U+0100 and all beyond
+
+  private long length;
+  private long stringBytes;
+  private long nodeBytes;
+  private boolean inString;
+  private boolean escaped;
+  private boolean wide; // the string holds a character that takes two bytes, or may
+  private long chars; // of the string
+
+  /** Looks at the next bytes of the text, the first {@code count} of {@code piece}. */
+  void add(byte[] piece, int count) {
+    length += count;
+    for (int i = 0; i < count; i++) {
+      byte next = piece[i];
+      if (inString) {
+        addToString(next);
+      } else {
+        addStructure(next);
+      }
+    }
+  }
+
+  private void addToString(byte next) {
+    if (escaped) {
+      escaped = false;
+      wide |= next == 'u';
+    } else if (next == '\\') {
+      escaped = true;
+      return;
+    } else if (next == '"') {
+      inString = false;
+      stringBytes += wide ? 2 * chars : chars;
+      return;
+    }
+    int unit = next & 0xff;
+    wide |= unit >= FIRST_WIDE;
+    chars += (unit & 0xC0) == 0x80 ? 0 : unit >= 0xF0 ? 2 : 1;
+  }
+
+  private void addStructure(byte next) {
+    switch (next) {
+      case '"' -> {
+        inString = true;
+        wide = false;
+        chars = 0;
+        nodeBytes += STRING_BYTES;
+      }
+      case '{', '[' -> nodeBytes += CONTAINER_BYTES;
+      case ',' -> nodeBytes += ITEM_BYTES;
+      case ':' -> nodeBytes += MEMBER_BYTES;
+      default -> {}
+    }
+  }
+
+  /** Its strings and values, as they are kept. */
+  public long keptBytes() {
+    return stringBytes + nodeBytes;
+  }
+
+  /**
+   * The most that is held while it is parsed, or while a prompt is made and encoded: the bytes and
+   * their text, a string in the making, the strings, the rendered prompt as it grows.
+   */
+  public long workBytes() {
+    return 2 * length + 5 * stringBytes + nodeBytes;
+  }
+}

@@ -1,0 +1,57 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.frontend.preprocess.TooManyTokensException;
+
+/**
+ * A model's text side that encodes no prompt which cannot fit the model: one with more characters
+ * than the context's tokens can spell is refused by its length, and encoding ends where the tokens
+ * are too many.
+ *
+ * @param field of the prompt in the request
+ */
+record BoundedText(ModelText model, TokenBudget budget, String field) implements ModelText {
+  @Override
+  public String render(ChatPrompt prompt) {
+    return model.render(prompt);
+  }
+
+  /**
+   * @throws io.dynamo.frontend.ApiException with 400 when the text is too long for the model
+   */
+  @Override
+  public int[] encode(String text, int maxTokens) {
+    int counted = Math.min(maxTokens, budget.countedTokens());
+    long least = text.length() / model.maxTokenChars();
+    if (least > counted) {
+      throw budget.tooLong(least, field);
+    }
+    try {
+      return model.encode(text, counted);
+    } catch (TooManyTokensException e) {
+      throw budget.tooLong(counted + 1L, field);
+    }
+  }
+
+  @Override
+  public int maxTokenChars() {
+    return model.maxTokenChars();
+  }
+
+  @Override
+  public TokenTable tokens() {
+    return model.tokens();
+  }
+
+  @Override
+  public int[] eosTokenIds() {
+    return model.eosTokenIds();
+  }
+
+  @Override
+  public void close() {
+    model.close();
+  }
+}

@@ -1,0 +1,13 @@
+package io.dynamo.frontend.preprocess;
+
+/** A text has more tokens than its caller wants; the rest of it was not encoded. */
+public final class TooManyTokensException extends RuntimeException {
+  private static final long serialVersionUID = 1L;
+
+  /**
+   * @param wanted tokens at most
+   */
+  public TooManyTokensException(int wanted) {
+    super("a text has more than " + wanted + " tokens", null, false, false);
+  }
+}

@@ -1,0 +1,137 @@
+package io.dynamo.frontend.admission;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.frontend.ApiException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicLong;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.Test;
+
+class BodyBudgetTest {
+  private static final int FREE = 100;
+  private static final long MEBIBYTE = 1 << 20;
+
+  private final AtomicLong nanos = new AtomicLong(-5);
+  private final BodyBudget budget =
+      new BodyBudget(new BodyBudget.Limits(1000, 600, FREE), nanos::get);
+
+  private BodyBudget.Share arrived(int bytes) {
+    var share = budget.open();
+    share.arrived(bytes);
+    return share;
+  }
+
+  private static void refused(int status, ThrowingCallable taking) {
+    assertThatThrownBy(taking)
+        .isInstanceOfSatisfying(
+            ApiException.class, e -> assertThat(e.error().status()).isEqualTo(status));
+  }
+
+  @Test
+  void stalledUploadsYieldToSmallAndLargeOnesThatCome() {
+    var emptied = new ArrayList<Integer>();
+    var stalled = new ArrayList<BodyBudget.Share>();
+    for (int i = 0; i < 4; i++) {
+      int number = i;
+      var share = arrived(350);
+      share.onYield(() -> emptied.add(number));
+      stalled.add(share);
+      nanos.addAndGet(1000);
+    }
+    assertThat(budget.heldBytes()).isEqualTo(1000);
+
+    try (var small = arrived(FREE)) {
+      assertThat(emptied).isEmpty();
+      small.work(FREE + 1);
+      assertThat(emptied).containsExactly(0); // the one that has held most for longest
+    }
+    try (var large = arrived(FREE + 600)) {
+      assertThat(emptied).containsExactly(0, 1, 2);
+      assertThat(budget.heldBytes()).isEqualTo(850);
+      large.work(FREE + 700);
+      refused(503, () -> stalled.getFirst().arrived(400));
+      refused(503, () -> stalled.get(2).work(400));
+    }
+    stalled.getLast().arrived(400);
+    stalled.forEach(BodyBudget.Share::close);
+    assertThat(budget.heldBytes()).isZero();
+  }
+
+  @Test
+  void theSlowestIsRefusedItselfWhenItWantsMore() {
+    try (var slow = arrived(900)) {
+      nanos.addAndGet(1_000_000);
+      try (var quick = arrived(250)) {
+        refused(503, () -> slow.arrived(1000));
+        quick.arrived(260);
+      }
+    }
+    assertThat(budget.heldBytes()).isZero();
+  }
+
+  @Test
+  void whatIsAtWorkDoesNotYield() {
+    try (var working = budget.open();
+        var next = budget.open()) {
+      working.arrived(500);
+      working.work(FREE + 900);
+      refused(503, () -> next.arrived(FREE + 101));
+      next.arrived(FREE + 100);
+      working.work(500);
+      next.work(FREE + 600);
+    }
+    assertThat(budget.heldBytes()).isZero();
+  }
+
+  @Test
+  void whatNeverFitsIs413AndSaysSo() {
+    try (var share = budget.open()) {
+      assertThatThrownBy(() -> share.work(1101))
+          .isInstanceOfSatisfying(
+              ApiException.class,
+              e -> {
+                assertThat(e.error().status()).isEqualTo(413);
+                assertThat(e).hasMessageContaining("1101 bytes").hasMessageContaining("1000 bytes");
+              });
+      share.work(1100);
+    }
+  }
+
+  @Test
+  void oneModelLeavesRoomForOthersToWait() {
+    var waiting = new ArrayList<AutoCloseable>();
+    var shares = new ArrayList<BodyBudget.Share>();
+    for (var model : List.of("saturated", "saturated", "saturated", "other")) {
+      var share = budget.open();
+      shares.add(share);
+      share.work(FREE + 100);
+      waiting.add(share.park(model));
+    }
+    try (var more = budget.open()) {
+      more.work(FREE + 100);
+      refused(429, () -> more.park("saturated"));
+      try (var _ = more.park("third")) {
+        assertThat(budget.waitingBytes()).isEqualTo(500);
+        assertThat(budget.heldBytes()).isZero();
+      }
+      assertThat(budget.heldBytes()).isEqualTo(100);
+    }
+    try (var small = budget.open()) {
+      small.work(FREE);
+      small.park("saturated").close();
+    }
+    assertThat(waiting).hasSize(4);
+    shares.forEach(BodyBudget.Share::close); // their requests ended while they waited
+  }
+
+  @Test
+  void theAreasArePartsOfTheHeap() {
+    var limits = BodyBudget.Limits.ofHeap(1024 * MEBIBYTE, 4096);
+    assertThat(limits).isEqualTo(new BodyBudget.Limits(384 * MEBIBYTE, 64 * MEBIBYTE, 16 * 1024));
+    assertThat(BodyBudget.Limits.ofHeap(256 * MEBIBYTE, 4096).freeBytes() * 4096L)
+        .isEqualTo(16 * MEBIBYTE);
+  }
+}
