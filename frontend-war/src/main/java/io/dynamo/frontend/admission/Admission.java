@@ -163,7 +163,7 @@ public final class Admission {
     gates.values().forEach(ModelGate::close);
   }
 
-  /** Requests that were let in and have not ended. */
+  /** Requests that were let in and have not ended, each for as many texts as it is for. */
   public int admitted() {
     synchronized (lock) {
       return admitted;
@@ -204,9 +204,32 @@ public final class Admission {
     }
   }
 
-  void release() {
+  /**
+   * Counts a request that was let in as one for each of its texts, as far as the bound goes.
+   *
+   * @return how often it is counted beyond the first time
+   * @throws ApiException with 503 and {@code Retry-After} when there is no room
+   */
+  int widen(int texts) {
+    int more = Math.min(texts, limit) - 1;
+    ApiError refusal;
     synchronized (lock) {
-      admitted--;
+      if (admitted + more <= limit) {
+        admitted += more;
+        return more;
+      }
+      refusal = full();
+    }
+    countRefusal(UNKNOWN_MODEL, RefusalReason.SERVER_FULL);
+    throw new ApiException(told(refusal));
+  }
+
+  /**
+   * @param tickets that a request had
+   */
+  void release(int tickets) {
+    synchronized (lock) {
+      admitted -= tickets;
       pace.departed(System.nanoTime());
       lock.notifyAll();
     }

@@ -37,13 +37,16 @@ final class ModelGate {
   /** A place inside. Closing it gives it to the next; idempotent, from any thread. */
   final class Place implements AutoCloseable {
     private final AtomicBoolean taken = new AtomicBoolean(true);
+    private final int texts;
 
-    private Place() {}
+    private Place(int texts) {
+      this.texts = texts;
+    }
 
     @Override
     public void close() {
       if (taken.compareAndSet(true, false)) {
-        leave();
+        leave(texts);
       }
     }
   }
@@ -53,13 +56,15 @@ final class ModelGate {
     final double arrivalSeconds; // less what it jumps
     final long number;
     final Condition turn;
+    final int texts;
     State state = State.WAITING; // guarded by lock
 
-    Waiter(Urgency urgency, double arrivalSeconds, long number, Condition turn) {
+    Waiter(Urgency urgency, double arrivalSeconds, long number, Condition turn, int texts) {
       this.urgency = urgency;
       this.arrivalSeconds = arrivalSeconds;
       this.number = number;
       this.turn = turn;
+      this.texts = texts;
     }
   }
 
@@ -71,7 +76,7 @@ final class ModelGate {
   private final ReentrantLock lock = new ReentrantLock();
   private final TreeSet<Waiter> waiters = new TreeSet<>(ORDER); // guarded by lock
   private final DeparturePace pace = new DeparturePace(); // guarded by lock
-  private int inside; // guarded by lock; below the bound, nobody waits
+  private int inside; // texts; guarded by lock; where the first who waits fits, nobody waits
   private long numbers; // guarded by lock
   private boolean closed; // guarded by lock
 
@@ -89,18 +94,25 @@ final class ModelGate {
   /**
    * Takes a place, at once or after a wait.
    *
+   * @param texts that the request is for: each counts as one inside
    * @param share what the request holds: while it waits, among those that wait
    * @throws ApiException with 429 and {@code Retry-After} when there is no room; with 503 when the
    *     gate is closed
    * @throws DeadlineExceededException when the deadline passes first
    * @throws CancelledException when the cancellation is raised to kill first
    */
-  Place enter(Urgency urgency, BodyBudget.Share share, Deadline deadline, Cancellation cancellation)
+  Place enter(
+      Urgency urgency,
+      int texts,
+      BodyBudget.Share share,
+      Deadline deadline,
+      Cancellation cancellation)
       throws InterruptedException {
+    int counted = Math.min(texts, bounds.running()); // as all of it, when it is more than all
     lock.lock();
     try {
-      if (hasRoom()) {
-        return take();
+      if (hasRoom(counted)) {
+        return take(counted);
       }
     } finally {
       lock.unlock();
@@ -109,10 +121,10 @@ final class ModelGate {
       Waiter waiter;
       lock.lock();
       try {
-        if (hasRoom()) { // since a moment ago
-          return take();
+        if (hasRoom(counted)) { // since a moment ago
+          return take(counted);
         }
-        waiter = queue(urgency);
+        waiter = queue(urgency, counted);
       } finally {
         lock.unlock();
       }
@@ -121,26 +133,26 @@ final class ModelGate {
   }
 
   /** Called with the lock. */
-  private boolean hasRoom() {
+  private boolean hasRoom(int texts) {
     if (closed) {
       throw new ApiException(ApiError.unavailable("Service is not ready", null));
     }
-    return inside < bounds.running();
+    return waiters.isEmpty() && inside + texts <= bounds.running();
   }
 
   /** Called with the lock. */
-  private Place take() {
-    inside++;
+  private Place take(int texts) {
+    inside += texts;
     if (inside == bounds.running()) {
       pace.full(nanoClock.getAsLong());
     }
-    return new Place();
+    return new Place(texts);
   }
 
   /** Called with the lock. */
-  private Waiter queue(Urgency urgency) {
+  private Waiter queue(Urgency urgency, int texts) {
     double arrival = (nanoClock.getAsLong() - epochNanos) / 1e9 - urgency.jumpSeconds();
-    var waiter = new Waiter(urgency, arrival, numbers++, lock.newCondition());
+    var waiter = new Waiter(urgency, arrival, numbers++, lock.newCondition(), texts);
     if (waiters.size() >= bounds.waiting()) {
       if (waiters.isEmpty() || ORDER.compare(waiter, waiters.last()) > 0) {
         throw refused(RefusalReason.QUEUE_FULL);
@@ -176,7 +188,7 @@ final class ModelGate {
         var _ = waiter.turn.awaitNanos(Math.min(left, Math.max(1, deadline.remainingNanos())));
       }
       return switch (waiter.state) {
-        case INSIDE -> new Place();
+        case INSIDE -> new Place(waiter.texts);
         case DISPLACED -> throw refused(RefusalReason.DISPLACED);
         case CANCELLED -> throw new CancelledException("the client left while it waited");
         case TURNED_AWAY ->
@@ -185,11 +197,12 @@ final class ModelGate {
       };
     } catch (InterruptedException e) {
       if (waiter.state == State.INSIDE) {
-        leave(); // handed over in the same moment
+        leave(waiter.texts); // handed over in the same moment
       }
       throw e;
     } finally {
       waiters.remove(waiter);
+      admitWaiters(); // it may have been the first, and too large for the room there is
       lock.unlock();
     }
   }
@@ -232,17 +245,22 @@ final class ModelGate {
     }
   }
 
-  private void leave() {
+  private void leave(int texts) {
     lock.lock();
     try {
       pace.departed(nanoClock.getAsLong());
-      if (waiters.isEmpty()) {
-        inside--;
-      } else {
-        wake(waiters.first(), State.INSIDE);
-      }
+      inside -= texts;
+      admitWaiters();
     } finally {
       lock.unlock();
+    }
+  }
+
+  /** Called with the lock. Hands the room that there is to the first who wait. */
+  private void admitWaiters() {
+    while (!waiters.isEmpty() && inside + waiters.first().texts <= bounds.running()) {
+      inside += waiters.first().texts;
+      wake(waiters.first(), State.INSIDE);
     }
   }
 

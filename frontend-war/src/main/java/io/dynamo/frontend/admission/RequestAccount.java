@@ -28,6 +28,8 @@ public final class RequestAccount {
   private volatile ModelGate.@Nullable Place place;
   private volatile boolean streaming;
   private volatile boolean queued;
+  private volatile int tickets = 1;
+  private int texts = 1;
   private long[] lastTokens = new long[1]; // nanos, by choice; 0 before its first token
   private Runnable whenFirstTokenComes = () -> {};
   private TokenPace pace = TokenPace.UNWATCHED;
@@ -63,6 +65,16 @@ public final class RequestAccount {
   }
 
   /**
+   * The request is for so many texts: each is counted from here on as a request of its own.
+   *
+   * @throws ApiException with {@code Retry-After} when there is no room for all of them
+   */
+  public void texts(int count) {
+    texts = count;
+    tickets += admission.widen(count);
+  }
+
+  /**
    * Waits for the request's turn. What it asks for is checked by then, and nothing costly was done
    * for it yet.
    *
@@ -80,7 +92,7 @@ public final class RequestAccount {
       throws InterruptedException {
     var known = Objects.requireNonNull(meters, "a request enters the model that it is serving");
     var gate = admission.gate(known.model.value(), workers);
-    var taken = gate.enter(urgency, share, deadline, cancellation);
+    var taken = gate.enter(urgency, texts, share, deadline, cancellation);
     place = taken;
     if (over.get()) {
       taken.close(); // ended while it waited: nobody else will
@@ -176,7 +188,7 @@ public final class RequestAccount {
         known.outputSequence.record((double) generated, 1);
       }
     }
-    admission.release();
+    admission.release(tickets);
   }
 
   /** The client left before its answer was done. */

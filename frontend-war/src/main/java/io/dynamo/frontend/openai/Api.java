@@ -48,6 +48,11 @@ sealed interface Api permits ChatApi, CompletionApi {
      */
     List<PreparedPrompt> prepare(ModelText model, boolean hideTools);
 
+    /** How many prompts there are. */
+    default int prompts() {
+      return 1;
+    }
+
     /**
      * Texts to make of each prompt; those beyond the number of choices are the less likely ones.
      */

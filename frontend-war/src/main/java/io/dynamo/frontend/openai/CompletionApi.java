@@ -64,6 +64,11 @@ final class CompletionApi implements Api {
     }
 
     @Override
+    public int prompts() {
+      return request.prompts().size();
+    }
+
+    @Override
     public int texts() {
       return request.bestOf();
     }

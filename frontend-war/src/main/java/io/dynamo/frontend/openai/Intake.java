@@ -98,6 +98,7 @@ final class Intake {
     if (found == null || !found.card().modelTypes().contains(api.modelType())) {
       throw new ApiException(ApiError.modelNotFound(name));
     }
+    arrival.account.texts(wanted.prompts() * wanted.texts());
     arrival.account.enter(
         found.workers(),
         wanted.fields().nvext().routing().urgency(),
@@ -129,7 +130,8 @@ final class Intake {
       Generations.check(wanted.fields(), found, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
-    arrival.share.work(runningBytes(cost, wanted, prompts, tokens));
+    arrival.share.work(
+        runningBytes(cost, wanted, prompts, tokens) + sentBytes(cost, wanted, prompts, tokens));
     arrival.account.prompts(tokens);
     return new Asked(found, wanted, prompts, AgentContext.of(headers, wanted.trigger()), context);
   }
@@ -151,6 +153,21 @@ final class Intake {
       kept += cost.keptBytes() + 2 * chars;
     }
     return wanted.echo() ? kept + 2 * chars * wanted.texts() : kept;
+  }
+
+  /**
+   * What the requests to workers take beyond the first: each text is asked for by a request of its
+   * own, with the tokens of its prompt and with the media and the form that the body has.
+   */
+  private static long sentBytes(
+      JsonCost cost, Api.Wanted wanted, List<PreparedPrompt> prompts, long tokens) {
+    boolean sendsMore = !wanted.passedOn().isEmpty() || wanted.fields().sampling().guided() != null;
+    long chars = 0;
+    for (var prompt : prompts) {
+      chars += prompt.text() == null ? 0 : prompt.text().length();
+    }
+    long each = sendsMore ? Math.max(0, cost.keptBytes() - chars) : 0;
+    return (wanted.texts() - 1) * (Integer.BYTES * tokens + each);
   }
 
   /**

@@ -130,4 +130,25 @@ class AdmissionTest {
     assertThat(account.told(new NoWorkerException("nobody")).errorType()).isEqualTo("unavailable");
     account.end(null);
   }
+
+  @Test
+  void eachTextOfARequestIsCountedAsARequest() {
+    var three = new Admission(3, FrontendAdmission.STANDARD, _ -> false, metrics);
+    three.open();
+    var first = three.admit("chat_completions");
+    first.texts(2);
+    assertThat(three.admitted()).isEqualTo(2);
+    var second = three.admit("chat_completions");
+    assertThatThrownBy(() -> second.texts(2))
+        .isInstanceOfSatisfying(
+            ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
+    second.end(null);
+    first.end(null);
+    assertThat(three.admitted()).isZero();
+    var alone = three.admit("chat_completions");
+    alone.texts(128);
+    assertThat(three.admitted()).as("never more than the bound").isEqualTo(3);
+    alone.end(null);
+    assertThat(three.admitted()).isZero();
+  }
 }

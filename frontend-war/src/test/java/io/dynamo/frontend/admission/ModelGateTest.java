@@ -57,7 +57,7 @@ class ModelGateTest {
   }
 
   private static ModelGate.Place enter(ModelGate gate) throws InterruptedException {
-    return gate.enter(Urgency.NONE, share(), Deadline.after(LONG), new Cancellation());
+    return gate.enter(Urgency.NONE, 1, share(), Deadline.after(LONG), new Cancellation());
   }
 
   /** Begins to wait and returns once it does. */
@@ -68,7 +68,7 @@ class ModelGateTest {
   private Future<ModelGate.Place> waiting(
       ModelGate gate, Urgency urgency, Deadline deadline, Cancellation cancellation) {
     int before = gate.waiting();
-    var place = threads.submit(() -> gate.enter(urgency, share(), deadline, cancellation));
+    var place = threads.submit(() -> gate.enter(urgency, 1, share(), deadline, cancellation));
     until(() -> gate.waiting() > before || place.isDone());
     return place;
   }
@@ -181,7 +181,7 @@ class ModelGateTest {
         threads.submit(
             () ->
                 gate.enter(
-                    Urgency.of(2L, null), share(), Deadline.after(LONG), new Cancellation()));
+                    Urgency.of(2L, null), 1, share(), Deadline.after(LONG), new Cancellation()));
     assertThat(failure(last))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(429))
@@ -200,7 +200,7 @@ class ModelGateTest {
       assertThatThrownBy(
               () ->
                   gate.enter(
-                      Urgency.of(9L, null), share(), Deadline.after(LONG), new Cancellation()))
+                      Urgency.of(9L, null), 1, share(), Deadline.after(LONG), new Cancellation()))
           .hasMessageContaining("takes no more");
     }
   }
@@ -238,7 +238,7 @@ class ModelGateTest {
     var gone = new Cancellation();
     gone.kill();
     try (var _ = enter(gate)) {
-      assertThatThrownBy(() -> gate.enter(Urgency.NONE, share(), Deadline.after(LONG), gone))
+      assertThatThrownBy(() -> gate.enter(Urgency.NONE, 1, share(), Deadline.after(LONG), gone))
           .isInstanceOf(CancelledException.class);
     }
   }
@@ -293,7 +293,7 @@ class ModelGateTest {
           Thread.ofVirtual()
               .unstarted(
                   () -> {
-                    try (var _ = gate.enter(urgency, share(), deadline, cancellation)) {
+                    try (var _ = gate.enter(urgency, 1, share(), deadline, cancellation)) {
                       most.accumulateAndGet(inside.incrementAndGet(), Math::max);
                       Thread.onSpinWait();
                       inside.decrementAndGet();
@@ -333,7 +333,7 @@ class ModelGateTest {
       share.work(400);
       var waits =
           threads.submit(
-              () -> gate.enter(Urgency.NONE, share, Deadline.after(LONG), new Cancellation()));
+              () -> gate.enter(Urgency.NONE, 1, share, Deadline.after(LONG), new Cancellation()));
       until(() -> gate.waiting() == 1);
       assertThat(bodies.heldBytes()).isZero();
       assertThat(bodies.waitingBytes()).isEqualTo(400);
@@ -356,7 +356,7 @@ class ModelGateTest {
         var share = bodies.open()) {
       share.work(400);
       assertThatThrownBy(
-              () -> gate.enter(Urgency.NONE, share, Deadline.after(LONG), new Cancellation()))
+              () -> gate.enter(Urgency.NONE, 1, share, Deadline.after(LONG), new Cancellation()))
           .isInstanceOfSatisfying(
               ApiException.class,
               e -> {
@@ -366,6 +366,61 @@ class ModelGateTest {
       assertThat(gate.waiting()).isZero();
       assertThat(bodies.heldBytes()).isEqualTo(400);
       assertThat(bodies.waitingBytes()).isZero();
+    }
+  }
+
+  private ModelGate.Place enter(ModelGate gate, int texts) throws InterruptedException {
+    return gate.enter(Urgency.NONE, texts, share(), Deadline.after(LONG), new Cancellation());
+  }
+
+  private Future<ModelGate.Place> waiting(ModelGate gate, int texts, Cancellation cancellation) {
+    int before = gate.waiting();
+    var place =
+        threads.submit(
+            () -> gate.enter(Urgency.NONE, texts, share(), Deadline.after(LONG), cancellation));
+    until(() -> gate.waiting() > before || place.isDone());
+    return place;
+  }
+
+  @Test
+  void eachTextOfARequestTakesAPlace() throws Exception {
+    var gate = gate(4, 10, LONG);
+    var three = enter(gate, 3);
+    var two = waiting(gate, 2, new Cancellation());
+    var one = waiting(gate, 1, new Cancellation());
+    assertThat(gate.waiting())
+        .as("one does not pass two, though there is room for it")
+        .isEqualTo(2);
+    three.close();
+    var place = got(two);
+    got(one).close();
+    var all = waiting(gate, 4, new Cancellation());
+    assertThat(gate.waiting()).isEqualTo(1);
+    place.close();
+    got(all).close();
+  }
+
+  @Test
+  void requestForMoreTextsThanMayRunTakesAllPlaces() throws Exception {
+    var gate = gate(4, 10, LONG);
+    var all = enter(gate, 128);
+    var one = waiting(gate, 1, new Cancellation());
+    assertThat(gate.waiting()).isEqualTo(1);
+    all.close();
+    got(one).close();
+    enter(gate, 128).close();
+  }
+
+  @Test
+  void requestThatFitsGoesInWhenTheLargerOneBeforeItLeaves() throws Exception {
+    var gate = gate(4, 10, LONG);
+    try (var _ = enter(gate, 3)) {
+      var cancellation = new Cancellation();
+      var large = waiting(gate, 4, cancellation);
+      var small = waiting(gate, 1, new Cancellation());
+      cancellation.kill();
+      assertThatThrownBy(large::get).hasCauseInstanceOf(CancelledException.class);
+      got(small).close();
     }
   }
 }
