@@ -11,6 +11,7 @@ import io.dynamo.metrics.Label;
 import java.util.Arrays;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +29,7 @@ public final class RequestAccount {
   private volatile ModelGate.@Nullable Place place;
   private volatile boolean streaming;
   private volatile boolean queued;
-  private volatile int tickets = 1;
+  private final AtomicInteger tickets = new AtomicInteger(1); // not given back yet
   private int texts = 1;
   private long[] lastTokens = new long[1]; // nanos, by choice; 0 before its first token
   private Runnable whenFirstTokenComes = () -> {};
@@ -71,7 +72,10 @@ public final class RequestAccount {
    */
   public void texts(int count) {
     texts = count;
-    tickets += admission.widen(count);
+    tickets.addAndGet(admission.widen(count));
+    if (over.get()) {
+      admission.release(tickets.getAndSet(0)); // ended meanwhile
+    }
   }
 
   /**
@@ -188,7 +192,7 @@ public final class RequestAccount {
         known.outputSequence.record((double) generated, 1);
       }
     }
-    admission.release(tickets);
+    admission.release(tickets.getAndSet(0));
   }
 
   /** The client left before its answer was done. */

@@ -19,6 +19,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Renders and tokenises prompts: short ones on the thread that asks, which must be none of an event
@@ -47,8 +48,8 @@ public final class Preprocessor implements AutoCloseable {
   }
 
   /**
-   * Runs {@code work} on the text of {@code model} and waits for what it gives. Nothing is
-   * tokenised any more once the caller has given up.
+   * Runs {@code work} on the text of {@code model} and waits for what it gives. Once the caller has
+   * given up, the thread that works for it is interrupted, which ends templates and tokenizers.
    *
    * @param bytes of the request that the prompts came in
    * @throws DynamoException the work's own refusal, {@link CancelledException}, {@link
@@ -68,7 +69,7 @@ public final class Preprocessor implements AutoCloseable {
       return work.apply(model);
     }
     var result = new CompletableFuture<T>();
-    Runnable task = () -> run(new WhileWanted(model, result), work, result);
+    var task = new Task<>(new WhileWanted(model, result), work, result);
     try {
       pool.execute(task);
     } catch (RejectedExecutionException e) {
@@ -88,18 +89,48 @@ public final class Preprocessor implements AutoCloseable {
     } finally {
       if (result.isCompletedExceptionally() || result.cancel(false)) {
         pool.remove(task); // given up while it waited: its place is free
+        task.interrupt();
       }
     }
   }
 
-  private static <T> void run(
-      ModelText model, Function<ModelText, T> work, CompletableFuture<T> result) {
-    try {
-      if (!result.isDone()) {
-        result.complete(work.apply(model));
+  /** The work for one caller. */
+  private static final class Task<T> implements Runnable {
+    private final ModelText model;
+    private final Function<ModelText, T> work;
+    private final CompletableFuture<T> result;
+    private @Nullable Thread worker; // while it works; guarded by this
+
+    Task(ModelText model, Function<ModelText, T> work, CompletableFuture<T> result) {
+      this.model = model;
+      this.work = work;
+      this.result = result;
+    }
+
+    @Override
+    public void run() {
+      synchronized (this) {
+        if (result.isDone()) {
+          return;
+        }
+        worker = Thread.currentThread();
       }
-    } catch (RuntimeException | Error e) {
-      result.completeExceptionally(e);
+      try {
+        result.complete(work.apply(model));
+      } catch (RuntimeException | Error e) {
+        result.completeExceptionally(e);
+      } finally {
+        synchronized (this) {
+          worker = null;
+          boolean _ = Thread.interrupted(); // what was meant for this caller's work ends with it
+        }
+      }
+    }
+
+    synchronized void interrupt() {
+      if (worker != null) {
+        worker.interrupt();
+      }
     }
   }
 

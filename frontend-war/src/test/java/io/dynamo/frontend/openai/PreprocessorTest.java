@@ -37,7 +37,7 @@ class PreprocessorTest {
     preprocessor.close();
   }
 
-  /** A model that encodes when it is let. */
+  /** A model that encodes when it is let, and not before: interrupts do not hurry it. */
   private static final class Gate extends NoText {
     final CountDownLatch open = new CountDownLatch(1);
     final CountDownLatch entered = new CountDownLatch(1);
@@ -48,10 +48,17 @@ class PreprocessorTest {
     public String render(ChatPrompt prompt) {
       rendered.incrementAndGet();
       entered.countDown();
-      try {
-        assertThat(open.await(30, TimeUnit.SECONDS)).isTrue();
-      } catch (InterruptedException e) {
-        throw new IllegalStateException(e);
+      boolean interrupted = false;
+      while (true) {
+        try {
+          assertThat(open.await(30, TimeUnit.SECONDS)).isTrue();
+          break;
+        } catch (InterruptedException e) {
+          interrupted = true;
+        }
+      }
+      if (interrupted) {
+        Thread.currentThread().interrupt();
       }
       return "text";
     }
@@ -167,5 +174,45 @@ class PreprocessorTest {
     }
     assertThat(workers.getFirst()).isSameAs(Thread.currentThread());
     assertThat(workers.getLast()).isNotSameAs(Thread.currentThread());
+  }
+
+  /** The pool has one thread. */
+  @Test
+  void workThatNobodyWaitsForIsInterrupted() throws InterruptedException {
+    var cancellation = new Cancellation();
+    var working = new CountDownLatch(1);
+    var given = new CompletableFuture<int[]>();
+    VIRTUAL.execute(
+        () -> {
+          try {
+            given.complete(
+                preprocessor.run(
+                    gate,
+                    _ -> {
+                      working.countDown();
+                      while (!Thread.currentThread().isInterrupted()) {
+                        Thread
+                            .onSpinWait(); // as a template or a tokenizer, which look now and then
+                      }
+                      throw new CancelledException("nobody waits");
+                    },
+                    LONG,
+                    Deadline.after(Duration.ofSeconds(30)),
+                    cancellation));
+          } catch (RuntimeException | InterruptedException e) {
+            given.completeExceptionally(e);
+          }
+        });
+    assertThat(working.await(30, TimeUnit.SECONDS)).isTrue();
+    cancellation.kill();
+    assertThatThrownBy(given::join).hasCauseInstanceOf(CancelledException.class);
+    boolean interrupted =
+        preprocessor.run(
+            gate,
+            _ -> Thread.currentThread().isInterrupted(),
+            LONG,
+            Deadline.after(Duration.ofSeconds(30)),
+            new Cancellation());
+    assertThat(interrupted).as("the next one's work too").isFalse();
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.dynamo.error.CancelledException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.List;
@@ -21,7 +22,13 @@ class ByteLevelEncoderTest {
   private static final int ALL = Integer.MAX_VALUE; // tokens
 
   private static final String CL100K =
-      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|%s| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+      "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r"
+          + "\\n"
+          + "\\p{L}\\p{N}]?\\p{L}+|%s| ?[^\\s\\p{L}\\p{N}]+[\\r"
+          + "\\n"
+          + "]*|\\s*[\\r"
+          + "\\n"
+          + "]+|\\s+(?!\\S)|\\s+";
 
   private static final List<String> SCRAPS =
       List.of(
@@ -162,6 +169,19 @@ class ByteLevelEncoderTest {
         var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
       var text = "there".repeat(40_000);
       assertThat(ours.encode(text, ALL)).isEqualTo(library.encode(text, ALL));
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"there", "there "})
+  void encodingOfAnInterruptedThreadEnds(String word) throws IOException {
+    var json = tokenizer("", _ -> {});
+    try (var ours = ByteLevelEncoder.of(parsed(json), new LibraryEncoder(json))) {
+      Thread.currentThread().interrupt();
+      assertThatThrownBy(() -> ours.encode(word.repeat(40_000), ALL))
+          .isInstanceOf(CancelledException.class);
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
     }
   }
 

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.preprocess.bpe;
 
 import io.dynamo.config.HeapShare;
+import io.dynamo.error.CancelledException;
 import io.dynamo.error.InvalidRequestException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -14,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * their words. Safe for concurrent use.
  */
 public final class ByteLevelBpe {
+  static final int PER_LOOK = 1024; // pieces or merges between looks whether anybody still waits
+
   private static final int REMEMBERED = 1 << 14;
   private static final int LONGEST_REMEMBERED = 32; // characters
 
@@ -96,13 +99,29 @@ public final class ByteLevelBpe {
    *
    * @param text without halves of surrogate pairs
    * @throws io.dynamo.frontend.preprocess.TooManyTokensException when {@code ids} is full
+   * @throws CancelledException when the thread is interrupted
    * @throws InvalidRequestException when a piece is too long for the memory of this process
    */
   public void encode(String text, int from, int to, TokenList ids) {
+    int pieces = 0;
     for (int at = from; at < to; ) {
       int end = splitter.end(text, at, to);
       piece(text, at, end, ids);
       at = end;
+      if (++pieces % PER_LOOK == 0) {
+        checkWanted();
+      }
+    }
+  }
+
+  /**
+   * Ends the work of a thread that was interrupted: nobody waits for it.
+   *
+   * @throws CancelledException when it was
+   */
+  static void checkWanted() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new CancelledException("nobody waits for the prompt any more");
     }
   }
 

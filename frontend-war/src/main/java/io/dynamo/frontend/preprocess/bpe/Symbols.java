@@ -49,8 +49,11 @@ final class Symbols {
 
   /** Merges what can be merged, and adds what is left. */
   void merge(TokenList to) {
-    while (lowest[1] != NO_PAIR) {
+    for (int done = 1; lowest[1] != NO_PAIR; done++) {
       apply(first());
+      if (done % ByteLevelBpe.PER_LOOK == 0) {
+        ByteLevelBpe.checkWanted();
+      }
     }
     int count = 0;
     for (int at = 0; at < ids.length; at = next(at)) {

@@ -27,9 +27,12 @@ final class TimeLimit {
   /**
    * Looks at the clock.
    *
-   * @throws JinjaException when the time is up
+   * @throws JinjaException when the time is up, or the thread is interrupted
    */
   void check() {
+    if (Thread.currentThread().isInterrupted()) {
+      throw new JinjaException("nobody waits for the text of the template any more");
+    }
     if (System.nanoTime() - startNanos >= limit.toNanos()) {
       throw new JinjaException("the template runs longer than " + limit);
     }

@@ -50,6 +50,18 @@ class JinjaBoundsTest {
   }
 
   @Test
+  void renderingOfAnInterruptedThreadEnds() {
+    Thread.currentThread().interrupt();
+    try {
+      assertThatThrownBy(() -> render("{{ x | upper }}", Map.of("x", "a"), LIMITS))
+          .isInstanceOf(JinjaException.class)
+          .hasMessageContaining("nobody waits");
+    } finally {
+      assertThat(Thread.interrupted()).isTrue();
+    }
+  }
+
+  @Test
   void clockIsLookedAtWithinFiltersThatRunOthers() {
     for (var filter : List.of("map('upper')", "select('string')", "sum(start='')")) {
       assertThatThrownBy(() -> Filters.apply(name(filter), List.of("a", "b"), inputs(filter)))
