@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.AfterEach;
@@ -97,6 +99,21 @@ class ClientTextTest {
                 .formatted(url));
     assertThat(answer.status).as(answer.text()).isEqualTo(400);
     assertThat(answer.text()).contains("metadata_upload.url");
+  }
+
+  /** The server lets 64 requests in. */
+  @Test
+  void eachTextNeedsAPlaceOfItsOwn() {
+    var others = new ArrayList<RequestAccount>();
+    for (int i = 0; i < 60; i++) {
+      others.add(frontend.admission.admit("chat_completions"));
+    }
+    var answer =
+        frontend.post(
+            "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],\"n\":5}");
+    assertThat(answer.status).as(answer.text()).isEqualTo(503);
+    others.forEach(account -> account.end(null));
+    assertThat(frontend.admission.admitted()).isZero();
   }
 
   @Test
