@@ -17,6 +17,8 @@ public final class TestCard {
   private @Nullable ModelFile tokenizer;
   private @Nullable String workerType;
   private Map<String, @Nullable Object> runtimeConfig = Map.of();
+  private String modelInput = "Tokens";
+  private List<String> aliases = List.of();
 
   private TestCard(String name) {
     this.name = name;
@@ -62,24 +64,35 @@ public final class TestCard {
     return this;
   }
 
+  public TestCard modelInput(String input) {
+    this.modelInput = input;
+    return this;
+  }
+
+  public TestCard aliases(String... names) {
+    this.aliases = List.of(names);
+    return this;
+  }
+
   public ModelCard build() {
     return new ModelCard(
-        name,
-        name,
-        null,
-        null,
-        tokenizer,
-        null,
-        null,
-        null,
-        null,
-        contextLength,
-        blockTokens,
-        migrationLimit,
-        modelTypes,
-        "Tokens",
-        workerType,
-        List.of(),
-        runtimeConfig);
+            name,
+            name,
+            null,
+            null,
+            tokenizer,
+            null,
+            null,
+            null,
+            null,
+            contextLength,
+            blockTokens,
+            migrationLimit,
+            modelTypes,
+            modelInput,
+            workerType,
+            List.of(),
+            runtimeConfig)
+        .withAliases(aliases);
   }
 }

@@ -30,15 +30,16 @@ class ModelTraitsTest {
           null,
           PayloadFormat.JSON);
 
-  private static ModelRecord card(@Nullable String suffix, Map<String, Object> runtimeConfig) {
+  private static ModelRecord card(
+      @Nullable String suffix, Map<String, @Nullable Object> runtimeConfig) {
     return card(WORKER.id(), suffix, runtimeConfig, Map.of());
   }
 
   private static ModelRecord card(
       InstanceId id,
       @Nullable String suffix,
-      Map<String, Object> runtimeConfig,
-      Map<String, Object> routing) {
+      Map<String, @Nullable Object> runtimeConfig,
+      Map<String, @Nullable Object> routing) {
     return new ModelRecord(
         ENDPOINT,
         id,
@@ -150,7 +151,7 @@ class ModelTraitsTest {
     var cards = new ModelTraits();
     var served = new ArrayList<EndpointId>();
     Map<String, Object> store = Map.of("backend", "mooncake");
-    Map<String, Object> data = Map.of("runtime_data", Map.of(HicacheCards.NAME, store));
+    Map<String, @Nullable Object> data = Map.of("runtime_data", Map.of(HicacheCards.NAME, store));
     try (var handle = cards.follow(records, served::add)) {
       assertThat(handle).isNotNull();
       var silent = card(null, Map.of("runtime_data", Map.of("other", 1)));

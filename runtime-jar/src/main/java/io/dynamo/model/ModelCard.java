@@ -36,6 +36,7 @@ import org.jspecify.annotations.Nullable;
  * @param routerConfig how the worker wants its endpoint's requests routed, in the same form; empty
  *     leaves that to the frontend
  * @param lora the adapter that the card is of; null for a model itself
+ * @param aliases further names that clients may use for it
  */
 public record ModelCard(
     String displayName,
@@ -57,7 +58,8 @@ public record ModelCard(
     List<List<String>> needs,
     Map<String, @Nullable Object> runtimeConfig,
     Map<String, @Nullable Object> routerConfig,
-    @Nullable LoraAdapter lora) {
+    @Nullable LoraAdapter lora,
+    List<String> aliases) {
   /** What taints of a topology begin with: no caller may set them. */
   public static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
@@ -65,13 +67,60 @@ public record ModelCard(
 
   public ModelCard {
     extraFiles = List.copyOf(extraFiles);
+    aliases = List.copyOf(aliases);
     modelTypes = Set.copyOf(modelTypes);
     needs = needs.stream().map(List::copyOf).toList();
     runtimeConfig = Collections.unmodifiableMap(new LinkedHashMap<>(runtimeConfig));
     routerConfig = Collections.unmodifiableMap(new LinkedHashMap<>(routerConfig));
   }
 
-  /** Everything but extra files, a wish of how to route, and an adapter. */
+  /** Everything but aliases. */
+  public ModelCard(
+      String displayName,
+      String slug,
+      @Nullable String sourcePath,
+      @Nullable ModelFile config,
+      @Nullable ModelFile tokenizer,
+      @Nullable ModelFile tokenizerConfig,
+      @Nullable ModelFile chatTemplate,
+      @Nullable ModelFile generationConfig,
+      List<ModelFile> extraFiles,
+      @Nullable Integer architecturalContextLength,
+      int contextLength,
+      int blockTokens,
+      int migrationLimit,
+      Set<String> modelTypes,
+      String modelInput,
+      @Nullable String workerType,
+      List<List<String>> needs,
+      Map<String, @Nullable Object> runtimeConfig,
+      Map<String, @Nullable Object> routerConfig,
+      @Nullable LoraAdapter lora) {
+    this(
+        displayName,
+        slug,
+        sourcePath,
+        config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        extraFiles,
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig,
+        routerConfig,
+        lora,
+        List.of());
+  }
+
+  /** Everything but extra files, a wish of how to route, an adapter, and aliases. */
   public ModelCard(
       String displayName,
       String slug,
@@ -141,6 +190,32 @@ public record ModelCard(
     return with(displayName, UnaryOperator.identity(), extraFiles, config, lora);
   }
 
+  /** The same card under further names. */
+  public ModelCard withAliases(List<String> names) {
+    return new ModelCard(
+        displayName,
+        slug,
+        sourcePath,
+        config,
+        tokenizer,
+        tokenizerConfig,
+        chatTemplate,
+        generationConfig,
+        extraFiles,
+        architecturalContextLength,
+        contextLength,
+        blockTokens,
+        migrationLimit,
+        modelTypes,
+        modelInput,
+        workerType,
+        needs,
+        runtimeConfig,
+        routerConfig,
+        lora,
+        names);
+  }
+
   /** The same card without its extra files. */
   public ModelCard withoutExtraFiles() {
     return extraFiles.isEmpty()
@@ -177,7 +252,8 @@ public record ModelCard(
         needs,
         engine,
         routerConfig,
-        adapter);
+        adapter,
+        name.equals(displayName) ? aliases : List.of());
   }
 
   private static @Nullable ModelFile changed(

@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ModelCardJson {
   /** Flags in the order of their bits: the order in which Dynamo writes them. */
-  private static final List<String> FLAGS =
+  static final List<String> FLAGS =
       List.of(
           "Chat",
           "Completions",
@@ -51,6 +51,9 @@ public final class ModelCardJson {
     putIfPresent(json, "worker_type", card.workerType());
     json.put("needs", card.needs());
     putLora(json, card.lora());
+    if (!card.aliases().isEmpty()) {
+      json.put("aliases", card.aliases());
+    }
     json.put("runtime_config", card.runtimeConfig());
     json.put("media_decoder", null);
     json.put("media_fetcher", null);
@@ -72,26 +75,42 @@ public final class ModelCardJson {
     var routerConfig = json.optionalObject("router_config");
     var architectural = json.optionalCount("architectural_max_context_length");
     return new ModelCard(
-        json.text("display_name"),
-        json.text("slug"),
-        json.optionalText("source_path"),
-        untagged(json.optionalObject("model_info"), "hf_config_json"),
-        untagged(json.optionalObject("tokenizer"), "hf_tokenizer_json"),
-        untagged(json.optionalObject("prompt_formatter"), "hf_tokenizer_config_json"),
-        template(json.optionalObject("chat_template_file")),
-        untagged(json.optionalObject("gen_config"), "hf_generation_config_json"),
-        extraFiles(json),
-        architectural,
-        contextLength(runtimeConfig, architectural, json.optionalCount("context_length")),
-        json.count("kv_cache_block_size"),
-        json.count("migration_limit"),
-        flags(json.text("model_type")),
-        json.text("model_input"),
-        json.optionalText("worker_type"),
-        needs(json.list("needs")),
-        runtimeConfig == null ? Map.of() : runtimeConfig.members(),
-        routerConfig == null ? Map.of() : routerConfig.members(),
-        lora(json));
+            json.text("display_name"),
+            json.text("slug"),
+            json.optionalText("source_path"),
+            untagged(json.optionalObject("model_info"), "hf_config_json"),
+            untagged(json.optionalObject("tokenizer"), "hf_tokenizer_json"),
+            untagged(json.optionalObject("prompt_formatter"), "hf_tokenizer_config_json"),
+            template(json.optionalObject("chat_template_file")),
+            untagged(json.optionalObject("gen_config"), "hf_generation_config_json"),
+            extraFiles(json),
+            architectural,
+            contextLength(runtimeConfig, architectural, json.optionalCount("context_length")),
+            json.count("kv_cache_block_size"),
+            json.count("migration_limit"),
+            flags(json.text("model_type")),
+            json.text("model_input"),
+            json.optionalText("worker_type"),
+            needs(json.list("needs")),
+            runtimeConfig == null ? Map.of() : runtimeConfig.members(),
+            routerConfig == null ? Map.of() : routerConfig.members(),
+            lora(json))
+        .withAliases(aliases(json));
+  }
+
+  private static List<String> aliases(JsonObject json) {
+    var aliases = new ArrayList<String>();
+    if (json.members().get("aliases") != null) {
+      for (var alias : json.list("aliases")) {
+        if (!(alias instanceof String name)) {
+          throw new IllegalArgumentException("member \"aliases\" is not a list of names");
+        }
+        if (!name.isEmpty()) {
+          aliases.add(name);
+        }
+      }
+    }
+    return aliases;
   }
 
   private static void putLora(Map<String, @Nullable Object> json, @Nullable LoraAdapter lora) {

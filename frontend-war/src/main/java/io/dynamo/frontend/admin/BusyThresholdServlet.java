@@ -9,6 +9,7 @@ import io.dynamo.frontend.OffPoolServlet;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.Body;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
@@ -127,8 +128,10 @@ public class BusyThresholdServlet extends OffPoolServlet {
   private Map<String, ?> all() {
     return Map.of(
         "thresholds",
-        catalog.models().stream()
-            .map(model -> ThresholdChange.told(model.name(), workers.thresholds(model.workers())))
+        ListedNames.of(catalog).entrySet().stream()
+            .map(
+                it ->
+                    ThresholdChange.told(it.getKey(), workers.thresholds(it.getValue().workers())))
             .toList());
   }
 

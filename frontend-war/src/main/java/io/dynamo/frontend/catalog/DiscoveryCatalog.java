@@ -20,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -138,11 +139,14 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   @Override
   public List<ServedModel> models() {
     var ready = new ArrayList<ServedModel>();
-    for (var candidates : snapshot.values()) {
-      if (candidates.served != null && anyLive(candidates)) {
-        ready.add(candidates.served);
-      }
-    }
+    snapshot.forEach(
+        (name, candidates) -> {
+          if (candidates.served != null
+              && name.equals(candidates.served.name()) // and not an alias of it
+              && anyLive(candidates)) {
+            ready.add(candidates.served);
+          }
+        });
     ready.sort(Comparator.comparing(ServedModel::name));
     return ready;
   }
@@ -201,7 +205,14 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       return;
     }
     switch (event) {
-      case DiscoveryEvent.Added<ModelRecord> added -> add(added.record());
+      case DiscoveryEvent.Added<ModelRecord> added -> {
+        var problem = ServableCards.problem(added.record().card());
+        if (problem == null) {
+          add(added.record());
+        } else {
+          refuse(added.record(), problem);
+        }
+      }
       case DiscoveryEvent.Lost<ModelRecord> lost -> remove(lost.record());
     }
     publish();
@@ -226,6 +237,18 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     }
   }
 
+  private void refuse(ModelRecord record, String problem) {
+    remove(record); // it may have been one that is served
+    LOG.log(
+        record.card().modelTypes().isEmpty()
+            ? System.Logger.Level.DEBUG // workers of one half of a pair have none
+            : System.Logger.Level.WARNING,
+        "model {0} is not listed, by the card of {1}: {2}",
+        record.card().displayName(),
+        record.key(),
+        problem);
+  }
+
   private void add(ModelRecord record) {
     var name = record.card().displayName();
     var known = find(name, Identity.of(record));
@@ -239,7 +262,8 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     if (!groups.isEmpty() && !groups.containsKey(identity)) {
       LOG.log(
           System.Logger.Level.WARNING,
-          "model {0}: the card of {1} differs from the one that is served; it waits until the other workers are gone",
+          "model {0}: the card of {1} differs from the one that is served; it waits until the other"
+              + " workers are gone",
           name,
           record.key());
     }
@@ -254,13 +278,19 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     if (groups == null) {
       return;
     }
-    groups.values().forEach(group -> group.records.remove(record.key()));
+    var gone = new HashSet<>(Set.of(name));
+    for (var group : groups.values()) {
+      var card = group.records.remove(record.key());
+      if (card != null) {
+        gone.addAll(card.card().aliases());
+      }
+    }
     groups.values().removeIf(group -> group.records.isEmpty());
     if (groups.isEmpty()) {
       names.remove(name);
       var now = clock.instant();
       lately.values().removeIf(lost -> lost.plus(REMEMBERED).isBefore(now));
-      lately.put(name, now);
+      gone.forEach(lost -> lately.put(lost, now));
     }
   }
 
@@ -372,6 +402,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
                   identity.endpoint(),
                   group.records.values().stream().map(ModelRecord::id).toList()));
         });
+    ServableCards.addAliases(next, Candidates::card);
     snapshot = Map.copyOf(next);
   }
 

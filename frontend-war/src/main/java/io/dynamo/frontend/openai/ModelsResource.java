@@ -6,6 +6,7 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.EdgeFilter;
 import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ModelList;
@@ -23,6 +24,7 @@ import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
+import java.util.ArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.eclipse.microprofile.openapi.annotations.Operation;
@@ -50,7 +52,11 @@ public class ModelsResource {
     answer(
         response,
         request,
-        () -> new ModelList(catalog.models().stream().map(this::entry).toList()).body());
+        () -> {
+          var entries = new ArrayList<ModelList.Entry>();
+          ListedNames.of(catalog).forEach((name, model) -> entries.add(entry(name, model)));
+          return new ModelList(entries).body();
+        });
   }
 
   @GET
@@ -77,7 +83,7 @@ public class ModelsResource {
       throw new ApiException(
           catalog.isKnown(id) ? TextService.notReady(id) : ApiError.modelNotFound(id));
     }
-    return entry(model.get()).body();
+    return entry(id, model.get()).body();
   }
 
   /** Answers on a virtual thread: a client that does not read must hold none of the pool. */
@@ -107,10 +113,10 @@ public class ModelsResource {
     }
   }
 
-  private ModelList.Entry entry(ServedModel model) {
+  private ModelList.Entry entry(String id, ServedModel model) {
     var window = rules.contextWindow();
     return new ModelList.Entry(
-        model.name(),
+        id,
         model.createdAtSeconds(),
         window == null ? model.card().contextLength() : window,
         rules.maxOutputTokens());

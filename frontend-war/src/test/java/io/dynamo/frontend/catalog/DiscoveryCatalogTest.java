@@ -254,6 +254,78 @@ class DiscoveryCatalogTest {
   }
 
   @Test
+  void cardsThatThisFrontendCannotServeAreNotListed() {
+    live.add(new InstanceId(1));
+    var file = new ModelFile("/models/tokenizer.json", "blake3:a", 1L);
+    for (var card :
+        List.of(
+            TestCard.named("tiny").tokenizer(file).modelInput("Text"),
+            TestCard.named("tiny").tokenizer(file).modelInput("Tensor"),
+            TestCard.named("tiny").tokenizer(file).blockTokens(0),
+            TestCard.named("tiny").tokenizer(file).modelTypes(Set.of("Chat", "Telepathy")),
+            TestCard.named("tiny").tokenizer(file).modelTypes(Set.of("chat")),
+            TestCard.named("tiny").tokenizer(file).modelTypes(Set.of()))) {
+      var record = new ModelRecord(ENDPOINT, new InstanceId(1), card.build(), null);
+      discovery.add(record);
+      assertThat(catalog.models()).as("%s", record.card()).isEmpty();
+      assertThat(catalog.isKnown("tiny")).isFalse();
+      discovery.lose(record);
+    }
+    assertThat(loaded).isEmpty();
+    discovery.add(card(1, "tiny", "a"));
+    assertThat(catalog.find("tiny")).isPresent();
+    discovery.add(
+        new ModelRecord(
+            ENDPOINT,
+            new InstanceId(1),
+            TestCard.named("tiny").tokenizer(file).modelInput("Text").build(),
+            null));
+    assertThat(catalog.find("tiny")).as("its worker takes no tokens any more").isEmpty();
+  }
+
+  private static ModelRecord aliased(long id, String name, String... aliases) {
+    var file = new ModelFile("/models/tokenizer.json", "blake3:" + name, 1L);
+    return new ModelRecord(
+        ENDPOINT,
+        new InstanceId(id),
+        TestCard.named(name).tokenizer(file).aliases(aliases).build(),
+        null);
+  }
+
+  @Test
+  void anAliasFindsItsModelUntilItIsGone() {
+    live.add(new InstanceId(1));
+    var model = aliased(1, "org/aliased", "ali-1", "ali-2");
+    discovery.add(model);
+    assertThat(catalog.find("ali-1")).contains(catalog.find("org/aliased").orElseThrow());
+    assertThat(catalog.find("ali-2").orElseThrow().name()).isEqualTo("org/aliased");
+    assertThat(catalog.readiness("ali-1")).isEqualTo(catalog.readiness("org/aliased"));
+    assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("org/aliased");
+    assertThat(ListedNames.of(catalog).sequencedKeySet())
+        .containsExactly("org/aliased", "ali-1", "ali-2");
+    discovery.lose(model);
+    assertThat(catalog.find("ali-1")).isEmpty();
+    assertThat(catalog.isKnown("ali-1")).as("for a while").isTrue();
+    now = now.plusSeconds(31);
+    assertThat(catalog.isKnown("ali-1")).isFalse();
+  }
+
+  @Test
+  void aNameIsItsOwnModelsBeforeItIsAnAlias() {
+    live.add(new InstanceId(1));
+    live.add(new InstanceId(2));
+    live.add(new InstanceId(3));
+    discovery.add(aliased(1, "b", "shared", "c"));
+    discovery.add(aliased(2, "a", "shared"));
+    discovery.add(aliased(3, "c"));
+    assertThat(catalog.find("c").orElseThrow().name()).isEqualTo("c");
+    assertThat(catalog.find("shared").orElseThrow().name()).isEqualTo("a");
+    assertThat(ListedNames.of(catalog).sequencedKeySet()).containsExactly("a", "shared", "b", "c");
+    discovery.lose(aliased(2, "a", "shared"));
+    assertThat(catalog.find("shared").orElseThrow().name()).isEqualTo("b");
+  }
+
+  @Test
   void closingFreesEveryText() {
     discovery.add(card(1, "tiny", "a"));
     catalog.close();

@@ -1,0 +1,24 @@
+package io.dynamo.frontend.catalog;
+
+import java.util.LinkedHashMap;
+import java.util.SequencedMap;
+
+/** The names that clients may ask for now. */
+public final class ListedNames {
+  private ListedNames() {}
+
+  /** The models of {@code catalog} by name, each followed by those of its aliases that find it. */
+  public static SequencedMap<String, ServedModel> of(ModelCatalog catalog) {
+    var names = new LinkedHashMap<String, ServedModel>();
+    for (var model : catalog.models()) {
+      names.put(model.name(), model);
+      for (var alias : model.card().aliases()) {
+        catalog
+            .find(alias)
+            .filter(found -> found.name().equals(model.name())) // not another's name
+            .ifPresent(found -> names.put(alias, found));
+      }
+    }
+    return names;
+  }
+}

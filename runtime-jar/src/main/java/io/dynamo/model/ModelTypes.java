@@ -1,0 +1,14 @@
+package io.dynamo.model;
+
+import java.util.Collection;
+import java.util.List;
+
+/** The flags by which Dynamo 1.6.1 says what a model does ({@code model_type}). */
+public final class ModelTypes {
+  private ModelTypes() {}
+
+  /** Those of {@code flags} that Dynamo does not have, sorted; its names are case-sensitive. */
+  public static List<String> unknown(Collection<String> flags) {
+    return flags.stream().filter(flag -> !ModelCardJson.FLAGS.contains(flag)).sorted().toList();
+  }
+}
