@@ -1,8 +1,10 @@
 package io.dynamo.frontend.wiring;
 
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.catalog.ServedModel;
 import java.io.PrintStream;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -44,28 +46,50 @@ final class Welcome {
   private void look() {
     var models = catalog.models();
     if (!models.isEmpty()) {
-      console.println(text(address, status, models.getFirst().name()));
+      console.println(text(address, status, models));
       looking.cancel(false);
     }
   }
 
-  static String text(String address, @Nullable InetSocketAddress status, String model) {
+  /**
+   * @param models at least one
+   */
+  static String text(String address, @Nullable InetSocketAddress status, List<ServedModel> models) {
+    var chat = first(models, "Chat");
+    var model = chat == null ? first(models, "Completions") : chat;
     var text =
         """
 
-        Dynamo serves "%2$s" at %1$s. Ask it:
-
-          curl -N %1$s/v1/chat/completions -H 'content-type: application/json' \\
-            -d '{"model":"%2$s","stream":true,"messages":[{"role":"user","content":"Hello"}]}'
+        Dynamo serves "%2$s" at %1$s.%3$s
 
         Models %1$s/v1/models, health %1$s/health, metrics %1$s/metrics, API %1$s/openapi/ui
         """
-            .formatted(address, model);
+            .formatted(
+                address,
+                (model == null ? models.getFirst() : model).name(),
+                model == null ? "" : request(address, model.name(), chat != null));
     return status == null
         ? text
         : text
             + "Status server http://%s:%d: /health, /live, /metrics with Dynamo's names%n"
                 .formatted(host(status), status.getPort());
+  }
+
+  /** The first that has an API; null when none does. */
+  private static @Nullable ServedModel first(List<ServedModel> models, String type) {
+    for (var model : models) {
+      if (model.card().modelTypes().contains(type)) {
+        return model;
+      }
+    }
+    return null;
+  }
+
+  private static String request(String address, String model, boolean chat) {
+    var prompt =
+        chat ? "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]" : "\"prompt\":\"Hello\"";
+    return " Ask it:%n%n  curl -N %s/v1/%s -H 'content-type: application/json' \\%n    -d '{\"model\":\"%s\",\"stream\":true,%s}'"
+        .formatted(address, chat ? "chat/completions" : "completions", model, prompt);
   }
 
   private static String host(InetSocketAddress at) {

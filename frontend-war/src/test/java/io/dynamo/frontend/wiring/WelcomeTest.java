@@ -2,14 +2,41 @@ package io.dynamo.frontend.wiring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.frontend.TestCard;
+import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.preprocess.NoText;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class WelcomeTest {
+  private static ServedModel model(String name, String... types) {
+    var card = TestCard.named(name).modelTypes(Set.of(types)).build();
+    return new ServedModel(card, new EndpointId("ns", name, "generate"), new NoText(), 0);
+  }
+
+  @Test
+  void aModelThatCannotChatIsNotOfferedForChat() {
+    var address = "http://127.0.0.1:8000";
+    var embedding = model("embed", "Embedding");
+    var plain = model("plain", "Completions");
+
+    assertThat(Welcome.text(address, null, List.of(embedding, plain, model("tiny", "Chat"))))
+        .contains("Dynamo serves \"tiny\"", "{\"model\":\"tiny\"");
+    assertThat(Welcome.text(address, null, List.of(embedding, plain)))
+        .contains("Dynamo serves \"plain\"", address + "/v1/completions", "\"prompt\":")
+        .doesNotContain("chat/completions");
+    assertThat(Welcome.text(address, null, List.of(embedding)))
+        .contains("Dynamo serves \"embed\" at " + address + ".", "/v1/models")
+        .doesNotContain("curl", "completions");
+  }
+
   @Test
   void theFirstRequestCanBeCopiedFromTheConsole() {
-    var said = Welcome.text("http://127.0.0.1:8000", null, "tiny");
+    var said = Welcome.text("http://127.0.0.1:8000", null, List.of(model("tiny", "Chat")));
     assertThat(said)
         .contains("curl -N http://127.0.0.1:8000/v1/chat/completions")
         .contains("{\"model\":\"tiny\",\"stream\":true,")
@@ -23,7 +50,7 @@ class WelcomeTest {
             Welcome.text(
                 "http://127.0.0.1:8000",
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 9090),
-                "tiny"))
+                List.of(model("tiny", "Chat"))))
         .contains("metrics http://127.0.0.1:8000/metrics")
         .contains("Status server http://127.0.0.1:9090: /health");
   }
