@@ -5,6 +5,7 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.inference.PassedOn;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -52,6 +53,18 @@ public final class ChatRequestReader {
           "prompt_cache_key");
 
   private ChatRequestReader() {}
+
+  /** The top-level fields of the API. */
+  public static Set<String> names() {
+    return both(KNOWN);
+  }
+
+  /** {@code own} fields and those that the APIs share. */
+  static Set<String> both(Set<String> own) {
+    var names = new HashSet<>(own);
+    names.addAll(GenerationReader.KNOWN);
+    return names;
+  }
 
   /** Whether a top-level field is one of the API's. */
   public static boolean knows(String field) {

@@ -21,6 +21,11 @@ public final class CompletionRequestReader {
 
   private CompletionRequestReader() {}
 
+  /** The top-level fields of the API. */
+  public static Set<String> names() {
+    return ChatRequestReader.both(KNOWN);
+  }
+
   /** Whether a top-level field is one of the API's. */
   public static boolean knows(String field) {
     return KNOWN.contains(field) || GenerationReader.KNOWN.contains(field);

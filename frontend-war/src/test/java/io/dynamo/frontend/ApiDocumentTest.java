@@ -1,0 +1,119 @@
+package io.dynamo.frontend;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.dynamo.frontend.openai.wire.ChatRequestReader;
+import io.dynamo.frontend.openai.wire.CompletionRequestReader;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+/** The description of the API agrees with what the code reads, and is complete in itself. */
+class ApiDocumentTest {
+  private final JsonNode document = read();
+
+  private static JsonNode read() {
+    try {
+      return new ObjectMapper().readTree(ApiDocumentServlet.document());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private List<JsonNode> operations() {
+    var operations = new ArrayList<JsonNode>();
+    document.get("paths").forEach(path -> path.forEach(operations::add));
+    return operations;
+  }
+
+  private Set<String> fields(String schema) {
+    var names = new HashSet<String>();
+    document
+        .at("/components/schemas/" + schema + "/properties")
+        .fieldNames()
+        .forEachRemaining(names::add);
+    return names;
+  }
+
+  @Test
+  void everyFieldThatIsReadIsDescribedAndNoOther() {
+    assertThat(fields("ChatCompletionRequest"))
+        .containsExactlyInAnyOrderElementsOf(ChatRequestReader.names());
+    assertThat(fields("CompletionRequest"))
+        .containsExactlyInAnyOrderElementsOf(CompletionRequestReader.names());
+  }
+
+  @Test
+  void operationsHaveNamesOfTheirOwnAndSayHowTheyEnd() {
+    assertThat(operations())
+        .isNotEmpty()
+        .allSatisfy(
+            operation -> {
+              var answers = operation.get("responses");
+              assertThat(answers.has("200")).isTrue();
+              assertThat(answers.has("201")).isFalse();
+              assertThat(answers)
+                  .allSatisfy(
+                      answer -> {
+                        assertThat(answer.path("description").asText()).isNotBlank();
+                        assertThat(answer.path("content"))
+                            .isNotEmpty()
+                            .allSatisfy(body -> assertThat(body.has("schema")).isTrue());
+                      });
+            });
+    assertThat(operations().stream().map(operation -> operation.path("operationId").asText()))
+        .doesNotHaveDuplicates()
+        .contains("createChatCompletion", "createCompletion", "listModels", "retrieveModel")
+        .allMatch(name -> name.matches("[a-z][A-Za-z]+"));
+  }
+
+  @Test
+  void whatIsReferredToIsThereAndWhatIsThereIsReferredTo() {
+    var used = new HashSet<String>();
+    for (var reference : document.findValuesAsText("$ref")) {
+      assertThat(reference).startsWith("#/components/schemas/");
+      assertThat(document.at(reference.substring(1)).isObject()).as(reference).isTrue();
+      used.add(reference.substring(reference.lastIndexOf('/') + 1));
+    }
+    var there = new HashSet<String>();
+    document.at("/components/schemas").fieldNames().forEachRemaining(there::add);
+    assertThat(used).isEqualTo(there);
+  }
+
+  @Test
+  void parametersOfPathsAreDeclared() {
+    document
+        .get("paths")
+        .properties()
+        .forEach(
+            path -> {
+              if (path.getKey().contains("{model}")) {
+                var parameter = path.getValue().at("/get/parameters/0");
+                assertThat(parameter.path("name").asText()).isEqualTo("model");
+                assertThat(parameter.path("in").asText()).isEqualTo("path");
+                assertThat(parameter.path("required").asBoolean()).isTrue();
+              }
+            });
+  }
+
+  @Test
+  void everyFailureOfTheApisHasItsSchema() throws Exception {
+    for (var path : List.of("chat~1completions", "completions")) {
+      var answers = document.at("/paths/~1v1~1" + path + "/post/responses");
+      for (var status : List.of("400", "404", "413", "429", "500", "503", "529", "default")) {
+        assertThat(answers.at("/" + status + "/content/application~1json/schema/$ref").asText())
+            .as(status)
+            .isEqualTo("#/components/schemas/Error");
+      }
+    }
+    var error = new ObjectMapper().readTree(ApiError.modelNotFound("x").body());
+    assertThat(fields("Error")).contains("error", "details");
+    error.fieldNames().forEachRemaining(name -> assertThat(fields("Error")).contains(name));
+  }
+}
