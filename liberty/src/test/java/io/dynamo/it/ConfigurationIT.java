@@ -2,73 +2,122 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.time.Duration;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** A server whose settings are wrong does not serve, and says what to change. */
+/** A server whose settings are wrong ends before it opens its port, and says what to change. */
 @Execution(ExecutionMode.CONCURRENT)
 class ConfigurationIT {
-  private static final Duration START = Duration.ofMinutes(2);
-  private static final String APPLICATION_FAILED = "CWWKZ0002E";
+  /** {@code EX_CONFIG} of sysexits.h. */
+  private static final int REFUSED = 78;
 
+  private static final String PORT_OPENED = "CWWKO0219I";
+
+  /** Two faults of each place that settings stand in, and what each place is called. */
   @Test
-  void everyBadSettingIsNamedAtOnce() throws Exception {
+  void everyBadSettingIsNamedAtOnceAsItWasTyped() throws Exception {
     var plan =
         ServerProcess.Plan.named("settings-bad")
             .with("DYNAMO_WORKER_RANKS", "0")
-            .with("DYNAMO_FRONTEND_HEARTBEAT", "never")
             .with("DYN_TLS_CERT_PATH", "/tls/certificate.pem")
             .with("DYN_REQUEST_PLANE_CODEC", "xml")
-            .with("DYN_DISCOVERY_BACKEND", "carrier-pigeon");
+            .with("DYN_HTTP_HOST", "0.0.0.0")
+            .with("DYNAMO_WORKER_RANK", "1")
+            .properties("dynamo.frontend.heartbeat=never\ndynamo.http.prot=1\n")
+            .jvm("-Ddynamo.event.plan=local", "-Ddynamo.event.plane=carrier-pigeon");
     try (var server = plan.start()) {
-      awaitRefusal(server);
+      server.awaitExit();
 
-      assertThat(server.messages())
+      assertRefused(server);
+      assertThat(server.console())
           .contains(
-              "dynamo.worker.ranks",
-              "dynamo.frontend.heartbeat",
-              "dynamo.http.tls.certificate = \"/tls/certificate.pem\" has no effect without dynamo.http.tls.key",
-              "dynamo.request.codec",
-              "dynamo.discovery.backend");
-      assertServesNothing(server);
+              "9 bad settings",
+              "dynamo.worker.ranks = \"0\" (from the variable DYNAMO_WORKER_RANKS)",
+              "dynamo.http.tls.certificate = \"/tls/certificate.pem\" has no effect without"
+                  + " dynamo.http.tls.key",
+              "dynamo.http.tls.certificate is set by the variable DYN_TLS_CERT_PATH",
+              "dynamo.request.codec = \"xml\" (from the variable DYN_REQUEST_PLANE_CODEC)",
+              "dynamo.http.host = \"0.0.0.0\" is reachable from other machines",
+              "dynamo.security.insecure=true",
+              "dynamo.http.host is set by the variable DYN_HTTP_HOST",
+              "the variable DYNAMO_WORKER_RANK is no setting; perhaps DYNAMO_WORKER_RANKS is meant",
+              "dynamo.event.plane = \"carrier-pigeon\" (from the system properties)",
+              "dynamo.event.plan (in the system properties) is no setting")
+          .containsPattern(
+              "dynamo.frontend.heartbeat = \"never\" \\(from .*microprofile-config.properties\\)")
+          .containsPattern(
+              "dynamo.http.prot \\(in .*microprofile-config.properties\\) is no setting; perhaps"
+                  + " dynamo.http.port")
+          .containsOnlyOnce("The server does not start:");
     }
   }
 
   @Test
-  void openAddressWithoutConsentIsRefused() throws Exception {
-    try (var server =
-        ServerProcess.Plan.named("settings-open").with("DYN_HTTP_HOST", "0.0.0.0").start()) {
-      awaitRefusal(server);
+  void aPortThatAnotherProcessHasEndsTheServerWithAMessage() throws Exception {
+    try (var other = new ServerSocket(0, 1, InetAddress.getLoopbackAddress());
+        var server =
+            ServerProcess.Plan.named("settings-taken")
+                .with("DYN_HTTP_PORT", Integer.toString(other.getLocalPort()))
+                .start()) {
+      server.awaitExit();
 
-      assertThat(server.messages()).contains("dynamo.http.host", "dynamo.security.insecure");
-      assertServesNothing(server);
+      assertRefused(server);
+      assertThat(server.console())
+          .contains(
+              "dynamo.http.port = \"" + other.getLocalPort() + "\" cannot be opened",
+              "dynamo.http.port is set by the variable DYN_HTTP_PORT");
     }
   }
 
+  /** What is found only when a role starts, here by the worker. */
+  @Test
+  void aRoleThatCannotStartEndsTheServer() throws Exception {
+    try (var server =
+        ServerProcess.Plan.named("settings-role")
+            .with("DYN_MODEL_PATH", "/no/such/model")
+            .start()) {
+      server.awaitExit();
+
+      assertThat(server.exitStatus()).isEqualTo(1);
+      assertThat(server.console()).contains("The server does not start:", "/no/such/model");
+      assertThat(server.messages()).doesNotContain(PORT_OPENED);
+    }
+  }
+
+  /** The operator's file says where the port is, and that an open address is meant. */
   @Test
   void openAddressWithConsentIsServed() throws Exception {
+    int port = ServerProcess.freePort();
     var plan =
         ServerProcess.Plan.named("settings-consent")
-            .with("DYN_HTTP_HOST", "0.0.0.0")
-            .with("DYNAMO_SECURITY_INSECURE", "true");
+            .properties(
+                "dynamo.http.port=%d\ndynamo.http.host=0.0.0.0\ndynamo.security.insecure=true\n"
+                    .formatted(port))
+            .at(port);
     try (var server = plan.start()) {
       server.awaitReady();
 
       assertThat(server.get("/v1/models").body()).contains(Cluster.MODEL);
+      assertThat(server.console()).contains(" at http://0.0.0.0:" + port);
+      assertThat(opened(server)).contains("port " + port);
     }
   }
 
-  /** Its port opens, the server's own health pages answer, the application does not. */
-  private static void assertServesNothing(ServerProcess server) throws Exception {
-    Polling.until(
-        "the server answers", START, () -> server.get("/health/ready").statusCode() == 503);
-    assertThat(server.get("/v1/models").statusCode()).isIn(404, 503);
+  private static String opened(ServerProcess server) {
+    return server.messages().lines().filter(line -> line.contains(PORT_OPENED)).toList().toString();
   }
 
-  private static void awaitRefusal(ServerProcess server) {
-    Polling.until(
-        "the application is refused", START, () -> server.messages().contains(APPLICATION_FAILED));
+  private static void assertRefused(ServerProcess server) throws IOException {
+    assertThat(server.exitStatus()).isEqualTo(REFUSED);
+    assertThat(server.console()).contains("The process ends with status " + REFUSED);
+    assertThat(server.messages())
+        .contains("The server does not start:")
+        .doesNotContain(PORT_OPENED);
+    assertThat(Files.exists(server.folder().resolve("http-port"))).isFalse();
   }
 }

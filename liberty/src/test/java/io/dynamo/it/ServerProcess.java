@@ -52,6 +52,7 @@ final class ServerProcess implements AutoCloseable {
   private final Path folder;
   private final Path console;
   private final Process process;
+  private boolean stopping;
 
   private ServerProcess(Plan plan, int port, Path folder, Path console, Process process) {
     this.name = plan.name();
@@ -71,6 +72,8 @@ final class ServerProcess implements AutoCloseable {
    * What a server is started with. Immutable.
    *
    * @param jvm more arguments of its JVM
+   * @param properties the operator's file; null for none
+   * @param at where the settings have it listen; null has it told a free port
    * @param prepared whether it finds what an earlier start of such a server has worked out
    * @param tls what to speak to it with; null speaks in the clear
    */
@@ -78,6 +81,8 @@ final class ServerProcess implements AutoCloseable {
       String name,
       Map<String, String> environment,
       List<String> jvm,
+      @Nullable String properties,
+      @Nullable Integer at,
       boolean prepared,
       @Nullable SSLContext tls) {
     private static final List<String> SMALL = List.of("-Xmx512m");
@@ -95,7 +100,7 @@ final class ServerProcess implements AutoCloseable {
 
     /** A server that plays all roles. */
     static Plan named(String name) {
-      return new Plan(name, Map.of(), SMALL, true, null);
+      return new Plan(name, Map.of(), SMALL, null, null, true, null);
     }
 
     /**
@@ -108,23 +113,33 @@ final class ServerProcess implements AutoCloseable {
     Plan with(String variable, String value) {
       var more = new LinkedHashMap<>(environment);
       more.put(variable, value);
-      return new Plan(name, more, jvm, prepared, tls);
+      return new Plan(name, more, jvm, properties, at, prepared, tls);
     }
 
     /** More arguments of the server's JVM. */
     Plan jvm(String... arguments) {
       var more = Stream.concat(jvm.stream(), Stream.of(arguments)).toList();
-      return new Plan(name, environment, more, prepared, tls);
+      return new Plan(name, environment, more, properties, at, prepared, tls);
+    }
+
+    /** A server with these lines in {@code microprofile-config.properties}. */
+    Plan properties(String text) {
+      return new Plan(name, environment, jvm, text, at, prepared, tls);
+    }
+
+    /** A server that listens on {@code port} by its own settings. */
+    Plan at(int port) {
+      return new Plan(name, environment, jvm, properties, port, prepared, tls);
     }
 
     /** A server that starts for the first time, as after its installation. */
     Plan fresh() {
-      return new Plan(name, environment, jvm, false, tls);
+      return new Plan(name, environment, jvm, properties, at, false, tls);
     }
 
     /** A server that is spoken to with {@code client}. */
     Plan over(SSLContext client) {
-      return new Plan(name, environment, jvm, prepared, client);
+      return new Plan(name, environment, jvm, properties, at, prepared, client);
     }
 
     /** The engine that computes lives on optimized code; all others are quick to start. */
@@ -155,14 +170,21 @@ final class ServerProcess implements AutoCloseable {
     if (plan.prepared()) {
       PreparedServer.copyTo(folder);
     }
-    int port = freePort();
+    var properties = plan.properties();
+    if (properties != null) {
+      Files.writeString(folder.resolve("microprofile-config.properties"), properties);
+    }
+    var at = plan.at();
+    int port = at == null ? freePort() : at;
     var console = user.resolve("console.log");
     var builder = new ProcessBuilder(WLP.resolve("bin/server").toString(), "run", plan.name());
     var environment = builder.environment();
     environment.keySet().removeIf(key -> key.startsWith("DYN_") || key.startsWith("DYNAMO_"));
     environment.put("JAVA_HOME", System.getProperty("java.home"));
     environment.put("WLP_USER_DIR", user.toString());
-    environment.put("DYN_HTTP_PORT", Integer.toString(port));
+    if (at == null) {
+      environment.put("DYN_HTTP_PORT", Integer.toString(port));
+    }
     environment.put("JVM_ARGS", plan.jvmArguments());
     environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
@@ -287,12 +309,19 @@ final class ServerProcess implements AutoCloseable {
 
   /** {@code SIGTERM}; returns at once. */
   void terminate() {
+    stopping = true;
     java().destroy();
   }
 
-  /** Waits for the end that {@link #terminate} asked for. */
+  /** Waits for the end that {@link #terminate} asked for, or that of a start which fails. */
   void awaitExit() {
-    process.onExit().orTimeout(STOP.toSeconds(), TimeUnit.SECONDS).join();
+    var patience = stopping ? STOP : START;
+    process.onExit().orTimeout(patience.toSeconds(), TimeUnit.SECONDS).join();
+  }
+
+  /** Of a server that has ended. */
+  int exitStatus() {
+    return process.exitValue();
   }
 
   @Override

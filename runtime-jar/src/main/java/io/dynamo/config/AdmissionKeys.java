@@ -63,4 +63,12 @@ final class AdmissionKeys {
   static List<SettingKey<?>> all() {
     return KEYS.all();
   }
+
+  static FrontendAdmission read(SettingsReader reader) {
+    var byModel = reader.optional(MODELS);
+    return new FrontendAdmission(
+        new ModelBounds(reader.get(RUNNING), reader.get(WAITING), reader.get(WAIT)),
+        byModel == null ? Map.of() : byModel,
+        reader.optional(OVERLOAD_STATUS));
+  }
 }

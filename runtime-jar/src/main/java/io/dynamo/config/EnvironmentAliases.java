@@ -20,6 +20,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EnvironmentAliases implements ConfigSource {
   static final int ORDINAL = 290;
+  static final String NAME = "DYN_* environment";
 
   /**
    * One alias.
@@ -160,6 +161,18 @@ public final class EnvironmentAliases implements ConfigSource {
     return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
   }
 
+  /** The variable that {@code key} has its value from; null when none of its own is set. */
+  static @Nullable String variable(String key, Function<String, @Nullable String> environment) {
+    String variable = null;
+    for (var alias : ALIASES) {
+      var text = alias.key().equals(key) ? environment.apply(alias.variable()) : null;
+      if (text != null && !text.isBlank()) {
+        variable = alias.variable(); // of several, the later counts
+      }
+    }
+    return variable;
+  }
+
   /** The names that are understood. */
   static Set<String> variables() {
     return ALIASES.stream().map(Alias::variable).collect(Collectors.toUnmodifiableSet());
@@ -194,6 +207,6 @@ public final class EnvironmentAliases implements ConfigSource {
 
   @Override
   public String getName() {
-    return "DYN_* environment";
+    return NAME;
   }
 }

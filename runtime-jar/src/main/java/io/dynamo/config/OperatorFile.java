@@ -1,11 +1,11 @@
 package io.dynamo.config;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
@@ -26,31 +26,45 @@ public final class OperatorFile implements ConfigSource {
 
   private final String name;
   private final Map<String, String> values;
+  private final List<String> problems;
 
   /** Of this server: what the service loader makes. */
   public OperatorFile() {
     this(System.getProperty(CONFIG_DIR));
   }
 
-  /**
-   * @throws UncheckedIOException when there is a file that cannot be read
-   */
   OperatorFile(@Nullable String configDir) {
     var file = configDir == null ? null : Path.of(configDir, FILE_NAME);
     this.name = file == null ? FILE_NAME : file.toString();
-    this.values = file == null || !Files.exists(file) ? Map.of() : read(file);
+    Map<String, String> read = Map.of();
+    List<String> bad = List.of();
+    if (file != null && Files.exists(file)) {
+      try {
+        read = read(file);
+      } catch (IOException | IllegalArgumentException e) {
+        bad = List.of("%s cannot be read: %s; correct it, or remove it".formatted(file, e));
+      }
+    }
+    this.values = read;
+    this.problems = bad;
   }
 
-  private static Map<String, String> read(Path file) {
+  private static Map<String, String> read(Path file) throws IOException {
     var properties = new Properties();
     try (var reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-      properties.load(reader);
-    } catch (IOException e) {
-      throw new UncheckedIOException("cannot read the settings in " + file, e);
+      properties.load(reader); // IllegalArgumentException for a malformed escape
     }
     var values = new HashMap<String, String>();
     properties.stringPropertyNames().forEach(key -> values.put(key, properties.getProperty(key)));
     return Map.copyOf(values);
+  }
+
+  /**
+   * Why the file could not be read, at most one sentence. Not thrown where the file is read: the
+   * container makes sources while it starts the application, and would serve on without it.
+   */
+  List<String> problems() {
+    return problems;
   }
 
   @Override

@@ -2,7 +2,6 @@ package io.dynamo.config;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -12,24 +11,6 @@ final class RouterReader {
 
   RouterReader(SettingsReader from) {
     this.from = from;
-  }
-
-  /** Names of settings that the router does not have, each as a problem. */
-  static List<String> unknown(Iterable<String> names) {
-    var known = new HashSet<String>();
-    for (var key : RouterKeys.all()) {
-      known.add(key.name());
-      known.add(key.name().replace('-', '.')); // how a variable of the environment is listed
-    }
-    var problems = new ArrayList<String>();
-    for (var name : names) {
-      if (name.startsWith("dynamo.router.") && !known.contains(name)) {
-        problems.add(
-            name
-                + " is no setting of the router; correct its name as docs/configuration.md has it, or leave it out");
-      }
-    }
-    return problems;
   }
 
   /** Values that Dynamo has and this router cannot keep, each as a problem. */

@@ -3,10 +3,14 @@ package io.dynamo.config;
 import io.dynamo.config.Lookup.Found;
 import java.net.InetAddress;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.eclipse.microprofile.config.Config;
@@ -19,6 +23,7 @@ public final class SettingsReader {
   private final Lookup lookup;
   private final Map<SettingKey<?>, Object> values = new HashMap<>(); // by the key that parsed them
   private final List<String> problems = new ArrayList<>();
+  private final Set<String> unreadable = new LinkedHashSet<>(); // problems met by looking
   private final WorkerReader workers = new WorkerReader(this);
 
   private SettingsReader(Lookup lookup) {
@@ -31,13 +36,8 @@ public final class SettingsReader {
    * @throws InvalidSettingsException listing every bad value
    */
   public static Settings read(Config config) {
-    return read(
-        name -> {
-          var value = config.getConfigValue(name);
-          var text = value.getValue();
-          return text == null ? null : new Found(text, String.valueOf(value.getSourceName()));
-        },
-        config.getPropertyNames());
+    var sources = new SettingSources(config);
+    return read(sources::find, sources.names(), new OperatorFile().problems());
   }
 
   /**
@@ -46,17 +46,18 @@ public final class SettingsReader {
    * @throws InvalidSettingsException listing every bad value
    */
   public static Settings read(Lookup lookup) {
-    return read(lookup, List.of());
+    return read(lookup, List.of(), List.of());
   }
 
   /**
    * Reads what {@code lookup} finds.
    *
    * @param names all there are, to find those that mean nothing
+   * @param problems that are known already
    */
-  static Settings read(Lookup lookup, Iterable<String> names) {
+  static Settings read(Lookup lookup, Collection<GivenName> names, List<String> problems) {
     var reader = new SettingsReader(lookup);
-    reader.problems.addAll(RouterReader.unknown(names));
+    reader.problems.addAll(problems);
     SettingKeys.all().forEach(reader::take);
     reader.requireTogether(SettingKeys.HTTP_TLS_CERTIFICATE, SettingKeys.HTTP_TLS_KEY);
     reader.requireWith(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES, SettingKeys.HTTP_TLS_CERTIFICATE);
@@ -74,14 +75,13 @@ public final class SettingsReader {
     reader.requireLoopback(SettingKeys.EVENT_ZMQ_BIND, SettingKeys.OPEN_PLANES);
     reader.requireReachableEventHost();
     reader.problems.addAll(new RouterReader(reader).problems());
-    reader.problems.addAll(reader.workers.problems(names));
+    reader.problems.addAll(reader.workers.problems());
+    reader.problems.addAll(reader.unknown(names));
     reader.problems.addAll(MetricsKeys.problems(reader));
     if (reader.values.get(StatusKeys.PORT) instanceof Integer port && port >= 0) {
       reader.requireLoopback(StatusKeys.HOST, SettingKeys.INSECURE);
     }
-    if (!reader.problems.isEmpty()) {
-      throw new InvalidSettingsException(reader.problems);
-    }
+    reader.refuseProblems();
     return reader.settings();
   }
 
@@ -90,10 +90,21 @@ public final class SettingsReader {
     var reader = new SettingsReader(lookup);
     RouterKeys.all().forEach(reader::take);
     reader.problems.addAll(new RouterReader(reader).problems());
-    if (!reader.problems.isEmpty()) {
-      throw new InvalidSettingsException(reader.problems);
-    }
+    reader.refuseProblems();
     return new RouterReader(reader).read();
+  }
+
+  private void refuseProblems() {
+    problems.addAll(unreadable);
+    if (!problems.isEmpty()) {
+      throw new InvalidSettingsException(problems);
+    }
+  }
+
+  private List<String> unknown(Collection<GivenName> names) {
+    var keys = new HashSet<>(workers.ownKeys());
+    SettingKeys.all().forEach(key -> keys.add(key.name()));
+    return new UnknownNames(keys).problems(names);
   }
 
   <T> void take(SettingKey<T> key) {
@@ -140,7 +151,13 @@ public final class SettingsReader {
   }
 
   private @Nullable Found find(String name) {
-    var found = lookup.find(name);
+    Found found;
+    try {
+      found = lookup.find(name);
+    } catch (IllegalArgumentException e) {
+      unreadable.add(String.valueOf(e.getMessage()));
+      return null;
+    }
     return found == null || found.text().isBlank()
         ? null
         : new Found(found.text().strip(), found.source());
@@ -274,7 +291,7 @@ public final class SettingsReader {
         frontend(),
         ApiKeys.read(this),
         workers.read(),
-        status(),
+        StatusKeys.read(this),
         new WatchSettings(
             MetricsKeys.read(this), TraceKeys.read(this), get(FrontendKeys.REQUEST_LOG)));
   }
@@ -369,33 +386,7 @@ public final class SettingsReader {
         get(FrontendKeys.DISCONNECT_POLL),
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         get(FrontendKeys.PREFIX_CACHE_BYTES),
-        frontendAdmission(),
+        AdmissionKeys.read(this),
         get(AdmissionKeys.ADMIN_API));
-  }
-
-  private FrontendAdmission frontendAdmission() {
-    var byModel = optional(AdmissionKeys.MODELS);
-    return new FrontendAdmission(
-        new ModelBounds(
-            get(AdmissionKeys.RUNNING), get(AdmissionKeys.WAITING), get(AdmissionKeys.WAIT)),
-        byModel == null ? Map.of() : byModel,
-        optional(AdmissionKeys.OVERLOAD_STATUS));
-  }
-
-  private StatusSettings status() {
-    var endpoints = optional(StatusKeys.ENDPOINTS);
-    return new StatusSettings(
-        get(StatusKeys.HOST),
-        get(StatusKeys.PORT),
-        get(StatusKeys.HEALTH_PATH),
-        get(StatusKeys.LIVE_PATH),
-        get(StatusKeys.STARTING),
-        endpoints == null ? List.of() : endpoints,
-        get(StatusKeys.SELF_HOST),
-        get(StatusKeys.LORA_ROUTES),
-        get(StatusKeys.CANARIES),
-        get(StatusKeys.CANARY_WAIT),
-        get(StatusKeys.CANARY_TIMEOUT),
-        get(StatusKeys.WITHDRAW));
   }
 }

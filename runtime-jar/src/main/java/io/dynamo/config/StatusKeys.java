@@ -103,4 +103,21 @@ final class StatusKeys {
   static List<SettingKey<?>> all() {
     return KEYS.all();
   }
+
+  static StatusSettings read(SettingsReader reader) {
+    var endpoints = reader.optional(ENDPOINTS);
+    return new StatusSettings(
+        reader.get(HOST),
+        reader.get(PORT),
+        reader.get(HEALTH_PATH),
+        reader.get(LIVE_PATH),
+        reader.get(STARTING),
+        endpoints == null ? List.of() : endpoints,
+        reader.get(SELF_HOST),
+        reader.get(LORA_ROUTES),
+        reader.get(CANARIES),
+        reader.get(CANARY_WAIT),
+        reader.get(CANARY_TIMEOUT),
+        reader.get(WITHDRAW));
+  }
 }

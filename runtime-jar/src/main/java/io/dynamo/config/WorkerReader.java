@@ -2,11 +2,10 @@ package io.dynamo.config;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -35,14 +34,9 @@ final class WorkerReader {
     this.from = from;
   }
 
-  /**
-   * Reads what is said of each model, and says what is wrong with it.
-   *
-   * @param all names of all settings there are, to find those that mean nothing
-   */
-  List<String> problems(Iterable<String> all) {
+  /** Reads what is said of each model, and says what is wrong with it. */
+  List<String> problems() {
     var problems = new ArrayList<String>();
-    var known = new HashSet<String>();
     for (var name : names()) {
       if (!name.matches(NAME)) {
         problems.add(
@@ -51,24 +45,7 @@ final class WorkerReader {
         continue;
       }
       for (var key : keys()) {
-        var own = own(name, key);
-        known.add(own.name());
-        from.take(own);
-      }
-    }
-    var given = new HashSet<String>();
-    all.forEach(given::add);
-    known.forEach(
-        name -> {
-          if (given.contains(variable(name))) {
-            given.remove(spelled(variable(name)));
-          }
-        });
-    for (var name : given) {
-      if (name.startsWith(MODELS) && !known.contains(name)) {
-        problems.add(
-            "%s is a setting of no model; name the model in %s, and the setting as docs/configuration.md has it"
-                .formatted(name, WorkerKeys.MODELS.name()));
+        from.take(own(name, key));
       }
     }
     refuseTwice(problems, "model-name", WorkerReader::shownName);
@@ -80,14 +57,9 @@ final class WorkerReader {
     return keys.optional(WorkerKeys.MODEL_NAME);
   }
 
-  /** The variable of the environment that stands for a key, as MicroProfile Config has it. */
-  private static String variable(String key) {
-    return key.replaceAll("[^A-Za-z0-9]", "_").toUpperCase(Locale.ROOT);
-  }
-
-  /** How sources of the environment list a variable beside itself: each underscore is a dot. */
-  private static String spelled(String variable) {
-    return variable.toLowerCase(Locale.ROOT).replace('_', '.');
+  /** The keys of all models; complete once {@link #problems} has read them. */
+  Set<String> ownKeys() {
+    return Set.copyOf(owns.keySet());
   }
 
   private void refuseTwice(

@@ -272,6 +272,22 @@ class ConfigSourcesTest {
     assertThat(new OperatorFile((String) null).getProperties()).isEmpty();
   }
 
+  /** The container makes the source while it starts the application: it must not fail there. */
+  @Test
+  void anOperatorsFileThatCannotBeReadIsAProblemOfTheSettings(@TempDir Path dir)
+      throws IOException {
+    var file = dir.resolve("microprofile-config.properties");
+    Files.writeString(file, "dynamo.worker.model-name = \\u12\n");
+
+    var source = new OperatorFile(dir.toString());
+
+    assertThat(source.getProperties()).isEmpty();
+    assertThat(source.problems()).hasSize(1);
+    assertThatThrownBy(() -> SettingsReader.read(_ -> null, List.of(), source.problems()))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining(file + " cannot be read");
+  }
+
   @Test
   void theEnvironmentIsAboveTheOperatorsFileAndBothAboveThePackagedOne() {
     assertThat(EnvironmentAliases.ORDINAL).isLessThan(300).isGreaterThan(OperatorFile.ORDINAL);

@@ -33,7 +33,11 @@ class ConfigurationPageTest {
             Settings are MicroProfile Config properties. The highest of these wins: the server's own variables, system
             properties, environment variables (`dynamo.http.port` is `DYNAMO_HTTP_PORT`), the environment names of the
             original Dynamo (last column), the operator's file `${server.config.dir}/microprofile-config.properties`,
-            the default. All are read once, when the server starts; it lists every bad value at once and does not start.
+            the default. All are read once, when the server starts. One page lists every bad value at once, each with the
+            variable or the file that it comes from, and the process ends with status 78 before it opens a port. A name that
+            begins with `DYNAMO_` or `dynamo.` and is no setting is refused in the same way, wherever it stands, but for the
+            variables that Kubernetes makes of services. Variables of the original Dynamo (`DYN_`) without a meaning here are a
+            warning.
 
             Durations are written as `500ms`, `10s`, `2m` or ISO 8601 (`PT10S`), sizes in bytes or as `64KiB`, `32MiB`.
             Numbers of the original environment names keep their original unit.

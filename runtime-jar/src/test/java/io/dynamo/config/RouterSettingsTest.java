@@ -7,7 +7,6 @@ import io.dynamo.config.Lookup.Found;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -15,16 +14,12 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 class RouterSettingsTest {
   private static RouterSettings read(Map<String, String> given) {
-    return read(given, List.of());
-  }
-
-  private static RouterSettings read(Map<String, String> given, List<String> names) {
     var all =
         new HashMap<>(
             Map.of("java.io.tmpdir", "/tmp", "server.config.dir", "/c", "server.output.dir", "/o"));
     all.putAll(given);
     return SettingsReader.read(
-            name -> all.containsKey(name) ? new Found(all.get(name), "test") : null, names)
+            name -> all.containsKey(name) ? new Found(all.get(name), "test") : null)
         .router();
   }
 
@@ -230,24 +225,5 @@ class RouterSettingsTest {
           .isThrownBy(() -> read(rest))
           .withMessageContaining("dynamo.router.tracking-key-file");
     }
-  }
-
-  @Test
-  void aVariableOfTheEnvironmentIsNoUnknownName() {
-    // DYNAMO_ROUTER_QUEUE_THRESHOLD, as MicroProfile Config lists it
-    var settings =
-        read(
-            Map.of("dynamo.router.queue-threshold", "2"), List.of("dynamo.router.queue.threshold"));
-
-    assertThat(settings).isEqualTo(read(Map.of("dynamo.router.queue-threshold", "2")));
-  }
-
-  @Test
-  void aNameThatDoesNotExistIsRefused() {
-    assertThatExceptionOfType(InvalidSettingsException.class)
-        .isThrownBy(
-            () -> read(Map.of(), List.of("dynamo.router.overlap_score_credit", "dynamo.other")))
-        .withMessageContaining("dynamo.router.overlap_score_credit is no setting")
-        .satisfies(e -> assertThat(e.getMessage()).doesNotContain("dynamo.other"));
   }
 }

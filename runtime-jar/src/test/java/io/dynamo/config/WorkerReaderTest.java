@@ -3,11 +3,8 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.config.Lookup.Found;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;
-import java.util.HashMap;
-import java.util.Locale;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -79,50 +76,5 @@ class WorkerReaderTest {
         .hasMessageContaining("dynamo.worker.models.a.ranks = \"0\" (from test)");
     assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.worker.models", "a b")))
         .hasMessageContaining("dynamo.worker.models names \"a b\"");
-  }
-
-  @Test
-  void aSettingOfNoModelIsRefused() {
-    var values = new HashMap<String, String>();
-    values.put("server.config.dir", "/srv");
-    values.put("server.output.dir", "/srv");
-    values.put("java.io.tmpdir", "/tmp");
-    values.put("dynamo.worker.models", "a");
-    values.put("dynamo.worker.models.b.engine", "mock");
-    values.put("dynamo.worker.models.a.engin", "mock");
-    Lookup lookup =
-        name -> {
-          var text = values.get(name);
-          return text == null ? null : new Found(text, "test");
-        };
-    assertThatThrownBy(() -> SettingsReader.read(lookup, values.keySet()))
-        .isInstanceOf(InvalidSettingsException.class)
-        .hasMessageContaining("dynamo.worker.models.b.engine is a setting of no model")
-        .hasMessageContaining("dynamo.worker.models.a.engin is a setting of no model");
-  }
-
-  @Test
-  void aVariableMayStandForASettingOfSeveralWords() {
-    var values = new HashMap<String, String>();
-    values.put("server.config.dir", "/srv");
-    values.put("server.output.dir", "/srv");
-    values.put("java.io.tmpdir", "/tmp");
-    values.put("dynamo.worker.models", "a");
-    values.put("DYNAMO_WORKER_MODELS_A_MODEL_PATH", "/models/a");
-    values.put("dynamo.worker.models.a.model.path", "/models/a"); // the source of the environment
-    values.put("dynamo.worker.models.a.token.interval", "1s"); // of a file, and no setting
-    Lookup lookup =
-        name -> {
-          var variable = name.replaceAll("[.-]", "_").toUpperCase(Locale.ROOT);
-          var text = values.getOrDefault(name, values.get(variable));
-          return text == null ? null : new Found(text, "test");
-        };
-    assertThatThrownBy(() -> SettingsReader.read(lookup, values.keySet()))
-        .isInstanceOf(InvalidSettingsException.class)
-        .hasMessageContaining("dynamo.worker.models.a.token.interval is a setting of no model")
-        .hasMessageNotContaining("model.path");
-    values.remove("dynamo.worker.models.a.token.interval");
-    assertThat(SettingsReader.read(lookup, values.keySet()).worker().modelPath())
-        .isEqualTo(Path.of("/models/a"));
   }
 }

@@ -21,6 +21,10 @@ public class FrontendListener implements ServletContextListener {
   @Override
   public void contextInitialized(ServletContextEvent event) {
     lifecycle.start();
+    lifecycle.during(this::start);
+  }
+
+  private void start() {
     if (runtime.get().settings().server().roles().contains(Role.FRONTEND)) {
       var frontend = role.get();
       started = frontend;

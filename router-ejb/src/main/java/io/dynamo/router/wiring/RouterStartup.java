@@ -25,6 +25,10 @@ public class RouterStartup {
   @PostConstruct
   void start() {
     runtime.start();
+    runtime.during(this::startRouter);
+  }
+
+  private void startRouter() {
     var roles = runtime.runtime().settings().server().roles();
     if (roles.contains(Role.ROUTER) || roles.contains(Role.FRONTEND)) {
       LOG.log(System.Logger.Level.INFO, "router {0} started", router.get().id());

@@ -5,16 +5,16 @@ import io.dynamo.config.InvalidSettingsException;
 import io.dynamo.config.ServerSettings;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the container what the settings say of the HTTP port, in a piece of its configuration below
- * the server's output folder: it includes that piece and takes over what changes there. Settings as
- * they ship need no piece, and one that an earlier start left is removed.
+ * Has the container open the HTTP port as the settings say, by a piece of its configuration below
+ * the server's output folder. As it ships the port is closed; the container includes the piece of
+ * its own start alone, so that one which an earlier start left opens nothing.
  */
 public final class HttpPort {
   static final String FOLDER = "http-port"; // as in config/http.xml
@@ -22,42 +22,52 @@ public final class HttpPort {
   private HttpPort() {}
 
   /**
-   * Writes the piece, or removes it.
+   * Writes the piece, once all that it is made of has been checked.
    *
-   * @param outputFolder of the server; null where there is no container, and the settings must then
-   *     ask for nothing
-   * @param timer looks at the TLS files until what is returned is closed; the piece stays then, for
-   *     the port must not change while the server stops
-   * @throws InvalidSettingsException when a file is missing or not what it should be
+   * @param container null where there is none, and the settings must then ask for neither TLS nor
+   *     limits
+   * @param timer looks at the TLS files, and whether the port is opened, until what is returned is
+   *     closed; the piece stays then, for the port must not change while the server stops
+   * @param onTaken hears, once at most, that another process has taken the port in the meantime
+   * @throws InvalidSettingsException when a file is missing or not what it should be, or the
+   *     address cannot be bound
    * @throws UncheckedIOException when the piece cannot be written
    */
   public static AutoCloseable open(
       ServerSettings server,
       FrontendSettings frontend,
-      @Nullable Path outputFolder,
-      ScheduledExecutorService timer) {
+      @Nullable Container container,
+      ScheduledExecutorService timer,
+      Consumer<? super InvalidSettingsException> onTaken) {
     var tls = server.httpTls();
     var limits = PortLimits.of(server, frontend);
-    boolean asks = tls.isOn() || !limits.areAsShipped();
-    if (outputFolder == null) {
-      if (asks) {
+    if (container == null) {
+      if (tls.isOn() || !limits.areAsShipped()) {
         throw new IllegalStateException(
             "there is no server.output.dir, where the container would be told of the HTTP port's"
                 + " TLS and limits; leave out dynamo.http.tls.* and the limits");
       }
       return () -> {};
     }
-    var folder = new PieceFolder(outputFolder.resolve(FOLDER));
+    var address = new PortAddress(server.httpHost(), server.httpPort());
+    if (!container.hasOpened(address.port())) {
+      address.requireFree();
+    }
+    var watch =
+        new PortWatch(
+            address, () -> container.hasOpened(address.port()), address::answers, onTaken);
+    var xml = (limits.areAsShipped() ? "" : limits.xml()) + address.xml(tls.isOn());
+    var folder = new PieceFolder(container.outputFolder().resolve(FOLDER), container.start());
     try {
+      folder.deleteOthers();
+      AutoCloseable files = () -> {};
       if (tls.isOn()) {
-        return TlsFiles.open(tls, limits, folder, timer);
-      }
-      if (asks) {
-        folder.replace(limits.xml(), Map.of());
+        files = TlsFiles.open(tls, xml, folder, timer);
       } else {
-        folder.clear();
+        folder.replace(xml, Map.of());
       }
-      return () -> {};
+      container.announce(folder.path());
+      return both(files, watch.start(timer));
     } catch (BadFileException bad) {
       throw new InvalidSettingsException(List.of(String.valueOf(bad.getMessage())));
     } catch (IOException e) {
@@ -66,5 +76,12 @@ public final class HttpPort {
               .formatted(folder.path()),
           e);
     }
+  }
+
+  private static AutoCloseable both(AutoCloseable files, AutoCloseable watching) {
+    return () -> {
+      watching.close();
+      files.close();
+    };
   }
 }

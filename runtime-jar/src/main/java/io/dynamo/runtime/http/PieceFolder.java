@@ -5,6 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
@@ -21,15 +22,21 @@ import java.util.Set;
  * at a time.
  */
 final class PieceFolder {
-  private static final String PIECE = "port.xml";
+  static final String PIECE = "port.xml";
   private static final boolean POSIX =
       FileSystems.getDefault().supportedFileAttributeViews().contains("posix");
 
+  private final Path parent;
   private final Path folder;
   private Set<String> current = Set.of(); // stores that the piece names
 
-  PieceFolder(Path folder) {
-    this.folder = folder;
+  /**
+   * @param parent of the folders of all starts
+   * @param start the name of this one's
+   */
+  PieceFolder(Path parent, String start) {
+    this.parent = parent;
+    this.folder = parent.resolve(start);
   }
 
   Path path() {
@@ -44,7 +51,7 @@ final class PieceFolder {
    * @param stores by file name, new ones each time
    */
   void replace(String xml, Map<String, byte[]> stores) throws IOException {
-    Files.createDirectories(folder, permissions("rwx------"));
+    Files.createDirectories(folder, permissions("rwx------")); // its parent alike
     for (var store : stores.entrySet()) {
       write(folder.resolve(store.getKey()), store.getValue());
     }
@@ -59,20 +66,36 @@ final class PieceFolder {
     current = Set.copyOf(stores.keySet());
   }
 
-  /** Removes the piece, if there is one. */
-  void clear() throws IOException {
-    if (Files.isDirectory(folder)) {
-      Files.deleteIfExists(folder.resolve(PIECE));
-      deleteAllBut(Set.of());
-      Files.delete(folder);
+  /** Removes what earlier starts have left, copies of keys among it. */
+  void deleteOthers() throws IOException {
+    if (!Files.isDirectory(parent)) {
+      return;
     }
+    try (var others = Files.newDirectoryStream(parent)) {
+      for (var other : others) {
+        if (!other.equals(folder)) {
+          delete(other);
+        }
+      }
+    }
+  }
+
+  private static void delete(Path other) throws IOException {
+    if (Files.isDirectory(other, LinkOption.NOFOLLOW_LINKS)) {
+      try (var files = Files.newDirectoryStream(other)) {
+        for (var file : files) {
+          Files.delete(file);
+        }
+      }
+    }
+    Files.delete(other);
   }
 
   private static String piece(String xml) {
     return """
-        <server description="Written from the settings at each start; changes here are lost.">
-        %s</server>
-        """
+    <server description="Written from the settings at each start; changes here are lost.">
+    %s</server>
+    """
         .formatted(xml);
   }
 

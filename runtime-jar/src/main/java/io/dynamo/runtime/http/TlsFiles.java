@@ -25,22 +25,25 @@ final class TlsFiles {
   private static final long BETWEEN_LOOKS_SECONDS = 30; // as on the request plane
 
   private final HttpTlsSettings tls;
-  private final PortLimits limits;
+  private final String port; // the elements that say the rest of the port
   private final PieceFolder folder; // guarded by this
   private Map<Path, String> inUse = Map.of(); // guarded by this
   private String complaint = ""; // that was told last; guarded by this
 
-  TlsFiles(HttpTlsSettings tls, PortLimits limits, PieceFolder folder) {
+  /**
+   * @param port the elements of the piece that are not about TLS
+   */
+  TlsFiles(HttpTlsSettings tls, String port, PieceFolder folder) {
     this.tls = tls;
-    this.limits = limits;
+    this.port = port;
     this.folder = folder;
   }
 
   /** Reads them, tells the container, and looks at them until what is returned is closed. */
   static AutoCloseable open(
-      HttpTlsSettings tls, PortLimits limits, PieceFolder folder, ScheduledExecutorService timer)
+      HttpTlsSettings tls, String port, PieceFolder folder, ScheduledExecutorService timer)
       throws BadFileException, IOException {
-    var files = new TlsFiles(tls, limits, folder);
+    var files = new TlsFiles(tls, port, folder);
     files.update();
     var looking =
         timer.scheduleWithFixedDelay(
@@ -85,7 +88,7 @@ final class TlsFiles {
     if (authorities != null) {
       stores.put(piece.authorities(), trusted(authorities, now, piece.password()));
     }
-    folder.replace(limits.xml() + piece.xml(authorities != null), stores);
+    folder.replace(piece.xml(folder.path(), authorities != null) + port, stores);
     inUse = now;
     return true;
   }

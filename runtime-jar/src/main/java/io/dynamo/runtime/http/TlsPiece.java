@@ -1,5 +1,6 @@
 package io.dynamo.runtime.http;
 
+import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.util.HexFormat;
 
@@ -29,15 +30,15 @@ record TlsPiece(String identity, String authorities, String password) {
   /**
    * The elements that say so, under the ids of {@code config/http.xml}.
    *
+   * @param folder where the stores are
    * @param checksClients whether there are authorities
    */
-  String xml(boolean checksClients) {
-    return store("dynamoIdentity", identity)
-        + (checksClients ? store("dynamoAuthorities", authorities) : "")
+  String xml(Path folder, boolean checksClients) {
+    return store("dynamoIdentity", folder, identity)
+        + (checksClients ? store("dynamoAuthorities", folder, authorities) : "")
         + """
           <ssl id="dynamoTls" keyStoreRef="dynamoIdentity" sslProtocol="TLSv1.3,TLSv1.2"%s/>
           <sslOptions id="dynamoTlsOptions" sslRef="dynamoTls" suppressHandshakeErrors="true"/>
-          <httpEndpoint id="defaultHttpEndpoint" httpPort="-1" httpsPort="${dynamo.http.port}" sslOptionsRef="dynamoTlsOptions"/>
         """
             .formatted(
                 checksClients
@@ -45,10 +46,10 @@ record TlsPiece(String identity, String authorities, String password) {
                     : "");
   }
 
-  private String store(String id, String file) {
+  private String store(String id, Path folder, String file) {
     return """
-          <keyStore id="%s" type="PKCS12" location="${server.output.dir}/%s/%s" password="%s" readOnly="true"/>
-        """
-        .formatted(id, HttpPort.FOLDER, file, password);
+      <keyStore id="%s" type="PKCS12" location="${server.output.dir}/%s/%s/%s" password="%s" readOnly="true"/>
+    """
+        .formatted(id, HttpPort.FOLDER, folder.getFileName(), file, password);
   }
 }

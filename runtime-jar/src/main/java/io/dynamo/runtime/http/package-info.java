@@ -1,5 +1,5 @@
 /**
- * What the container is told of its HTTP port that only the settings know: TLS and limits. Start at
+ * Has the container open its HTTP port as the settings say: address, TLS and limits. Start at
  * {@link io.dynamo.runtime.http.HttpPort}. Knows Open Liberty's configuration and none of its
  * classes.
  */

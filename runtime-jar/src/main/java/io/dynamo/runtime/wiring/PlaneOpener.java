@@ -24,6 +24,7 @@ import io.dynamo.request.TracedServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.health.SystemHealth;
+import io.dynamo.runtime.http.Container;
 import io.dynamo.runtime.http.HttpPort;
 import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.trace.Tracing;
@@ -36,14 +37,15 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.eclipse.microprofile.metrics.MetricRegistry;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Opens the runtime of a server: metrics and executors first, then discovery, and last the events,
- * whose publishers are found through it.
+ * Opens the runtime of a server: the HTTP port's configuration first, metrics and executors, then
+ * discovery, and last the events, whose publishers are found through it.
  */
 final class PlaneOpener implements RuntimeOpener {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -51,8 +53,14 @@ final class PlaneOpener implements RuntimeOpener {
 
   private final MetricRegistry registry;
   private final PlaneFactory planes;
+  private final Consumer<RuntimeException> onPortTaken;
 
-  PlaneOpener(MetricRegistry registry, PlaneFactory planes) {
+  /**
+   * @param onPortTaken hears that another process has the HTTP port
+   */
+  PlaneOpener(
+      MetricRegistry registry, PlaneFactory planes, Consumer<RuntimeException> onPortTaken) {
+    this.onPortTaken = onPortTaken;
     this.registry = registry;
     this.planes = planes;
   }
@@ -62,6 +70,10 @@ final class PlaneOpener implements RuntimeOpener {
     var random = new SecureRandom();
     var clock = InstantSource.system();
     var timer = timer(opened);
+    // first: a port or a certificate that is refused opens nothing
+    opened.push(
+        "HTTP port",
+        HttpPort.open(settings.server(), settings.frontend(), container(), timer, onPortTaken));
     var metrics = metrics(settings.watch().metrics(), timer, opened);
     var blocking = blocking(opened);
     var text = new PrometheusText();
@@ -80,8 +92,6 @@ final class PlaneOpener implements RuntimeOpener {
         opened.push(
             "events", events(settings.event(), parts.loops(), discovery, metrics, random, clock));
     var streams = opened.push("streams", new ZmqRawStreams(settings.event(), parts.loops()));
-    opened.push(
-        "HTTP port", HttpPort.open(settings.server(), settings.frontend(), outputFolder(), timer));
     return new DynamoRuntime(
         settings,
         metrics,
@@ -96,11 +106,11 @@ final class PlaneOpener implements RuntimeOpener {
         timer);
   }
 
-  /** Where the container writes; null outside of it. */
-  private static @Nullable Path outputFolder() {
+  /** Null outside of a container. */
+  private static @Nullable Container container() {
     return ConfigProvider.getConfig()
         .getOptionalValue("server.output.dir", String.class)
-        .map(Path::of)
+        .map(folder -> Container.of(Path.of(folder)))
         .orElse(null);
   }
 

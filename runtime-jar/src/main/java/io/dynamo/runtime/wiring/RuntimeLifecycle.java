@@ -45,6 +45,7 @@ public class RuntimeLifecycle {
   private final @Nullable RuntimeOpener opener;
   private final Duration lastWords;
   private final ShutdownSignal shutdown;
+  private final FailedStart failedStart;
   private final Object changing = new Object(); // held by a start or a stop, taken before this
   private @Nullable Running running; // guarded by this
 
@@ -54,6 +55,7 @@ public class RuntimeLifecycle {
     this.opener = null;
     this.lastWords = LAST_WORDS;
     this.shutdown = ShutdownSignal.ofJvm();
+    this.failedStart = FailedStart.ofServer();
   }
 
   /** Reads the settings from MicroProfile Config when it starts. */
@@ -61,32 +63,56 @@ public class RuntimeLifecycle {
   RuntimeLifecycle(MetricRegistry registry, PlaneFactory planes) {
     this(
         () -> SettingsReader.read(ConfigProvider.getConfig()),
-        new PlaneOpener(registry, planes),
+        new PlaneOpener(registry, planes, FailedStart.ofServer()::end),
         LAST_WORDS,
-        ShutdownSignal.ofJvm());
+        ShutdownSignal.ofJvm(),
+        FailedStart.ofServer());
   }
 
   /**
    * @param lastWords how long after its deadline a role is waited for
+   * @param failedStart ends the process when a step of the start fails
    */
   RuntimeLifecycle(
       Supplier<Settings> settings,
       RuntimeOpener opener,
       Duration lastWords,
-      ShutdownSignal shutdown) {
+      ShutdownSignal shutdown,
+      FailedStart failedStart) {
     this.settings = settings;
     this.opener = opener;
     this.lastWords = lastWords;
     this.shutdown = shutdown;
+    this.failedStart = failedStart;
   }
 
   /**
-   * Reads the settings and opens every part. Does nothing when the runtime is running.
-   *
-   * @throws io.dynamo.config.InvalidSettingsException when settings are bad; nothing is open then,
-   *     nor after any other failure
+   * Reads the settings and opens every part; a failure ends the process, with nothing open. Does
+   * nothing when the runtime is running.
    */
   public void start() {
+    during(this::open);
+  }
+
+  /**
+   * Runs a step of the server's start, on this thread. When it fails, closes what is open, says why
+   * and ends the process.
+   */
+  public void during(Runnable step) {
+    try {
+      step.run();
+    } catch (RuntimeException | Error failure) {
+      try {
+        stop();
+      } catch (RuntimeException | Error e) {
+        LOG.log(Level.WARNING, "the runtime of a failed start did not close", e);
+      }
+      failedStart.end(failure);
+      throw failure; // a process that goes on, as in tests
+    }
+  }
+
+  private void open() {
     synchronized (changing) {
       if (isRunning() || settings == null || opener == null) {
         return;
@@ -105,7 +131,8 @@ public class RuntimeLifecycle {
       if (!foreign.isEmpty()) {
         LOG.log(
             Level.WARNING,
-            "these variables of the environment have no effect here: {0}; docs/configuration.md has those that do",
+            "these variables of the environment have no effect here: {0}; docs/configuration.md has"
+                + " those that do",
             String.join(", ", foreign));
       }
       var roles = new AttachedRoles(read.server().drainTimeout(), lastWords);

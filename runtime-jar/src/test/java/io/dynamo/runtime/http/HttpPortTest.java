@@ -9,21 +9,30 @@ import io.dynamo.config.Settings;
 import io.dynamo.testing.Certificates;
 import io.dynamo.testing.TestSettings;
 import java.io.File;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.security.KeyStore;
 import java.security.cert.X509Certificate;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.regex.Pattern;
+import javax.management.MBeanServer;
+import javax.management.MBeanServerFactory;
+import javax.management.ObjectName;
+import javax.management.StandardMBean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,7 +43,12 @@ class HttpPortTest {
   @TempDir static Path pem;
   private static Certificates certificates;
 
+  private static final String START = "1234567890123";
+
   @TempDir Path output;
+  private final MBeanServer beans = MBeanServerFactory.newMBeanServer();
+  private final List<Exception> taken = new ArrayList<>();
+  private int port;
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
 
   @BeforeAll
@@ -63,15 +77,34 @@ class HttpPortTest {
   }
 
   private void open(Map<String, String> values) throws Exception {
-    open(TestSettings.with(values)).close();
+    open(settings(values)).close();
+  }
+
+  /** On a port that is free. */
+  private Settings settings(Map<String, String> values) {
+    var all = new HashMap<>(values);
+    all.putIfAbsent("dynamo.http.port", Integer.toString(port));
+    return TestSettings.with(all);
+  }
+
+  @BeforeEach
+  void findsAFreePort() throws Exception {
+    try (var socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = socket.getLocalPort();
+    }
   }
 
   private AutoCloseable open(Settings settings) {
-    return HttpPort.open(settings.server(), settings.frontend(), output, timer);
+    return open(settings, START);
+  }
+
+  private AutoCloseable open(Settings settings, String start) {
+    var container = new Container(output, start, beans);
+    return HttpPort.open(settings.server(), settings.frontend(), container, timer, taken::add);
   }
 
   private Path folder() {
-    return output.resolve("http-port");
+    return output.resolve("http-port").resolve(START);
   }
 
   private String piece() throws Exception {
@@ -102,10 +135,75 @@ class HttpPortTest {
   }
 
   @Test
-  void settingsAsTheyShipNeedNoPiece() throws Exception {
+  void thePortIsOpenedWhereTheSettingsSay() throws Exception {
+    open(Map.of("dynamo.http.host", "localhost"));
+
+    assertThat(piece())
+        .contains(
+            "<httpEndpoint id=\"defaultHttpEndpoint\" enabled=\"true\" host=\"localhost\" httpPort=\"%d\" httpsPort=\"-1\"/>"
+                .formatted(port))
+        .doesNotContain("httpOptions", "keyStore");
+  }
+
+  @Test
+  void aPortThatAnotherHasIsRefusedBeforeAnythingIsWritten() throws Exception {
+    try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      for (var host : List.of("127.0.0.1", "localhost", "*")) {
+        var settings =
+            settings(Map.of("dynamo.http.host", host, "dynamo.security.insecure", "true"));
+
+        assertThatThrownBy(() -> open(settings))
+            .isInstanceOf(InvalidSettingsException.class)
+            .hasMessageContaining(
+                "dynamo.http.port = \"%d\" cannot be opened on dynamo.http.host = \"%s\""
+                    .formatted(port, host));
+      }
+    }
+    assertThat(output).isEmptyDirectory();
+    open(Map.of());
+    assertThat(piece()).contains("enabled=\"true\"");
+  }
+
+  @Test
+  void aHostThatIsNoAddressIsRefused() {
+    var settings =
+        settings(Map.of("dynamo.http.host", "no such host", "dynamo.security.insecure", "true"));
+
+    assertThatThrownBy(() -> open(settings))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.http.host = \"no such host\" is no address");
+    assertThat(output).isEmptyDirectory();
+  }
+
+  /** As when the application starts again in a server that goes on. */
+  @Test
+  void aPortThatThisServerHasOpenedItselfIsNotTaken() throws Exception {
+    beans.registerMBean(
+        new StandardMBean((OpenedPort) () -> port, OpenedPort.class),
+        new ObjectName("WebSphere:feature=channelfw,type=endpoint,name=defaultHttpEndpoint-ssl"));
+    try (var _ = new ServerSocket(port, 1, InetAddress.getLoopbackAddress())) {
+      open(Map.of());
+    }
+
+    assertThat(piece()).contains("enabled=\"true\"");
+  }
+
+  /** The container's bean of an open port, as far as it is read. */
+  public interface OpenedPort {
+    int getPort();
+  }
+
+  /** Such a piece would open the port before the settings are read, or in spite of them. */
+  @Test
+  void whatEarlierStartsHaveLeftIsRemoved() throws Exception {
+    open(settings(tls("server")), "111").close();
+    var old = output.resolve("http-port");
+    Files.writeString(old.resolve("port.xml"), "<server/>"); // where it was once
+
     open(Map.of());
 
-    assertThat(output).isEmptyDirectory();
+    assertThat(old.toFile().list()).containsExactly(START);
+    assertThat(folder().toFile().list()).containsExactly("port.xml");
   }
 
   @Test
@@ -123,8 +221,9 @@ class HttpPortTest {
     assertThat(found(http, "inactivityTimeout=\"(\\d+)s\""))
         .isEqualTo(found(http, "readTimeout=\"(\\d+)s\""));
     assertThat(http)
-        .contains("id=\"dynamoHttp\"", "id=\"dynamoTcp\"", "id=\"defaultHttpEndpoint\"")
-        .contains("${server.output.dir}/" + HttpPort.FOLDER + "/port.xml");
+        .contains("id=\"dynamoHttp\"", "id=\"dynamoTcp\"")
+        .contains("id=\"defaultHttpEndpoint\" enabled=\"false\"")
+        .contains("${server.output.dir}/" + HttpPort.FOLDER + "/${kernel.launch.time}/port.xml");
   }
 
   @Test
@@ -137,8 +236,7 @@ class HttpPortTest {
 
     assertThat(piece())
         .contains("readTimeout=\"1s\"", "writeTimeout=\"2s\"")
-        .contains("inactivityTimeout=\"1s\" maxOpenConnections=\"77\"")
-        .doesNotContain("httpEndpoint");
+        .contains("inactivityTimeout=\"1s\" maxOpenConnections=\"77\"");
   }
 
   @ParameterizedTest
@@ -147,7 +245,7 @@ class HttpPortTest {
     open(tls(name));
 
     assertThat(piece())
-        .contains("httpPort=\"-1\" httpsPort=\"${dynamo.http.port}\"")
+        .contains("httpPort=\"-1\" httpsPort=\"" + port + "\" sslOptionsRef=\"dynamoTlsOptions\"")
         .doesNotContain("clientAuthentication");
     assertThat(certificate()).isEqualTo(certificate(name));
     var password = found(piece(), "password=\"([^\"]+)\"").toCharArray();
@@ -243,7 +341,9 @@ class HttpPortTest {
         Certificates.encoded("RSA PRIVATE KEY", new byte[64])
             .replaceFirst(
                 "KEY-----\n",
-                "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"));
+                "KEY-----\n"
+                    + "Proc-Type: 4,ENCRYPTED\n"
+                    + "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"));
 
     assertThatThrownBy(() -> open(tls(certificates.certificateFile("server"), key)))
         .isInstanceOf(InvalidSettingsException.class)
@@ -260,26 +360,16 @@ class HttpPortTest {
   }
 
   @Test
-  void thePieceOfAnEarlierStartIsRemoved() throws Exception {
-    open(tls("server"));
-
-    open(Map.of());
-
-    assertThat(output).isEmptyDirectory();
-  }
-
-  @Test
   void changedFilesAreTakenOverAndBrokenOnesAreNot() throws Exception {
     var certificate = output.resolve("certificate.pem");
     var key = output.resolve("key.pem");
     Files.copy(certificates.certificateFile("server"), certificate);
     Files.copy(certificates.keyFile("server"), key);
-    var settings = TestSettings.defaults();
     var files =
         new TlsFiles(
             new HttpTlsSettings(certificate, key, null),
-            PortLimits.of(settings.server(), settings.frontend()),
-            new PieceFolder(folder()));
+            new PortAddress("127.0.0.1", port).xml(true),
+            new PieceFolder(output.resolve("http-port"), START));
     assertThat(files.update()).isTrue();
     var before = piece();
 
@@ -300,10 +390,11 @@ class HttpPortTest {
   @Test
   void withoutAContainerTheSettingsMustAskForNothing() throws Exception {
     var plain = TestSettings.defaults();
-    HttpPort.open(plain.server(), plain.frontend(), null, timer).close();
+    HttpPort.open(plain.server(), plain.frontend(), null, timer, taken::add).close();
 
     var secure = TestSettings.with(tls("server"));
-    assertThatThrownBy(() -> HttpPort.open(secure.server(), secure.frontend(), null, timer))
+    assertThatThrownBy(
+            () -> HttpPort.open(secure.server(), secure.frontend(), null, timer, taken::add))
         .hasMessageContaining("no server.output.dir");
   }
 }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.InvalidSettingsException;
 import io.dynamo.config.Settings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.memory.MemoryDiscovery;
@@ -20,6 +21,7 @@ import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
+import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
@@ -40,7 +42,14 @@ class RuntimeLifecycleTest {
   private final List<Deadline> deadlines = new CopyOnWriteArrayList<>();
   private final List<Runnable> atShutdown = new CopyOnWriteArrayList<>();
   private final RuntimeLifecycle lifecycle =
-      new RuntimeLifecycle(TestSettings::defaults, this::open, LAST_WORDS, this::onSignal);
+      new RuntimeLifecycle(
+          TestSettings::defaults, this::open, LAST_WORDS, this::onSignal, failedStart());
+
+  /** Logs the end of the process, which goes on. */
+  private FailedStart failedStart() {
+    return new FailedStart(
+        _ -> List.of("the origins"), (page, status) -> log.add("ended with " + status + page));
+  }
 
   private Cancellation.Registration onSignal(Runnable action) {
     atShutdown.add(action);
@@ -189,7 +198,8 @@ class RuntimeLifecycleTest {
             () -> TestSettings.with(Map.of("dynamo.runtime.drain-timeout", "0s")),
             this::open,
             Duration.ofMillis(100),
-            this::onSignal);
+            this::onSignal,
+            failedStart());
     var held = new HeldRole();
     impatient.start();
     impatient.attach(role("worker", false));
@@ -262,22 +272,61 @@ class RuntimeLifecycleTest {
     assertThat(atShutdown).isEmpty();
   }
 
+  private RuntimeLifecycle failing(RuntimeException failure) {
+    return new RuntimeLifecycle(
+        TestSettings::defaults,
+        (settings, opened) -> {
+          open(settings, opened);
+          throw failure;
+        },
+        LAST_WORDS,
+        this::onSignal,
+        failedStart());
+  }
+
   @Test
-  void aFailedStartClosesWhatWasOpened() {
-    var failing =
-        new RuntimeLifecycle(
-            TestSettings::defaults,
-            (settings, opened) -> {
-              open(settings, opened);
-              throw new IllegalStateException("thrown by the test");
-            },
-            LAST_WORDS,
-            this::onSignal);
+  void aFailedStartClosesWhatWasOpenedAndEndsTheProcess() {
+    var failing = failing(new IllegalStateException("no room", new IOException("on the disk")));
 
-    assertThatThrownBy(failing::start).hasMessage("thrown by the test");
+    assertThatThrownBy(failing::start).hasMessage("no room");
 
-    assertThat(log).containsExactly("second closed", "first closed");
+    assertThat(log).hasSize(3).startsWith("second closed", "first closed");
+    assertThat(log.getLast())
+        .startsWith("ended with 1")
+        .contains(
+            "The server does not start: no room: on the disk; logs/messages.log", "the origins")
+        .contains("ends with status 1");
     assertThatThrownBy(failing::runtime).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void refusedSettingsEndTheProcessWithAStatusOfTheirOwn() {
+    var refused = new InvalidSettingsException(List.of("dynamo.a is bad", "dynamo.b is bad"));
+    var failing = failing(new IllegalStateException("while it was opened", refused));
+
+    assertThatThrownBy(failing::start).hasRootCause(refused);
+
+    assertThat(log.getLast())
+        .startsWith("ended with 78")
+        .contains("does not start: 2 bad settings", "dynamo.a is bad", "dynamo.b is bad")
+        .doesNotContain("while it was opened");
+  }
+
+  @Test
+  void aRoleThatDoesNotStartEndsTheProcessAndThoseBeforeIt() {
+    lifecycle.start();
+    lifecycle.attach(role("router", false));
+
+    assertThatThrownBy(
+            () ->
+                lifecycle.during(
+                    () -> {
+                      throw new IllegalArgumentException("no such model");
+                    }))
+        .hasMessage("no such model");
+
+    assertThat(log).startsWith("router stopped", "second closed", "first closed");
+    assertThat(log.getLast()).startsWith("ended with 1").contains("no such model");
   }
 
   @Test

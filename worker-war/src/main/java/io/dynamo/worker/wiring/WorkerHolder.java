@@ -72,7 +72,7 @@ public class WorkerHolder {
     this.codec = codec;
   }
 
-  /** Starts the worker when {@code dynamo.roles} has it. */
+  /** Starts the worker when {@code dynamo.roles} has it; a failure ends the process. */
   synchronized void start() {
     if (lifecycle == null || codec == null || role != null) {
       return;
@@ -82,9 +82,13 @@ public class WorkerHolder {
       return;
     }
     var generate = codec;
-    var started = OwnThread.call("worker-start", () -> Workers.start(runtime, generate));
-    role = started;
-    lifecycle.attach(started);
+    var roles = lifecycle;
+    roles.during(
+        () -> {
+          var started = OwnThread.call("worker-start", () -> Workers.start(runtime, generate));
+          role = started;
+          roles.attach(started);
+        });
   }
 
   /** Stops the worker with its web module. */

@@ -1,0 +1,75 @@
+package io.dynamo.runtime.http;
+
+import java.lang.System.Logger.Level;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
+import javax.management.JMException;
+import javax.management.MBeanServer;
+import javax.management.ObjectName;
+
+/**
+ * What is to be known of the Open Liberty server around the application.
+ *
+ * @param outputFolder where it writes
+ * @param start tells this start of the server from all others
+ * @param beans where it registers the ports that it has opened
+ */
+public record Container(Path outputFolder, String start, MBeanServer beans) {
+  /** When the process was launched, in nanoseconds of the machine's uptime; Liberty sets it. */
+  private static final String START = "kernel.launch.time"; // as in config/http.xml
+
+  private static final System.Logger LOG = System.getLogger(Container.class.getName());
+  private static final String FILES =
+      "WebSphere:service=com.ibm.ws.kernel.filemonitor.FileNotificationMBean";
+  private static final String COLLECTION = Collection.class.getName();
+  private static final String ENDPOINTS =
+      "WebSphere:feature=channelfw,type=endpoint,name=defaultHttpEndpoint*";
+
+  /**
+   * That of this process.
+   *
+   * @throws IllegalStateException when the server does not say which start it is
+   */
+  public static Container of(Path outputFolder) {
+    var start = System.getProperty(START);
+    if (start == null || !start.matches("-?[0-9]+")) {
+      throw new IllegalStateException(
+          "the system property %s is \"%s\", but must be the number that Open Liberty gives each start"
+              .formatted(START, start));
+    }
+    return new Container(outputFolder, start, ManagementFactory.getPlatformMBeanServer());
+  }
+
+  /**
+   * Has the container look at the files of {@code folder} now; it does so by itself, a little
+   * later.
+   */
+  void announce(Path folder) {
+    var files = List.of(folder.resolve(PieceFolder.PIECE).toString());
+    try {
+      beans.invoke(
+          new ObjectName(FILES),
+          "notifyFileChanges",
+          new Object[] {files, files, List.of()},
+          new String[] {COLLECTION, COLLECTION, COLLECTION});
+    } catch (JMException e) {
+      LOG.log(Level.DEBUG, "the container looks at its files by itself", e);
+    }
+  }
+
+  /** Whether this server has opened {@code port} itself, for the application before this one. */
+  boolean hasOpened(int port) {
+    try {
+      for (var endpoint : beans.queryNames(new ObjectName(ENDPOINTS), null)) {
+        if (Integer.valueOf(port).equals(beans.getAttribute(endpoint, "Port"))) {
+          return true;
+        }
+      }
+      return false;
+    } catch (JMException gone) {
+      return false; // closed while it was looked at
+    }
+  }
+}

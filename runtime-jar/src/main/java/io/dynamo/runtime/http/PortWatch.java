@@ -1,0 +1,74 @@
+package io.dynamo.runtime.http;
+
+import io.dynamo.config.InvalidSettingsException;
+import java.util.concurrent.Future;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+
+/**
+ * Looks whether the container opens the port: a process that takes it between the check and the
+ * opening would leave a server without one. Who answers at the address while this server has not
+ * opened it is another. Looks until the port is open or lost; runs on the timer's thread.
+ */
+final class PortWatch implements AutoCloseable {
+  private static final long BETWEEN_LOOKS_SECONDS = 1;
+
+  /** The container says that a port is open a moment after it answers. */
+  private static final int LOOKS_IN_A_ROW = 5;
+
+  private final PortAddress address;
+  private final BooleanSupplier opened;
+  private final BooleanSupplier answers;
+  private final Consumer<? super InvalidSettingsException> onTaken;
+  private int taken; // looks in a row
+  private boolean over;
+
+  /**
+   * @param opened whether this server has opened the port
+   * @param answers whether anybody has
+   * @param onTaken hears once that another has
+   */
+  PortWatch(
+      PortAddress address,
+      BooleanSupplier opened,
+      BooleanSupplier answers,
+      Consumer<? super InvalidSettingsException> onTaken) {
+    this.address = address;
+    this.opened = opened;
+    this.answers = answers;
+    this.onTaken = onTaken;
+  }
+
+  /** Begins to look. */
+  AutoCloseable start(ScheduledExecutorService timer) {
+    Future<?> looking =
+        timer.scheduleWithFixedDelay(
+            this::look, BETWEEN_LOOKS_SECONDS, BETWEEN_LOOKS_SECONDS, TimeUnit.SECONDS);
+    return () -> {
+      looking.cancel(false);
+      close();
+    };
+  }
+
+  synchronized void look() {
+    if (over) {
+      return;
+    }
+    if (opened.getAsBoolean()) {
+      over = true;
+      return;
+    }
+    taken = answers.getAsBoolean() ? taken + 1 : 0;
+    if (taken >= LOOKS_IN_A_ROW) {
+      over = true;
+      onTaken.accept(address.taken());
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    over = true;
+  }
+}
