@@ -69,7 +69,8 @@ class WorkerModelsIT {
     return server.post(
         "/v1/chat/completions",
         """
-        {"model":"%s","max_tokens":24,"messages":[{"role":"user","content":"What is the capital of France?"}]}"""
+        {"model":"%s","max_tokens":24,"messages":[{"role":"user","content":"What is the capital of France?"}]}\
+        """
             .formatted(model));
   }
 
@@ -111,7 +112,10 @@ class WorkerModelsIT {
     Polling.untilAsserted(LIMIT, () -> assertThat(models()).doesNotContain("small"));
     assertThat(ask("small").statusCode()).isEqualTo(503);
     assertThat(text("fast")).isNotEmpty();
-    assertThat(server.get("/health/ready").body()).contains("\"small\":\"asleep\"");
+    var ready = server.get("/health/ready");
+    assertThat(ready.body()).contains("\"small\":\"asleep\"");
+    assertThat(ready.statusCode()).as("the other serves").isEqualTo(200);
+    assertThat(status("GET", "/health", "").path("status").asText()).isEqualTo("ready");
 
     var woke = status("POST", "/engine/control/wake_up", "{\"model\":\"small\"}");
     assertThat(woke.path("message").asText()).isEqualTo("Engine woke");

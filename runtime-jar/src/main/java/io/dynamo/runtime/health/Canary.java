@@ -85,11 +85,10 @@ public final class Canary<Q, R> implements AutoCloseable {
       resting = false;
     }
     lastProofNanos = means.nanoTime().getAsLong();
-    if (!probes) {
-      health.set(true);
-      return;
+    health.set(!probes);
+    if (probes) {
+      arm(wait);
     }
-    arm(wait);
   }
 
   /** Whether the endpoint is ready, as {@code /health} says it. */
@@ -139,7 +138,8 @@ public final class Canary<Q, R> implements AutoCloseable {
   }
 
   /**
-   * Out of service for a while: not ready, and not probed, until it is {@linkplain #start started}.
+   * Out of service on purpose: not ready, not probed, and no reason for the process not to be ready
+   * while others are, until it is {@linkplain #start started}.
    */
   public void rest() {
     Probe<R> running;
@@ -149,7 +149,7 @@ public final class Canary<Q, R> implements AutoCloseable {
       failing = false;
       cancelAlarm();
       running = probe;
-      health.set(false);
+      health.rest();
     }
     if (running != null) {
       running.end("the endpoint rests");

@@ -7,7 +7,13 @@ public final class EndpointHealth implements AutoCloseable {
   private final String name;
   private final boolean target;
   private final Consumer<EndpointHealth> onClosed;
-  private volatile boolean ready;
+  private volatile State state = State.FAILING;
+
+  private enum State {
+    READY,
+    FAILING,
+    RESTING
+  }
 
   EndpointHealth(String name, boolean target, Consumer<EndpointHealth> onClosed) {
     this.name = name;
@@ -25,11 +31,20 @@ public final class EndpointHealth implements AutoCloseable {
   }
 
   public boolean isReady() {
-    return ready;
+    return state == State.READY;
   }
 
-  void set(boolean to) {
-    ready = to;
+  /** Whether it is out of service on purpose, and says nothing about the process. */
+  boolean isResting() {
+    return state == State.RESTING;
+  }
+
+  void set(boolean ready) {
+    state = ready ? State.READY : State.FAILING;
+  }
+
+  void rest() {
+    state = State.RESTING;
   }
 
   /** Takes the endpoint out of the process's health. Idempotent. */

@@ -25,7 +25,7 @@ public final class SystemHealth {
    *
    * @param uptime since this was made
    * @param endpoints whether each is ready, by name in alphabetical order; endpoints that share a
-   *     name are ready together
+   *     name are ready together, those that rest left out; one of which all rest is not ready
    */
   public record Report(boolean ready, Duration uptime, SequencedMap<String, Boolean> endpoints) {
     public Report {
@@ -88,7 +88,15 @@ public final class SystemHealth {
 
   public Report report() {
     var known = new TreeMap<String, Boolean>();
-    endpoints.forEach(each -> known.merge(each.name(), each.isReady(), Boolean::logicalAnd));
+    var resting = new TreeMap<String, Boolean>();
+    for (var each : endpoints) {
+      if (each.isResting()) {
+        resting.put(each.name(), false);
+      } else {
+        known.merge(each.name(), each.isReady(), Boolean::logicalAnd);
+      }
+    }
+    resting.forEach(known::putIfAbsent);
     return new Report(isReady(known), uptime(), known);
   }
 
@@ -103,7 +111,8 @@ public final class SystemHealth {
     }
     var targets = endpoints.stream().filter(EndpointHealth::isTarget).toList();
     if (!targets.isEmpty()) {
-      return targets.stream().allMatch(EndpointHealth::isReady);
+      return targets.stream().anyMatch(EndpointHealth::isReady)
+          && targets.stream().allMatch(each -> each.isReady() || each.isResting());
     }
     return settings.canaries() || settings.starting() == StatusSettings.Starting.READY;
   }

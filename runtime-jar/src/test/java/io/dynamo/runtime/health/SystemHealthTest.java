@@ -19,6 +19,8 @@ import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class SystemHealthTest {
   private static final Duration WAIT = Duration.ofSeconds(10);
@@ -106,6 +108,33 @@ class SystemHealthTest {
     only.add("second");
     canary(only);
     assertThat(only.report().ready()).isTrue();
+  }
+
+  /** Two models of one server, whose endpoints may share a name. */
+  @ParameterizedTest
+  @ValueSource(strings = {"generate", "other"})
+  void anEndpointThatRestsLeavesTheProcessReadyWhileAnotherServes(String second) {
+    for (var health : List.of(health(), probing())) {
+      var awake = canary(health);
+      var other =
+          health.add(second, this::handle, () -> "probe", item -> item.equals("error"), () -> {});
+      awake.start();
+      other.start();
+      alarms.advance(WAIT);
+      answers.forEach(answer -> answer.offer("token"));
+      assertThat(health.report().ready()).isTrue();
+
+      other.rest();
+      assertThat(health.report().ready()).isTrue();
+      assertThat(health.report().endpoints().get("generate")).isTrue();
+      assertThat(health.report().endpoints().get(second)).isEqualTo(second.equals("generate"));
+
+      awake.fail("thrown by the test");
+      assertThat(health.report().ready()).isFalse();
+      awake.rest();
+      assertThat(health.report().ready()).as("all rest").isFalse();
+      assertThat(health.report().endpoints().get("generate")).isFalse();
+    }
   }
 
   @Test

@@ -341,9 +341,7 @@ class HttpPortTest {
         Certificates.encoded("RSA PRIVATE KEY", new byte[64])
             .replaceFirst(
                 "KEY-----\n",
-                "KEY-----\n"
-                    + "Proc-Type: 4,ENCRYPTED\n"
-                    + "DEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"));
+                "KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-256-CBC,00112233445566778899AABBCCDDEEFF\n\n"));
 
     assertThatThrownBy(() -> open(tls(certificates.certificateFile("server"), key)))
         .isInstanceOf(InvalidSettingsException.class)

@@ -10,8 +10,8 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Ready while the worker of each model is started, awake, in good health and not draining. Up where
- * no worker is played.
+ * Ready while a model is served, and the worker of each that is awake is started, in good health
+ * and not draining. Up where no worker is played.
  */
 @Readiness
 @Dependent

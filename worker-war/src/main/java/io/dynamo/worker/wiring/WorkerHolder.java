@@ -31,9 +31,10 @@ public class WorkerHolder {
       models = List.copyOf(models);
     }
 
-    /** Whether all of them serve and their endpoints are in good health. */
+    /** Whether one serves, and all that are awake do, their endpoints in good health. */
     public boolean ready() {
-      return models.stream().allMatch(ModelStatus::ready);
+      return models.stream().anyMatch(ModelStatus::ready)
+          && models.stream().allMatch(model -> model.ready() || model.asleep());
     }
 
     /** That of the first which does not serve, or else {@code SERVING}. */
