@@ -1,6 +1,7 @@
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.AdmissionSettings;
+import io.dynamo.config.SilenceSettings;
 import io.dynamo.config.TcpSettings;
 import io.dynamo.config.TcpTimeouts;
 import io.dynamo.config.TlsSettings;
@@ -40,8 +41,9 @@ final class OurPlane {
   static TcpSettings settings() {
     var clear = new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
     var timeouts = new TcpTimeouts(PATIENCE, PATIENCE, PATIENCE, PATIENCE, Duration.ZERO, PATIENCE);
+    var silence = new SilenceSettings(Duration.ofSeconds(3), Duration.ofSeconds(2), PATIENCE, Duration.ZERO, Duration.ofSeconds(5));
     return new TcpSettings(
-        "127.0.0.1", 0, 0, 32 << 20, 256 << 20, 65536, 8, WINDOW, PayloadFormat.MSGPACK, timeouts, new AdmissionSettings(10_000, 40_000), clear);
+        "127.0.0.1", 0, 0, 32 << 20, 256 << 20, 65536, 8, WINDOW, PayloadFormat.MSGPACK, timeouts, silence, new AdmissionSettings(10_000, 40_000), clear);
   }
 
   static FileDiscovery discovery(Path store, long id) {

@@ -24,6 +24,8 @@ class ClusterIT {
   private static final String NEW_REQUEST = "migration_type=\"new_request\"";
   private static final String REQUESTS = "dynamo_frontend_requests_total";
 
+  private static final Duration FROZEN_LIMIT = Duration.ofSeconds(15);
+
   private static final String SUCCESS = "status=\"success\"";
 
   @SuppressWarnings("NullAway.Init") // before all
@@ -163,6 +165,39 @@ class ClusterIT {
           .isGreaterThan(silent);
       ServerFacts.awaitMetric(frontend, REQUESTS, SUCCESS, succeeded + streams);
       awaitIdle(frontend, cluster.worker(1));
+    }
+  }
+
+  @Test
+  @Order(5)
+  void streamsOfAFrozenWorkerGoOnElsewhereWithinSeconds() throws Exception {
+    int streams = 8;
+    int tokens = 30;
+    var cluster = requireNonNull(started);
+    cluster.replaceWorker(0);
+    var frontend = cluster.frontend();
+    var frozen = cluster.worker(0);
+    long migrations = ServerFacts.metric(frontend, MIGRATIONS, "");
+    long succeeded = ServerFacts.metric(frontend, REQUESTS, SUCCESS);
+    try (var crowd = Crowd.ask(frontend, 0, streams, tokens)) {
+      crowd.awaitFlowing();
+      long silent = ServerFacts.worker(frozen).running();
+      assertThat(silent).as("streams of the worker").isBetween(1L, streams - 1L);
+
+      frozen.pause();
+      try {
+        Polling.until(
+            "the silent streams have moved",
+            FROZEN_LIMIT,
+            () -> ServerFacts.metric(frontend, MIGRATIONS, "") == migrations + silent);
+        crowd.endsAs(oracle, tokens);
+        ServerFacts.awaitMetric(frontend, REQUESTS, SUCCESS, succeeded + streams);
+        awaitIdle(frontend, cluster.worker(1));
+      } finally {
+        frozen.resume();
+      }
+      cluster.awaitSeen(frontend);
+      awaitIdle(frontend, frozen);
     }
   }
 

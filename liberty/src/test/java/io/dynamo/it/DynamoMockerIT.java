@@ -221,6 +221,34 @@ class DynamoMockerIT {
     }
   }
 
+  @Test
+  void streamsOfAFrozenMockerGoOnElsewhereWithinSeconds() throws Exception {
+    int streams = 8;
+    int tokens = 200;
+    long moved = ServerFacts.metric(frontend, MIGRATIONS, ONGOING);
+    long failed = ServerFacts.metric(frontend, REQUESTS, ERROR);
+    try (var frozen = PeerProcess.mocker("mocker-frozen", store);
+        var other = PeerProcess.mocker("mocker-other", store)) {
+      frontend.awaitReady();
+      awaitListed(frontend, true);
+      Polling.until("both serve", LIMIT, () -> bothServe(frozen, other));
+      try (var crowd = Crowd.ask(frontend, 0, streams, tokens)) {
+        crowd.awaitFlowing();
+        long silent = frozen.metric("dynamo_component_inflight_requests");
+        assertThat(silent).as("streams of the mocker").isPositive();
+        frozen.pause();
+        Polling.until(
+            "the silent streams have moved",
+            Duration.ofSeconds(15),
+            () -> ServerFacts.metric(frontend, MIGRATIONS, ONGOING) == moved + silent);
+        assertThat(crowd.outcomes()).allSatisfy(outcome -> assertThat(outcome.error()).isNull());
+      }
+      frozen.kill();
+      ServerFacts.awaitMetric(frontend, "dynamo_frontend_inflight_requests", "", 0);
+      ServerFacts.awaitMetric(frontend, REQUESTS, ERROR, failed);
+    }
+  }
+
   private static boolean bothServe(PeerProcess one, PeerProcess other) throws Exception {
     try (var crowd = Crowd.ask(frontend, 1000, 8, 2)) {
       crowd.outcomes();

@@ -246,6 +246,15 @@ final class PeerProcess implements AutoCloseable {
     process.onExit().orTimeout(10, TimeUnit.SECONDS).join();
   }
 
+  /** {@code SIGSTOP}: it hangs with all its connections open, until it is killed. */
+  void pause() throws IOException {
+    var sent = new ProcessBuilder("kill", "-STOP", Long.toString(process.pid())).start();
+    sent.onExit().orTimeout(10, TimeUnit.SECONDS).join();
+    if (sent.exitValue() != 0) {
+      throw new IOException("SIGSTOP could not be sent to " + name);
+    }
+  }
+
   @Override
   public void close() {
     process.destroy();

@@ -8,6 +8,15 @@ public interface ReceivedStream {
   /** Reads on after {@link StreamListener#item} asked for a pause. */
   void resume();
 
+  /** How often bytes have come so far; may lag a moment. */
+  int reads();
+
+  /** How many items have come so far; may lag a moment. */
+  int items();
+
+  /** Whether it waits for {@link #resume} and leaves unread what comes. */
+  boolean isPaused();
+
   /** Closes the connection once what was written is out; nothing more is told to the listener. */
   void close();
 }

@@ -7,7 +7,6 @@ import java.time.Duration;
  *
  * @param maxFrameBytes of one frame
  * @param handshake from accept to the first whole frame
- * @param inactivity between two frames after the prologue while the listener reads on; zero waits
- *     for ever
+ * @param inactivity between two frames of an input while the listener reads on; zero waits for ever
  */
 public record StreamLimits(int maxFrameBytes, Duration handshake, Duration inactivity) {}

@@ -10,6 +10,7 @@ import io.netty.channel.ChannelOption;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -38,10 +39,12 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   private @Nullable Channel channel;
   private @Nullable StreamListener listener;
   private @Nullable Future<?> timer; // of the handshake, then of silence
-  private long heardAtNanos; // kept while silence is limited
+  private long heardAtNanos; // kept while the silence of an input is limited
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private Awaiting awaiting = Awaiting.HANDSHAKE;
-  private boolean paused;
+  private volatile boolean paused; // written on the event loop
+  private final AtomicInteger reads = new AtomicInteger(); // this and the next: likewise
+  private final AtomicInteger items = new AtomicInteger();
   private boolean cutting; // in the loop that cuts frames: a listener may resume from inside
   private boolean inputEnded;
   private @Nullable Throwable inputFailure;
@@ -79,6 +82,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     var bytes = (ByteBuf) message;
+    reads.setOpaque(reads.getPlain() + 1);
     if (awaiting == Awaiting.NOTHING) {
       bytes.release();
       return;
@@ -150,7 +154,6 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       case HANDSHAKE -> handshake(frame);
       case PROLOGUE -> {
         awaiting = Awaiting.ITEMS;
-        limitSilence();
         listening().prologue(frame.header());
       }
       case ITEMS -> signalled(frame);
@@ -222,6 +225,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     if (!limits.inactivity().isZero()) {
       heardAtNanos = System.nanoTime();
     }
+    items.setOpaque(items.getPlain() + 1);
     var in = pending;
     if (bodyBytes == 0) { // neither header nor body: says nothing
       in.skipBytes(TwoPartFrame.PREFIX_BYTES);
@@ -335,6 +339,21 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
             }
           }
         });
+  }
+
+  @Override
+  public int reads() {
+    return reads.getOpaque();
+  }
+
+  @Override
+  public int items() {
+    return items.getOpaque();
+  }
+
+  @Override
+  public boolean isPaused() {
+    return paused;
   }
 
   @Override

@@ -58,7 +58,7 @@ public final class EnvironmentAliases implements ConfigSource {
           plain("DYN_TCP_WORK_QUEUE_SIZE", TcpKeys.WORK_QUEUE),
           plain("DYN_ENGINE_REQUEST_LIMIT", TcpKeys.ENGINE_REQUEST_LIMIT),
           plain("DYN_DYNAMO_REQUEST_QUEUE_LIMIT", TcpKeys.ENGINE_QUEUE_LIMIT),
-          numbered("DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", TcpKeys.INACTIVITY_TIMEOUT, "s"),
+          numbered("DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", TcpKeys.ITEM_TIMEOUT, "s"),
           plain("DYN_TCP_TLS_CERT_PATH", TcpKeys.TLS_CERTIFICATE),
           plain("DYN_TCP_TLS_KEY_PATH", TcpKeys.TLS_KEY),
           plain("DYN_TCP_TLS_CA_CERT_PATH", TcpKeys.TLS_AUTHORITIES),

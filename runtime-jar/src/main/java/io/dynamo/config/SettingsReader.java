@@ -340,6 +340,12 @@ public final class SettingsReader {
             get(TcpKeys.PROLOGUE_TIMEOUT),
             get(TcpKeys.INACTIVITY_TIMEOUT),
             get(TcpKeys.WRITE_STALL)),
+        new SilenceSettings(
+            get(TcpKeys.SILENCE),
+            get(TcpKeys.PROBE_TIMEOUT),
+            get(TcpKeys.ITEM_TIMEOUT),
+            get(TcpKeys.FIRST_ITEM_TIMEOUT),
+            get(TcpKeys.LEAST_START_TIMEOUT)),
         admission(),
         new TlsSettings(
             optional(TcpKeys.TLS_CERTIFICATE),

@@ -72,7 +72,7 @@ final class TcpKeys {
           DURATION,
           "60s",
           WAIT,
-          "from acknowledgement to the call of the worker; one of Dynamo's calls when the turn of the"
+          "the most from acknowledgement to the call of the worker; one of Dynamo's calls when the turn of the"
               + " request comes");
   static final SettingKey<Integer> POOL_SIZE =
       KEYS.key(
@@ -109,14 +109,52 @@ final class TcpKeys {
           DURATION,
           "120s",
           WAIT,
-          "from the call of the worker to the prologue of the answer; a worker of ours waits its turn in between");
+          "the most from the call of the worker to the prologue of the answer; a worker of ours waits its turn in between");
   static final SettingKey<Duration> INACTIVITY_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.inactivity-timeout",
           DURATION,
           "0s",
           WAIT_OR_NEVER,
-          "how long an answer may stay silent after its prologue while items are asked for; 0s for ever");
+          "how long either side of a request that is itself a stream may stay silent while it is read;"
+              + " 0s for ever");
+  static final SettingKey<Duration> LEAST_START_TIMEOUT =
+      KEYS.key(
+          "dynamo.request.tcp.least-start-timeout",
+          DURATION,
+          "5s",
+          WAIT,
+          "the least that a worker is given to call home, and then to begin; four times the slowest of"
+              + " late when that is more, up to the two timeouts above");
+  static final SettingKey<Duration> FIRST_ITEM_TIMEOUT =
+      KEYS.key(
+          "dynamo.request.tcp.first-item-timeout",
+          DURATION,
+          "0s",
+          WAIT_OR_NEVER,
+          "from the prologue of an answer to its first item; 0s for ever, within the deadline of the"
+              + " request");
+  static final SettingKey<Duration> ITEM_TIMEOUT =
+      KEYS.key(
+          "dynamo.request.tcp.item-timeout",
+          DURATION,
+          "30s",
+          WAIT_OR_NEVER,
+          "between two items of an answer that is read; 0s for ever");
+  static final SettingKey<Duration> SILENCE =
+      KEYS.key(
+          "dynamo.request.tcp.silence",
+          DURATION,
+          "3s",
+          WAIT_OR_NEVER,
+          "after which the worker of an answer is asked for a sign of life; 0s never asks");
+  static final SettingKey<Duration> PROBE_TIMEOUT =
+      KEYS.key(
+          "dynamo.request.tcp.probe-timeout",
+          DURATION,
+          "2s",
+          WAIT,
+          "for a sign of life; a worker that is asked twice in vain is lost");
   static final SettingKey<Duration> WRITE_STALL =
       KEYS.key(
           "dynamo.request.tcp.write-stall",

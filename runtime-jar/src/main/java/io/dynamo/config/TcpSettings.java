@@ -26,5 +26,6 @@ public record TcpSettings(
     int streamBuffer,
     PayloadFormat format,
     TcpTimeouts timeouts,
+    SilenceSettings silence,
     AdmissionSettings admission,
     TlsSettings tls) {}

@@ -95,7 +95,7 @@ class ConfigSourcesTest {
 
     var tcp = read(new EnvironmentAliases(environment::get)).tcp();
     assertThat(tcp.admission()).isEqualTo(new AdmissionSettings(7, 9));
-    assertThat(tcp.timeouts().inactivity()).isEqualTo(Duration.ofSeconds(30));
+    assertThat(tcp.silence().betweenItems()).isEqualTo(Duration.ofSeconds(30));
     assertThat(tcp.tls())
         .isEqualTo(
             new TlsSettings(

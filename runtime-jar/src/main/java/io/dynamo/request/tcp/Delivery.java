@@ -58,6 +58,12 @@ final class Delivery implements RequestConnection.Attempt {
   }
 
   @Override
+  public void refused(DynamoException refusal) {
+    giveBack();
+    outcome.refused(refusal);
+  }
+
+  @Override
   public void neverTaken(DynamoException cause) {
     if (mayRepeat) {
       mayRepeat = false;

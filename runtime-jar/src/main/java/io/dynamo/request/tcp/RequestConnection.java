@@ -44,6 +44,11 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     void acknowledged();
 
     void failed(DynamoException cause);
+
+    /** In place of {@code failed}: the worker lives and says no. */
+    default void refused(DynamoException refusal) {
+      failed(refusal);
+    }
   }
 
   /** Told also what became of the bytes. */
@@ -226,7 +231,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     if (text.isEmpty()) {
       oldest.attempt.acknowledged();
     } else {
-      oldest.attempt.failed(Acks.failure(text));
+      oldest.attempt.refused(Acks.failure(text));
     }
   }
 

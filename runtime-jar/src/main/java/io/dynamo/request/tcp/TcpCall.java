@@ -13,13 +13,13 @@ import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.CallHomeServer;
 import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.ReceivedStream;
-import io.dynamo.pipeline.SilenceException;
 import io.dynamo.pipeline.StreamListener;
 import io.dynamo.pipeline.StreamSignal;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.ConnectionInfo;
 import io.dynamo.request.codec.Prologue;
+import io.dynamo.request.tcp.silence.SilenceRules;
 import io.netty.buffer.ByteBuf;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +41,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private final RequestContext context;
   private final ItemStream<R> answer;
   private final AnswerReader<R> reader;
+  private final CallSilence silence;
   private final AtomicBoolean started = new AtomicBoolean();
   private final Object lock = new Object();
   private final List<Runnable> releases = new ArrayList<>(); // guarded by lock
@@ -58,12 +59,14 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       Instance instance,
       Asked asked,
       MessageCodec<Q, R> codec,
-      RequestContext context) {
+      RequestContext context,
+      SilenceRules rules) {
     this.client = client;
     this.instance = instance;
     this.asked = asked;
     this.context = context;
     answer = new ItemStream<>(client.settings.streamBuffer(), this::resume, this::abandon);
+    silence = new CallSilence(client.silence.contact(instance), rules);
     reader = new AnswerReader<>(codec, instance.format(), answer, this::fail);
   }
 
@@ -134,23 +137,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   @Override
   public void acknowledged() {
     client.meters.send().record(System.nanoTime() - sentNanos);
-    if (calledHome) {
-      return;
-    }
-    var limit = client.settings.timeouts().callHome();
-    after(
-        limit.toNanos(),
-        () ->
-            failUnlessCalledHome(
-                silence(
-                    ErrorCode.CONNECTION_TIMEOUT,
-                    "accepted request %s and did not call within %s; can it reach %s?"
-                        .formatted(context.id(), limit, client.callHomeAddress),
-                    null)));
-  }
-
-  private WorkerLostException silence(ErrorCode code, String what, @Nullable Throwable cause) {
-    return new WorkerLostException(code, "instance %s %s".formatted(instance.id(), what), cause);
+    silence.acknowledged();
   }
 
   /** Means nothing once the worker has called: the answer comes on a connection of its own. */
@@ -180,19 +167,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       connected.close();
       return;
     }
-    var limit = client.settings.timeouts().prologue();
-    after(
-        limit.toNanos(),
-        () -> {
-          if (!accepted || !asked.calledFor()) {
-            failTelling(
-                silence(
-                    ErrorCode.RESPONSE_TIMEOUT,
-                    "called for request %s and did not begin within %s"
-                        .formatted(context.id(), limit),
-                    null));
-          }
-        });
+    silence.calledHome(connected);
   }
 
   @Override
@@ -201,11 +176,18 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       var refusal = Prologue.ofJson(json).failure();
       if (refusal == null) {
         accepted = true;
+        noteBeginning();
       } else {
         fail(refusal);
       }
     } catch (InvalidRequestException e) {
       failTelling(nonsense(e));
+    }
+  }
+
+  private void noteBeginning() {
+    if (accepted && asked.calledFor()) {
+      silence.begun();
     }
   }
 
@@ -243,11 +225,33 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
       }
     } else if (context.cancellation().isCancelled()) {
       fail(stopped());
-    } else if (cause instanceof SilenceException) {
-      fail(silence(ErrorCode.RESPONSE_TIMEOUT, "fell silent: " + cause.getMessage(), cause));
     } else {
-      fail(silence(ErrorCode.DISCONNECTED, "ended its stream before generation completed", cause));
+      fail(
+          new WorkerLostException(
+              ErrorCode.DISCONNECTED,
+              "instance %s ended its stream before generation completed".formatted(instance.id()),
+              cause));
     }
+  }
+
+  // silence, on the event loop of the watch
+
+  CallSilence silence() {
+    return silence;
+  }
+
+  void look(long elapsedNanos) {
+    noteBeginning(); // the input of a request may have been called for since
+    silence.look(elapsedNanos);
+  }
+
+  /** Ends the call if its worker is lost; returns why, or null. */
+  @Nullable DynamoException judge() {
+    var lost = silence.judge(instance, client.callHomeAddress);
+    if (lost != null) {
+      failTelling(context.cancellation().isCancelled() ? stopped() : lost);
+    }
+    return lost;
   }
 
   private CancelledException stopped() {

@@ -15,6 +15,7 @@ import io.dynamo.request.BidirectionalClient;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
+import io.dynamo.request.tcp.silence.SilenceRules;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.Set;
@@ -32,9 +33,12 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   final CallHomeServer callHome;
   final ConnectionPool pool;
   final String callHomeAddress;
+  final SilenceWatch silence;
   private final Set<TcpCall<?, ?>> calls = ConcurrentHashMap.newKeySet();
   private final LostInstances lost;
   private final PlaneTls tls;
+  private final SilenceRules rules;
+  private final SilenceRules exchangeRules;
   private volatile boolean closed;
 
   /**
@@ -62,6 +66,9 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     }
     callHomeAddress = SocketAddresses.format(callHome.address());
     pool = new ConnectionPool(settings, tls.connecting(), loops, meters);
+    silence = new SilenceWatch(calls, settings, pool, loops.next(), nanoTime);
+    rules = SilenceRules.of(settings.silence());
+    exchangeRules = SilenceRules.ofExchanges(settings.silence(), settings.timeouts().inactivity());
   }
 
   private CallHomeServer listen(Metrics.Counter refused) {
@@ -70,14 +77,13 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
         tls.accepting(),
         new InetSocketAddress(SocketAddresses.literal(settings.host()), settings.responsePort()),
         new ConnectionLimit(settings.maxConnections(), refused::increment),
-        new StreamLimits(
-            settings.maxFrameBytes(), HANDSHAKE_TIMEOUT, settings.timeouts().inactivity()));
+        new StreamLimits(settings.maxFrameBytes(), HANDSHAKE_TIMEOUT, Duration.ZERO));
   }
 
   @Override
   public <Q, R> Flow.Publisher<R> call(
       Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context) {
-    return new TcpCall<>(this, instance, Asked.whole(request, codec), codec, context);
+    return new TcpCall<>(this, instance, Asked.whole(request, codec), codec, context, rules);
   }
 
   @Override
@@ -87,7 +93,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
       MessageCodec<Q, R> codec,
       RequestContext context) {
     var items = new SentItems<>(requests, codec, instance.format(), settings, context.id());
-    return new TcpCall<>(this, instance, items, codec, context);
+    return new TcpCall<>(this, instance, items, codec, context, exchangeRules);
   }
 
   @Override
@@ -95,14 +101,21 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     lost.add(instance); // before the look, so that a call is found here or finds itself there
     for (var call : calls) {
       if (call.instance().key().equals(instance.key())) {
+        call.silence().leftDiscovery(true);
         call.failUnlessCalledHome(lostError(instance));
       }
     }
+    silence.forget(instance);
   }
 
   @Override
   public void instanceFound(Instance instance) {
     lost.remove(instance);
+    for (var call : calls) {
+      if (call.instance().key().equals(instance.key())) {
+        call.silence().leftDiscovery(false);
+      }
+    }
   }
 
   /** Requests whose answer has not ended. */
@@ -122,6 +135,8 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
       call.fail(closedError());
     } else if (lost.contains(call.instance())) {
       call.fail(lostError(call.instance()));
+    } else {
+      silence.callBegan();
     }
   }
 
@@ -148,6 +163,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     }
     closed = true;
     calls.forEach(call -> call.fail(closedError()));
+    silence.close();
     pool.close(closedError());
     callHome.close();
     tls.close();

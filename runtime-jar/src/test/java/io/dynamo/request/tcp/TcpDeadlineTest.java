@@ -5,22 +5,17 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.TcpTimeouts;
-import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DeadlineExceededException;
-import io.dynamo.error.DynamoException;
-import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
-import io.dynamo.error.Migratable;
-import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.Metrics;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.ReceivedStream;
 import io.dynamo.pipeline.StreamSignal;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.codec.Golden;
 import io.dynamo.request.codec.Prologue;
+import io.dynamo.request.tcp.silence.SilenceRules;
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
@@ -37,8 +32,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Every wait ends, and every refusal is told, whatever the other side leaves undone. */
 class TcpDeadlineTest {
-  private static final byte[] NOTHING = {};
-  private static final byte[] ACCEPTED = new byte[4];
   private static final Duration SHORT = Duration.ofMillis(200);
   private static final Duration LONG = Duration.ofSeconds(20);
 
@@ -67,15 +60,6 @@ class TcpDeadlineTest {
     return switch (served.address()) {
       case TransportAddress.Tcp tcp -> RawPeer.dial(tcp.address());
     };
-  }
-
-  private static Instance at(ServerSocket worker) {
-    return new Instance(
-        TestPlane.ENDPOINT,
-        TestPlane.ID,
-        new TransportAddress.Tcp("127.0.0.1:" + worker.getLocalPort(), Captured.CHAT_PATH),
-        "cpu",
-        PayloadFormat.MSGPACK);
   }
 
   // the worker's waits
@@ -218,53 +202,6 @@ class TcpDeadlineTest {
 
   // the requester's waits
 
-  private static final class Called implements AutoCloseable {
-    final RawPeer requests;
-    final RawPeer stream;
-
-    Called(ServerSocket worker) throws IOException {
-      requests = RawPeer.accept(worker);
-      var request = requests.readRequest();
-      requests.write(ACCEPTED);
-      stream = RawPeer.dial(Captured.home(request));
-      stream.write(Captured.handshake(Captured.subject(request)));
-    }
-
-    void prologueAndItem() throws IOException {
-      stream.write(RawPeer.frame("{\"error\":null}", NOTHING));
-      item();
-    }
-
-    void item() throws IOException {
-      stream.write(RawPeer.frame("", Golden.bodies("chat-stream.w2f.bin").getFirst()));
-    }
-
-    @Override
-    public void close() throws IOException {
-      stream.close();
-      requests.close();
-    }
-  }
-
-  private static void assertLost(Collector<?> caller, ErrorCode code) throws InterruptedException {
-    assertThat(caller.awaitFailure())
-        .isInstanceOf(Migratable.class)
-        .isInstanceOfSatisfying(
-            DynamoException.class, lost -> assertThat(lost.code()).isEqualTo(code));
-  }
-
-  @Test
-  void aWorkerThatCallsHomeAndNeverBeginsIsLost() throws Exception {
-    restart(new TcpTimeouts(LONG, LONG, LONG, SHORT, Duration.ZERO, LONG));
-    try (var worker = RawPeer.listen()) {
-      var caller = Collector.all(plane.call(at(worker), TestPlane.context()));
-      try (var called = new Called(worker)) {
-        assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
-        assertThat(called.stream.readFrame().header()).asString().isEqualTo("\"kill\"");
-      }
-    }
-  }
-
   /** A worker that hears of the kill at once, and cuts its stream while it is being said. */
   private record Prompt(TcpCall<?, ?> call) implements ReceivedStream {
     @Override
@@ -274,6 +211,21 @@ class TcpDeadlineTest {
 
     @Override
     public void resume() {}
+
+    @Override
+    public int reads() {
+      return 0;
+    }
+
+    @Override
+    public int items() {
+      return 0;
+    }
+
+    @Override
+    public boolean isPaused() {
+      return false;
+    }
 
     @Override
     public void close() {}
@@ -287,53 +239,15 @@ class TcpDeadlineTest {
       var call =
           new TcpCall<>(
               plane.client,
-              at(worker),
+              WorkerAtHome.at(worker),
               Asked.whole(TestPlane.request(), TestPlane.CODEC),
               TestPlane.CODEC,
-              context);
+              context,
+              SilenceRules.of(plane.settings.silence()));
       var caller = Collector.all(call);
       call.connected(new Prompt(call));
       call.prologue(Prologue.accepted());
       assertThat(caller.awaitFailure()).isInstanceOf(DeadlineExceededException.class);
-    }
-  }
-
-  @Test
-  void aWorkerThatFallsSilentBetweenItemsIsLost() throws Exception {
-    restart(new TcpTimeouts(LONG, LONG, LONG, LONG, SHORT, LONG));
-    try (var worker = RawPeer.listen()) {
-      var caller = Collector.all(plane.call(at(worker), TestPlane.context()));
-      try (var called = new Called(worker)) {
-        called.prologueAndItem();
-        caller.awaitItems(1);
-        assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
-        assertThat(called.stream.readFrame().header()).asString().isEqualTo("\"kill\"");
-        called.stream.awaitGone();
-      }
-    }
-  }
-
-  @Test
-  void whileNobodyAsksForItemsSilenceIsNotTheWorkers() throws Exception {
-    restart(new TcpTimeouts(LONG, LONG, LONG, LONG, SHORT, LONG));
-    int many = plane.settings.streamBuffer() + 8;
-    try (var worker = RawPeer.listen()) {
-      Collector<EngineOutput> caller = Collector.of(plane.call(at(worker), TestPlane.context()), 1);
-      try (var called = new Called(worker)) {
-        called.prologueAndItem();
-        for (int i = 1; i < many; i++) {
-          called.item();
-        }
-        caller.awaitItems(1);
-        TestPlane.LOOPS
-            .next()
-            .schedule(() -> {}, 3 * SHORT.toMillis(), TimeUnit.MILLISECONDS)
-            .get(TestPlane.PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
-        assertThat(caller.hasEnded()).isFalse();
-        caller.request(many);
-        caller.awaitItems(many);
-        assertLost(caller, ErrorCode.RESPONSE_TIMEOUT);
-      }
     }
   }
 }

@@ -3,6 +3,7 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.AdmissionSettings;
+import io.dynamo.config.SilenceSettings;
 import io.dynamo.config.TcpSettings;
 import io.dynamo.config.TcpTimeouts;
 import io.dynamo.config.TlsSettings;
@@ -78,6 +79,13 @@ final class TestPlane implements AutoCloseable {
           Duration.ofSeconds(5),
           Duration.ZERO,
           Duration.ofSeconds(30));
+  private static final SilenceSettings SILENCE =
+      new SilenceSettings(
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(20),
+          Duration.ofSeconds(20),
+          Duration.ZERO,
+          Duration.ofSeconds(5));
   static final TlsSettings CLEAR =
       new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
 
@@ -103,6 +111,25 @@ final class TestPlane implements AutoCloseable {
 
   static TcpSettings patient(TcpTimeouts timeouts) {
     return settings(PayloadFormat.MSGPACK, 1 << 20, timeouts, new AdmissionSettings(8, 0), CLEAR);
+  }
+
+  /** With {@code silence} in place of what lasts longer than a test. */
+  static TcpSettings watching(TcpTimeouts timeouts, SilenceSettings silence) {
+    var others = patient(timeouts);
+    return new TcpSettings(
+        others.host(),
+        others.requestPort(),
+        others.responsePort(),
+        others.maxFrameBytes(),
+        others.maxUnsentBytes(),
+        others.maxConnections(),
+        others.poolSize(),
+        others.streamBuffer(),
+        others.format(),
+        timeouts,
+        silence,
+        others.admission(),
+        others.tls());
   }
 
   static TcpSettings admitting(int running, int waiting) {
@@ -154,6 +181,7 @@ final class TestPlane implements AutoCloseable {
         64,
         format,
         timeouts,
+        SILENCE,
         admission,
         tls);
   }

@@ -1,0 +1,143 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.discovery.Instance;
+import io.dynamo.error.ErrorCode;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.pipeline.ReceivedStream;
+import io.dynamo.request.tcp.silence.AnswerSilence;
+import io.dynamo.request.tcp.silence.AnswerSilence.Stage;
+import io.dynamo.request.tcp.silence.SilenceRules;
+import io.dynamo.request.tcp.silence.WorkerContact;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows how far one call has come and how long its worker has been silent. The steps are told by
+ * event loops, {@link #look} and {@link #judge} are called by the one that watches all calls.
+ */
+final class CallSilence {
+  private final WorkerContact contact;
+  private final SilenceRules rules;
+  private final AnswerSilence answer = new AnswerSilence(); // of the thread that watches
+  private Stage stage = Stage.SENT; // this and the next two: guarded by this
+  private long stageAtNanos;
+  private @Nullable ReceivedStream stream;
+  private volatile boolean hasLeft;
+
+  /**
+   * @param contact of the worker's address
+   */
+  CallSilence(WorkerContact contact, SilenceRules rules) {
+    this.contact = contact;
+    this.rules = rules;
+  }
+
+  WorkerContact contact() {
+    return contact;
+  }
+
+  /** The worker has acknowledged the request, and may have called home before. */
+  synchronized void acknowledged() {
+    if (stage == Stage.SENT) {
+      enter(Stage.ACKNOWLEDGED);
+    }
+  }
+
+  synchronized void calledHome(ReceivedStream connected) {
+    long took = stage == Stage.SENT ? 0 : System.nanoTime() - stageAtNanos;
+    stream = connected;
+    enter(Stage.CALLED_HOME);
+    contact.calledHome(took);
+  }
+
+  /** The worker has said and called for all that comes before the first item. */
+  synchronized void begun() {
+    if (stage == Stage.CALLED_HOME) {
+      long took = System.nanoTime() - stageAtNanos;
+      enter(Stage.BEGUN);
+      contact.begun(took);
+    }
+  }
+
+  private void enter(Stage next) {
+    stage = next;
+    stageAtNanos = System.nanoTime();
+  }
+
+  /** The instance has left discovery, or is there again. */
+  void leftDiscovery(boolean left) {
+    hasLeft = left;
+  }
+
+  /** Looks at what has come since the last look. */
+  void look(long elapsedNanos) {
+    Stage at;
+    ReceivedStream from;
+    synchronized (this) {
+      at = stage;
+      from = stream;
+    }
+    answer.look(
+        at,
+        from == null ? 0 : from.reads(),
+        from == null ? 0 : from.items(),
+        from != null && from.isPaused(),
+        elapsedNanos);
+    contact.look(answer, rules.isSuspect(answer));
+  }
+
+  /**
+   * Why the call is to be given up after the last look; null when it is not.
+   *
+   * @param instance that was called
+   * @param home where the worker was to call
+   */
+  @Nullable WorkerLostException judge(Instance instance, String home) {
+    long overdue = contact.overdueNanos(answer);
+    if (overdue >= 0) {
+      return answer.stage() == Stage.ACKNOWLEDGED
+          ? lost(
+              instance,
+              ErrorCode.CONNECTION_TIMEOUT,
+              "accepted a request and did not call within %s; can it reach %s?"
+                  .formatted(seconds(overdue), home))
+          : lost(
+              instance,
+              ErrorCode.RESPONSE_TIMEOUT,
+              "called for a request and did not begin within " + seconds(overdue));
+    }
+    var verdict = rules.judge(answer, hasLeft, contact.missedProbes());
+    if (verdict == null) {
+      return null;
+    }
+    var silent = seconds(answer.silentNanos());
+    return switch (verdict) {
+      case UNANSWERED_PROBES ->
+          lost(
+              instance,
+              ErrorCode.RESPONSE_TIMEOUT,
+              "fell silent for %s and left %d probes unanswered"
+                  .formatted(silent, contact.missedProbes()));
+      case LEFT_DISCOVERY ->
+          lost(instance, ErrorCode.DISCONNECTED, "left discovery and fell silent for " + silent);
+      case NO_NEXT_ITEM ->
+          lost(
+              instance,
+              ErrorCode.RESPONSE_TIMEOUT,
+              "fell silent: no next item within %s".formatted(seconds(answer.itemlessNanos())));
+      case NO_FIRST_ITEM ->
+          lost(
+              instance,
+              ErrorCode.RESPONSE_TIMEOUT,
+              "fell silent: no first item within %s".formatted(seconds(answer.itemlessNanos())));
+    };
+  }
+
+  private static WorkerLostException lost(Instance instance, ErrorCode code, String what) {
+    return new WorkerLostException(code, "instance %s %s".formatted(instance.id(), what));
+  }
+
+  private static String seconds(long nanos) {
+    return Duration.ofNanos(nanos).toMillis() / 1000.0 + " s";
+  }
+}

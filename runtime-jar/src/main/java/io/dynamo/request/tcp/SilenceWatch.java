@@ -1,0 +1,215 @@
+package io.dynamo.request.tcp;
+
+import io.dynamo.config.TcpSettings;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.OverloadedException;
+import io.dynamo.request.tcp.silence.WorkerContact;
+import io.netty.channel.EventLoop;
+import io.netty.util.concurrent.Future;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.LongSupplier;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Looks at all calls of a client a few times per second, probes the workers of those that are
+ * silent, and ends those whose worker is lost. One timer serves all calls; an item costs them
+ * nothing but its count. The looks run on one event loop, and only while there are calls.
+ *
+ * <p>A probe is a request to an endpoint that no worker has: Dynamo's workers and ours refuse it at
+ * once in the acknowledgement, which only a running process can write.
+ */
+final class SilenceWatch {
+  private static final System.Logger LOG = System.getLogger(SilenceWatch.class.getName());
+  private static final Duration MOST_BETWEEN_LOOKS = Duration.ofMillis(500);
+  private static final Duration LEAST_BETWEEN_LOOKS = Duration.ofMillis(10);
+  private static final int LOOKS = 4; // within the shortest limit
+  private static final String PROBED_ENDPOINT = "/probe";
+  private static final byte[] NO_FIELDS = "{}".getBytes(StandardCharsets.UTF_8);
+  private static final byte[] NOTHING = {};
+
+  private final Set<TcpCall<?, ?>> calls;
+  private final TcpSettings settings;
+  private final ConnectionPool pool;
+  private final EventLoop loop;
+  private final LongSupplier nanoTime;
+  private final long periodNanos;
+  private final Map<String, WorkerContact> contacts = new ConcurrentHashMap<>(); // by address
+  private final AtomicBoolean looking = new AtomicBoolean();
+
+  private final Map<WorkerContact, Instance> touched = new HashMap<>(); // of the event loop
+  private long lookedAtNanos; // of the event loop
+  private volatile @Nullable Future<?> next;
+
+  /**
+   * @param calls that have begun and not ended
+   */
+  SilenceWatch(
+      Set<TcpCall<?, ?>> calls,
+      TcpSettings settings,
+      ConnectionPool pool,
+      EventLoop loop,
+      LongSupplier nanoTime) {
+    this.calls = calls;
+    this.settings = settings;
+    this.pool = pool;
+    this.loop = loop;
+    this.nanoTime = nanoTime;
+    periodNanos = period(settings);
+  }
+
+  private static long period(TcpSettings settings) {
+    var silence = settings.silence();
+    var timeouts = settings.timeouts();
+    long shortest =
+        Stream.of(
+                silence.silence(),
+                silence.probe(),
+                silence.betweenItems(),
+                silence.firstItem(),
+                timeouts.callHome(),
+                timeouts.prologue(),
+                timeouts.inactivity())
+            .filter(Duration::isPositive)
+            .mapToLong(Duration::toNanos)
+            .min()
+            .orElse(Long.MAX_VALUE);
+    return Math.clamp(
+        shortest / LOOKS, LEAST_BETWEEN_LOOKS.toNanos(), MOST_BETWEEN_LOOKS.toNanos());
+  }
+
+  /** What is known of the worker that {@code instance} belongs to. */
+  WorkerContact contact(Instance instance) {
+    return contacts.computeIfAbsent(
+        address(instance),
+        _ -> new WorkerContact(settings.silence(), settings.timeouts(), nanoTime));
+  }
+
+  /** The instance has left discovery: what was known of its worker is dropped with its calls. */
+  void forget(Instance instance) {
+    contacts.remove(address(instance));
+  }
+
+  private static String address(Instance instance) {
+    return switch (instance.transport()) {
+      case TransportAddress.Tcp tcp -> tcp.address();
+    };
+  }
+
+  /** A call has begun. */
+  void callBegan() {
+    if (!looking.get() && looking.compareAndSet(false, true)) {
+      loop.execute(
+          () -> {
+            lookedAtNanos = nanoTime.getAsLong();
+            lookLater();
+          });
+    }
+  }
+
+  private void lookLater() {
+    next = loop.schedule(this::lookAgain, periodNanos, TimeUnit.NANOSECONDS);
+  }
+
+  /** The client has ended its calls. */
+  void close() {
+    var planned = next;
+    if (planned != null) {
+      planned.cancel(false);
+    }
+  }
+
+  private void lookAgain() {
+    try {
+      look();
+    } catch (RuntimeException e) { // the other calls are to be looked at all the same
+      LOG.log(System.Logger.Level.ERROR, "a look at running calls failed", e);
+    }
+    if (calls.isEmpty()) {
+      looking.set(false);
+      if (calls.isEmpty() || !looking.compareAndSet(false, true)) {
+        return;
+      }
+    }
+    lookLater();
+  }
+
+  private void look() {
+    long now = nanoTime.getAsLong();
+    long elapsed = Math.clamp(now - lookedAtNanos, 0, 2 * periodNanos);
+    lookedAtNanos = now;
+    for (var call : calls) {
+      call.look(elapsed);
+      touched.put(call.silence().contact(), call.instance());
+    }
+    touched.forEach(
+        (contact, instance) -> {
+          var probe = contact.lookEnds(elapsed);
+          if (probe != null) {
+            send(probe, instance);
+          }
+        });
+    touched.clear();
+    Set<String> lost = Set.of(); // workers; one line each is enough
+    for (var call : calls) {
+      var cause = call.judge();
+      if (cause != null) {
+        lost = lost.isEmpty() ? new HashSet<>() : lost;
+        if (lost.add(address(call.instance()))) {
+          LOG.log(
+              System.Logger.Level.WARNING,
+              "calls to worker {0} are given up: {1}",
+              address(call.instance()),
+              cause.getMessage());
+        }
+      }
+    }
+  }
+
+  private void send(WorkerContact.Probe probe, Instance instance) {
+    try {
+      pool.send(
+          SocketAddresses.parse(address(instance)),
+          new RequestFrame(
+              (instance.id().hex() + PROBED_ENDPOINT).getBytes(StandardCharsets.UTF_8),
+              NO_FIELDS,
+              NO_FIELDS,
+              NOTHING),
+          new Answer(probe));
+    } catch (IllegalArgumentException e) { // no address: its calls have failed for that
+      probe.neverSent();
+    }
+  }
+
+  /** What comes of a probe. */
+  private record Answer(WorkerContact.Probe probe) implements RequestConnection.Outcome {
+    @Override
+    public void acknowledged() {
+      probe.answered();
+    }
+
+    @Override
+    public void refused(DynamoException refusal) {
+      probe.answered();
+    }
+
+    @Override
+    public void failed(DynamoException cause) {
+      if (cause instanceof OverloadedException) {
+        probe.neverSent(); // by us
+      } else {
+        probe.failed();
+      }
+    }
+  }
+}
