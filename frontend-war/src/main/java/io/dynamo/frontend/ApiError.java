@@ -179,6 +179,7 @@ public record ApiError(
       case 502 -> "Bad Gateway";
       case 503 -> "Service Unavailable";
       case 504 -> "Gateway Timeout";
+      case 505 -> "HTTP Version Not Supported";
       case 529 -> "Overloaded";
       default -> "UnknownError";
     };

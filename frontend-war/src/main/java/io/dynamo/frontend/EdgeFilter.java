@@ -1,5 +1,9 @@
 package io.dynamo.frontend;
 
+import io.dynamo.pipeline.http.RequestHead;
+import io.dynamo.router.RouteExplanations;
+import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.wiring.ServletHeads;
 import jakarta.inject.Inject;
 import jakarta.servlet.FilterChain;
 import jakarta.servlet.ServletException;
@@ -10,9 +14,10 @@ import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
 /**
- * The first to see a request: gives the caller its {@code x-request-id} back, answers the paths
- * below {@code /v1} that JAX-RS would take for others (a slash at the end, a doubled one), and
- * counts what is refused on the way to an API.
+ * The first to see a request: refuses heads that two servers could read in two ways and callers
+ * that may not use an administrative route, gives the caller its {@code x-request-id} back, answers
+ * the paths below {@code /v1} that JAX-RS would take for others (a slash at the end, a doubled
+ * one), and counts what is refused on the way to an API.
  */
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class EdgeFilter extends HttpFilter {
@@ -25,23 +30,57 @@ public class EdgeFilter extends HttpFilter {
   @SuppressWarnings({"NullAway.Init", "serial"}) // injected; filters are not serialized
   private transient FailureMeters failures;
 
+  @SuppressWarnings({"NullAway.Init", "serial"})
+  private transient AdminRoutes admin;
+
+  /** For the container. */
+  public EdgeFilter() {}
+
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
+  EdgeFilter(FailureMeters failures, AdminRoutes admin) {
+    this.failures = failures;
+    this.admin = admin;
+  }
+
+  @Inject
+  void configure(DynamoRuntime runtime, RouteExplanations explanations) {
+    var settings = runtime.settings().server().admin();
+    admin = new AdminRoutes(settings.remote(), explanations.remote(), settings.names());
+  }
+
   @Override
   protected void doFilter(
       HttpServletRequest request, HttpServletResponse response, FilterChain chain)
       throws IOException, ServletException {
-    var id = request.getHeader("x-request-id");
+    var head = ServletHeads.of(request);
+    var id = head.requestId();
     if (id != null) {
       response.setHeader("x-request-id", id);
     }
-    var path = request.getRequestURI();
-    boolean ours = path.startsWith("/v1/") || path.startsWith("//");
-    if (ours && (path.endsWith("/") || path.contains("//"))) {
-      answer(response, ApiError.routeNotFound(request.getMethod(), path));
+    var fault = ServletHeads.fault(head, request);
+    if (fault == null) {
+      route(request, response, head, chain);
     } else {
-      chain.doFilter(request, response);
+      response.setHeader("Connection", "close"); // where its body ends is not known
+      answer(response, ApiError.of(fault.status(), fault.message()));
     }
     if (request.getAttribute(ACCOUNTED) == null) {
       count(request, response.getStatus());
+    }
+  }
+
+  private void route(
+      HttpServletRequest request, HttpServletResponse response, RequestHead head, FilterChain chain)
+      throws IOException, ServletException {
+    var path = request.getRequestURI();
+    boolean ours = path.startsWith("/v1/") || path.startsWith("//");
+    var objection = admin.objection(request.getServletPath(), ServletHeads.caller(request), head);
+    if (objection != null && !objection.hidden()) {
+      answer(response, ApiError.of(403, objection.message()));
+    } else if (objection != null || (ours && (path.endsWith("/") || path.contains("//")))) {
+      answer(response, ApiError.routeNotFound(request.getMethod(), path));
+    } else {
+      chain.doFilter(request, response);
     }
   }
 

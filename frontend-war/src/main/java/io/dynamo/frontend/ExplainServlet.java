@@ -7,17 +7,16 @@ import jakarta.servlet.annotation.WebServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How the newest requests found their worker: {@code GET /router/explain/{request-id}} and {@code
- * GET /router/explain?limit=20}. Callers of other machines see it only where {@code
- * dynamo.router.explain-remote} says so.
+ * GET /router/explain?limit=20}. Who may ask is decided before, by {@link EdgeFilter}: callers of
+ * other machines only where {@code dynamo.router.explain-remote} says so.
  */
 @WebServlet(
-    urlPatterns = {"/router/explain", "/router/explain/*"},
+    urlPatterns = {AdminRoutes.EXPLANATIONS, AdminRoutes.EXPLANATIONS + "/*"},
     asyncSupported = true)
 public class ExplainServlet extends OffPoolServlet {
   private static final long serialVersionUID = 1L;
@@ -39,12 +38,6 @@ public class ExplainServlet extends OffPoolServlet {
   @Override
   protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
-    if (!explanations.remote() && !isLocal(request)) {
-      // As if there were nothing: who must not see it need not know.
-      EdgeFilter.answer(
-          response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
-      return;
-    }
     if (!request.getMethod().equals("GET")) {
       response.setHeader("Allow", "GET");
       EdgeFilter.answer(
@@ -98,13 +91,5 @@ public class ExplainServlet extends OffPoolServlet {
     response.setContentType("application/json");
     response.setContentLength(body.length);
     response.getOutputStream().write(body);
-  }
-
-  private static boolean isLocal(HttpServletRequest request) {
-    try {
-      return InetAddress.ofLiteral(request.getRemoteAddr()).isLoopbackAddress();
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
   }
 }

@@ -7,10 +7,11 @@ import java.util.Set;
 
 /**
  * The server as a whole. Keys: {@code dynamo.roles}, {@code dynamo.namespace}, {@code
- * dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.runtime.*}, {@code
- * dynamo.native.extract-dir}.
+ * dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.security.admin-*}, {@code
+ * dynamo.runtime.*}, {@code dynamo.native.extract-dir}.
  *
  * @param httpMaxConnections that the HTTP port holds open; more are closed at once
+ * @param admin who may use administrative routes
  * @param inhibitedDuration how long an instance is set aside after a failure; zero never
  * @param drainTimeout how long running streams may take to end when the server stops
  * @param handoverAfter how long a draining worker lets all its streams be, before it hands those
@@ -25,6 +26,7 @@ public record ServerSettings(
     int httpMaxConnections,
     HttpTlsSettings httpTls,
     boolean insecure,
+    AdminSettings admin,
     Duration inhibitedDuration,
     Duration drainTimeout,
     Duration handoverAfter,

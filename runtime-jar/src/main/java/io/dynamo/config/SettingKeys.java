@@ -10,6 +10,7 @@ import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
 import static io.dynamo.config.SettingType.IP_LITERAL;
 import static io.dynamo.config.SettingType.NAME;
+import static io.dynamo.config.SettingType.NAMES;
 import static io.dynamo.config.SettingType.PATH;
 import static io.dynamo.config.SettingType.PATHS;
 import static io.dynamo.config.SettingType.SIZE;
@@ -88,6 +89,21 @@ final class SettingKeys {
           "false",
           none(),
           "allows planes off loopback that do not authenticate their peers, such as ZeroMQ");
+  static final SettingKey<Boolean> ADMIN_REMOTE =
+      KEYS.key(
+          "dynamo.security.admin-remote",
+          BOOLEAN,
+          "false",
+          none(),
+          "whether `/busy_threshold` answers callers of other machines and proxies");
+  static final SettingKey<List<String>> ADMIN_NAMES =
+      KEYS.key(
+          "dynamo.security.admin-names",
+          NAMES,
+          "",
+          none(),
+          "host names under which administrative routes may be asked, beside addresses and"
+              + " `localhost`");
   static final SettingKey<Duration> INHIBITED_DURATION =
       KEYS.key(
           "dynamo.runtime.inhibited-duration",

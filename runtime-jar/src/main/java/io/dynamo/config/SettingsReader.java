@@ -308,6 +308,9 @@ public final class SettingsReader {
             optional(SettingKeys.HTTP_TLS_KEY),
             optional(SettingKeys.HTTP_TLS_CLIENT_AUTHORITIES)),
         get(SettingKeys.INSECURE),
+        new AdminSettings(
+            get(SettingKeys.ADMIN_REMOTE),
+            Objects.requireNonNullElse(optional(SettingKeys.ADMIN_NAMES), List.of())),
         get(SettingKeys.INHIBITED_DURATION),
         get(SettingKeys.DRAIN_TIMEOUT),
         get(SettingKeys.HANDOVER_AFTER),

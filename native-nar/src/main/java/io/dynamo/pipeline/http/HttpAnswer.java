@@ -2,6 +2,7 @@ package io.dynamo.pipeline.http;
 
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -38,6 +39,13 @@ public record HttpAnswer(
   /** A status line with {@code content-length: 0}. */
   public static HttpAnswer empty(int status, Map<String, String> headers) {
     return new HttpAnswer(status, null, headers, new Body.Bytes(new byte[0]));
+  }
+
+  /** The same with one more header, whose name is in lower case. */
+  public HttpAnswer with(String name, String value) {
+    var more = new HashMap<>(headers);
+    more.put(name, value);
+    return new HttpAnswer(status, contentType, more, body);
   }
 
   /** The bytes of {@code path}, whatever they are. */

@@ -11,9 +11,7 @@ import io.netty.handler.codec.http.HttpUtil;
 import io.netty.handler.codec.http.TooLongHttpHeaderException;
 import io.netty.handler.codec.http.TooLongHttpLineException;
 import io.netty.util.concurrent.ScheduledFuture;
-import java.util.HashMap;
-import java.util.Locale;
-import java.util.Map;
+import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -73,8 +71,15 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
           .addListener(ChannelFutureListener.CLOSE);
       return;
     }
+    var head = head(request);
+    var fault = HeadFault.in(head);
+    if (fault != null) {
+      ctx.writeAndFlush(writer.whole(HttpAnswer.text(fault.status(), fault.message()), false))
+          .addListener(ChannelFutureListener.CLOSE);
+      return;
+    }
     startClock(ctx, limits.handle().toNanos());
-    var call = call(request);
+    var call = call(ctx, head, request);
     try {
       work = threads.submit(() -> work(ctx, call, writer));
     } catch (RejectedExecutionException e) {
@@ -94,17 +99,22 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     };
   }
 
-  private static HttpCall call(FullHttpRequest request) {
+  private static RequestHead head(FullHttpRequest request) {
+    var fields = new RequestHead.Fields();
+    for (var header : request.headers()) {
+      fields.add(header.getKey(), header.getValue());
+    }
+    return fields.head(request.method().name(), request.protocolVersion().text());
+  }
+
+  private static HttpCall call(
+      ChannelHandlerContext ctx, RequestHead head, FullHttpRequest request) {
     var uri = request.uri();
     int query = uri.indexOf('?');
-    Map<String, String> headers = new HashMap<>();
-    for (var header : request.headers()) {
-      headers.putIfAbsent(header.getKey().toLowerCase(Locale.ROOT), header.getValue());
-    }
     return new HttpCall(
-        request.method().name(),
+        head,
         query < 0 ? uri : uri.substring(0, query),
-        headers,
+        ((InetSocketAddress) ctx.channel().remoteAddress()).getAddress(),
         ByteBufUtil.getBytes(request.content()));
   }
 

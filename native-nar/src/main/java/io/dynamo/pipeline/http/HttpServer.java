@@ -79,7 +79,9 @@ public final class HttpServer implements AutoCloseable {
         new HttpDecoderConfig()
             .setMaxInitialLineLength(maxHeaderBytes)
             .setMaxHeaderSize(maxHeaderBytes)
-            .setMaxChunkSize(CHUNK_BYTES));
+            .setMaxChunkSize(CHUNK_BYTES)
+            .setStrictLineParsing(true)
+            .setUseRfc9112TransferEncoding(true));
   }
 
   /** Where this listens. */

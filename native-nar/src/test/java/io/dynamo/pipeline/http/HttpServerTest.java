@@ -20,6 +20,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(30)
 class HttpServerTest {
@@ -29,7 +31,7 @@ class HttpServerTest {
   private static final Duration LONG = Duration.ofSeconds(20);
   private static final Duration SHORT = Duration.ofMillis(150);
 
-  private static final String LAST = "GET %s HTTP/1.1\r\nconnection: close\r\n\r\n";
+  private static final String LAST = "GET %s HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n";
 
   private @Nullable HttpServer server;
 
@@ -92,7 +94,8 @@ class HttpServerTest {
     try (var client = connect(patient(), echo)) {
       send(
           client,
-          "POST / HTTP/1.1\r\nX-Tenant: blue\r\nconnection: close\r\ncontent-length: 4\r\n\r\nbody");
+          "POST / HTTP/1.1\r\nhost: h\r\nX-Tenant: blue\r\nconnection: close\r\ncontent-length: 4\r\n"
+              + "\r\nbody");
       assertThat(rest(client)).startsWith("HTTP/1.1 201 Created").endsWith("\r\n\r\nPOSTbluebody");
     }
   }
@@ -131,6 +134,35 @@ class HttpServerTest {
     }
   }
 
+  /** Requests that two servers in a row could take for different ones. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "connection: x\r\n",
+        "host: a\r\nhost: b\r\n",
+        "host: a b\r\n",
+        "host: a/b\r\n",
+        "host: h\r\ncontent-length: 4\r\ncontent-length: 4\r\n",
+        "host: h\r\ncontent-length: 4\r\ncontent-length: 5\r\n",
+        "host: h\r\ncontent-length: 4, 4\r\n",
+        "host: h\r\ncontent-length: +4\r\n",
+        "host: h\r\ncontent-length: 18446744073709551620\r\n",
+        "host: h\r\ncontent-length: 4\r\ntransfer-encoding: chunked\r\n",
+        "host: h\r\ncontent-length: 4\r\ntransfer-encoding: xchunked\r\n",
+        "host: h\r\ntransfer-encoding: chunked, identity\r\n",
+        "host: h\r\nx: a\rb\r\n",
+        "host: h\r\nx: a\u0000b\r\n",
+        "host: h\r\nx: a\u001bb\r\n",
+        "host: h\r\nx y: a\r\n",
+        "host: h\r\nx : a\r\n",
+      })
+  void ambiguousHeadsAreRefusedAndTheConnectionClosed(String header) throws Exception {
+    try (var client = connect(patient(), _ -> HttpAnswer.text(200, "never"))) {
+      send(client, "POST / HTTP/1.1\r\n" + header + "\r\nbody" + LAST.formatted("/smuggled"));
+      assertThat(rest(client)).startsWith("HTTP/1.1 400 ").doesNotContain("HTTP/1.1 200");
+    }
+  }
+
   @Test
   void aHandlerThatFailsIsAnswered500WithoutAWordOfIt() throws Exception {
     try (var client =
@@ -139,7 +171,7 @@ class HttpServerTest {
             _ -> {
               throw new IOException("secret");
             })) {
-      send(client, "GET / HTTP/1.1\r\nconnection: close\r\n\r\n");
+      send(client, "GET / HTTP/1.1\r\nhost: h\r\nconnection: close\r\n\r\n");
       assertThat(rest(client)).startsWith("HTTP/1.1 500 ").doesNotContain("secret");
     }
   }

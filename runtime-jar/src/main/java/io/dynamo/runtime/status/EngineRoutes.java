@@ -5,9 +5,12 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Commands that an engine offers to operators, by path. Safe for concurrent use. */
+/**
+ * What an engine offers to operators, by path: commands that change something, and questions that
+ * only tell. Safe for concurrent use.
+ */
 public final class EngineRoutes {
-  /** One command. */
+  /** What runs when a route is asked. */
   @FunctionalInterface
   public interface Handler {
     /**
@@ -20,22 +23,43 @@ public final class EngineRoutes {
     Map<String, ? extends @Nullable Object> run(JsonObject body) throws Exception;
   }
 
-  private final Map<String, Handler> handlers = new ConcurrentHashMap<>();
+  /**
+   * One route.
+   *
+   * @param changes whether it changes anything: such a route is never run by a GET
+   */
+  public record Route(Handler handler, boolean changes) {}
+
+  private final Map<String, Route> routes = new ConcurrentHashMap<>();
 
   /**
-   * Offers {@code handler} at {@code /engine/{path}}.
+   * Offers a command at {@code /engine/{path}}.
    *
    * @throws IllegalStateException when that path is taken
    */
   public Registered add(String path, Handler handler) {
-    if (handlers.putIfAbsent(path, handler) != null) {
-      throw new IllegalStateException("engine route " + path + " is taken");
-    }
-    return () -> handlers.remove(path, handler);
+    return add(path, new Route(handler, true));
   }
 
-  /** The command at {@code path}; null for none. */
-  public @Nullable Handler find(String path) {
-    return handlers.get(path);
+  /**
+   * Offers a question at {@code /engine/{path}}.
+   *
+   * @param handler changes nothing
+   * @throws IllegalStateException when that path is taken
+   */
+  public Registered addQuestion(String path, Handler handler) {
+    return add(path, new Route(handler, false));
+  }
+
+  private Registered add(String path, Route route) {
+    if (routes.putIfAbsent(path, route) != null) {
+      throw new IllegalStateException("engine route " + path + " is taken");
+    }
+    return () -> routes.remove(path, route);
+  }
+
+  /** The route at {@code path}; null for none. */
+  public @Nullable Route find(String path) {
+    return routes.get(path);
   }
 }

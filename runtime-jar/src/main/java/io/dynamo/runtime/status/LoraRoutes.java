@@ -5,7 +5,6 @@ import io.dynamo.json.JsonObject;
 import io.dynamo.pipeline.http.HttpAnswer;
 import io.dynamo.pipeline.http.HttpCall;
 import java.util.LinkedHashMap;
-import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +31,7 @@ final class LoraRoutes {
   /** POST /v1/loras. */
   HttpAnswer load(HttpCall call) throws InterruptedException {
     var type = call.header("content-type");
-    if (type == null || !isJson(type)) {
+    if (type == null || !MediaTypes.isJson(type)) {
       return HttpAnswer.text(415, "Expected request with `Content-Type: application/json`");
     }
     Map<String, @Nullable Object> asked = new LinkedHashMap<>();
@@ -50,12 +49,6 @@ final class LoraRoutes {
     return run("load_lora", String.valueOf(asked.get("lora_name")), asked);
   }
 
-  private static boolean isJson(String contentType) {
-    var type = contentType.split(";", 2)[0].strip().toLowerCase(Locale.ROOT);
-    return type.equals("application/json")
-        || (type.startsWith("application/") && type.endsWith("+json"));
-  }
-
   /** DELETE /v1/loras/{name}. */
   HttpAnswer unload(String name) throws InterruptedException {
     return run("unload_lora", name, Map.of("lora_name", name));
@@ -64,8 +57,8 @@ final class LoraRoutes {
   private HttpAnswer run(
       String route, @Nullable String name, Map<String, ? extends @Nullable Object> body)
       throws InterruptedException {
-    var handler = engine.find(route);
-    if (handler == null) {
+    var found = engine.find(route);
+    if (found == null) {
       return failed(
           ("LoRA management not available: no '%s' handler is registered (neither a local LoRA"
                   + " endpoint nor an engine update). This worker either has LoRA disabled or its"
@@ -75,7 +68,7 @@ final class LoraRoutes {
     }
     Map<String, ? extends @Nullable Object> told;
     try {
-      told = handler.run(new JsonObject(new LinkedHashMap<>(body)));
+      told = found.handler().run(new JsonObject(new LinkedHashMap<>(body)));
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {

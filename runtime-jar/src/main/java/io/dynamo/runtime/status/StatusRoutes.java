@@ -6,6 +6,7 @@ import io.dynamo.json.JsonObject;
 import io.dynamo.pipeline.http.HttpAnswer;
 import io.dynamo.pipeline.http.HttpCall;
 import io.dynamo.pipeline.http.HttpHandler;
+import io.dynamo.runtime.guard.AdminGuard;
 import java.lang.System.Logger.Level;
 import java.net.URLDecoder;
 import java.nio.charset.StandardCharsets;
@@ -27,9 +28,12 @@ final class StatusRoutes implements HttpHandler {
   private final SystemStatus status;
   private final Supplier<String> metrics;
   private final LoraRoutes loras;
+  private final AdminGuard guard;
 
-  StatusRoutes(StatusSettings settings, SystemStatus status, Supplier<String> metrics) {
+  StatusRoutes(
+      StatusSettings settings, SystemStatus status, Supplier<String> metrics, AdminGuard guard) {
     this.settings = settings;
+    this.guard = guard;
     this.status = status;
     this.metrics = metrics;
     this.loras = new LoraRoutes(status.engine());
@@ -37,6 +41,12 @@ final class StatusRoutes implements HttpHandler {
 
   @Override
   public HttpAnswer answer(HttpCall call) throws InterruptedException {
+    var answer = route(call);
+    var id = call.head().requestId();
+    return id == null ? answer : answer.with("x-request-id", id);
+  }
+
+  private HttpAnswer route(HttpCall call) throws InterruptedException {
     String path;
     try {
       path = decoded(call.path());
@@ -55,10 +65,10 @@ final class StatusRoutes implements HttpHandler {
           : notAllowed("GET,HEAD");
     }
     if (path.startsWith(ENGINE) && path.length() > ENGINE.length()) {
-      return isFromAPage(call) ? refused() : engine(path, call);
+      return guarded(call, () -> engine(path, call));
     }
     if (settings.loraRoutes() && (path.equals(LORAS) || path.startsWith(LORAS + "/"))) {
-      return isFromAPage(call) ? refused() : loras(path, call);
+      return guarded(call, () -> loras(path, call));
     }
     if (settings.selfHost() && path.startsWith(HostedFiles.ROUTE)) {
       var name = path.substring(HostedFiles.ROUTE.length());
@@ -81,14 +91,19 @@ final class StatusRoutes implements HttpHandler {
     return HttpAnswer.empty(405, Map.of("allow", allowed));
   }
 
-  /** Whether a browser sends this on behalf of a page: commands are for people and programs. */
-  private static boolean isFromAPage(HttpCall call) {
-    var site = call.header("sec-fetch-site");
-    return call.header("origin") != null || (site != null && !site.equals("none"));
+  /** What an operator may do alone. */
+  private interface Administrative {
+    HttpAnswer answer() throws InterruptedException;
   }
 
-  private static HttpAnswer refused() {
-    return HttpAnswer.text(403, "Commands are not taken from web pages");
+  private HttpAnswer guarded(HttpCall call, Administrative route) throws InterruptedException {
+    var objection = guard.objection(call.caller(), call.head());
+    if (objection == null) {
+      return route.answer();
+    }
+    return objection.hidden()
+        ? HttpAnswer.text(404, "Route not found")
+        : HttpAnswer.text(403, objection.message());
   }
 
   private HttpAnswer health() {
@@ -125,12 +140,19 @@ final class StatusRoutes implements HttpHandler {
     } catch (IllegalArgumentException e) {
       return error(400, "Invalid JSON", "the body " + e.getMessage());
     }
-    var handler = status.engine().find(path.substring(ENGINE.length()));
-    if (handler == null) {
+    var route = status.engine().find(path.substring(ENGINE.length()));
+    if (route == null) {
       return error(404, "Route not found", "Route " + path + " not found");
     }
+    if (!call.method().equals("POST") && (route.changes() || !isRead(call))) {
+      return notAllowed(route.changes() ? "POST" : "GET,HEAD,POST");
+    }
+    if (call.body().length > 0 && !MediaTypes.isReadAsJson(call.header("content-type"))) {
+      return error(
+          415, "Unsupported media type", "send the body with `Content-Type: application/json`");
+    }
     try {
-      return HttpAnswer.of(200, "application/json", Json.write(handler.run(body)));
+      return HttpAnswer.of(200, "application/json", Json.write(route.handler().run(body)));
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {

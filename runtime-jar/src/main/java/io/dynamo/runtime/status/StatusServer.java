@@ -4,10 +4,12 @@ import io.dynamo.config.StatusSettings;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.pipeline.http.HttpLimits;
 import io.dynamo.pipeline.http.HttpServer;
+import io.dynamo.runtime.guard.AdminGuard;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,7 @@ public final class StatusServer implements AutoCloseable {
    * @param loops stay the caller's to close, after this
    * @param planes where other processes reach this one's planes; files are announced only to those
    *     who can reach them
+   * @param adminNames hosts under which commands may be given, beside addresses
    * @param metrics writes the text of {@code /metrics}; called on virtual threads
    * @throws IllegalStateException when the address cannot be bound
    */
@@ -32,14 +35,17 @@ public final class StatusServer implements AutoCloseable {
       EventLoops loops,
       InetAddress planes,
       SystemStatus status,
+      List<String> adminNames,
       Supplier<String> metrics) {
     this.status = status;
+    var host = InetAddress.ofLiteral(settings.host());
+    var guard = new AdminGuard(!host.isLoopbackAddress(), adminNames);
     server =
         new HttpServer(
             loops,
-            new InetSocketAddress(InetAddress.ofLiteral(settings.host()), settings.port()),
+            new InetSocketAddress(host, settings.port()),
             HttpLimits.STANDARD,
-            new StatusRoutes(settings, status, metrics));
+            new StatusRoutes(settings, status, metrics, guard));
     status.bound(server.address());
     var at = reachable(server.address(), planes);
     status.files().announce(settings.selfHost() ? at : null);

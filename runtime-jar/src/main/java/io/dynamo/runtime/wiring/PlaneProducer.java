@@ -65,6 +65,7 @@ public class PlaneProducer {
               loops,
               InetAddress.ofLiteral(settings.tcp().host()),
               outlets.status(),
+              settings.server().admin().names(),
               outlets.text()::write));
     }
     return new PlaneFactory.Planes(loops, client, server, memory);

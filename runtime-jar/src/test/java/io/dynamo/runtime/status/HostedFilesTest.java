@@ -119,7 +119,8 @@ class HostedFilesTest {
                     "true"))
             .status();
     try (var _ =
-        new StatusServer(settings, LOOPS, InetAddress.ofLiteral(planes), status, () -> "")) {
+        new StatusServer(
+            settings, LOOPS, InetAddress.ofLiteral(planes), status, List.of(), () -> "")) {
       return announced(status.files(), "/models/tiny/config.json");
     }
   }

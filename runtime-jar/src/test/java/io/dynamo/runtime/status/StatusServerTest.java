@@ -12,7 +12,9 @@ import io.dynamo.testing.ManualAlarms;
 import io.dynamo.testing.ManualClock;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
+import java.io.IOException;
 import java.net.InetAddress;
+import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -23,6 +25,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -30,6 +33,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests against a started server; the answers are those that were captured from Dynamo. */
 @Timeout(30)
@@ -49,6 +53,7 @@ class StatusServerTest {
         LOOPS,
         InetAddress.getLoopbackAddress(),
         status,
+        List.of("admin.internal"),
         () -> metrics.get());
   }
 
@@ -239,7 +244,7 @@ class StatusServerTest {
                 _ -> {
                   throw new IllegalStateException("asleep for good");
                 })) {
-      answer = ask("GET", "/engine/wake");
+      answer = ask("POST", "/engine/wake");
       assertThat(answer.statusCode()).isEqualTo(500);
       assertThat(answer.body())
           .isEqualTo("{\"error\":\"Handler error\",\"message\":\"asleep for good\"}");
@@ -253,8 +258,103 @@ class StatusServerTest {
           .isEqualTo(403);
       assertThat(ask("GET", "/engine/sleep", "Sec-Fetch-Site", "cross-site").statusCode())
           .isEqualTo(403);
-      assertThat(ask("GET", "/engine/sleep").statusCode()).isEqualTo(200);
+      assertThat(ask("POST", "/engine/sleep").statusCode()).isEqualTo(200);
     }
+    assertThat(ask("GET", "/v1/loras", "Origin", "https://example.org").statusCode())
+        .isEqualTo(403);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"GET", "HEAD", "PUT", "DELETE", "PATCH"})
+  void commandsAreGivenByPostAlone(String method) throws Exception {
+    var ran = new AtomicBoolean();
+    HttpResponse<String> answer;
+    try (var _ =
+        status
+            .engine()
+            .add(
+                "sleep",
+                body -> {
+                  ran.set(true);
+                  return body.members();
+                })) {
+      answer = ask(method, "/engine/sleep");
+    }
+    assertThat(answer.statusCode()).isEqualTo(405);
+    assertThat(answer.headers().firstValue("allow")).hasValue("POST");
+    assertThat(ran).isFalse();
+  }
+
+  @Test
+  void questionsAreAnsweredToGetToo() throws Exception {
+    try (var _ = status.engine().addQuestion("state", _ -> Map.of("ready", true))) {
+      assertThat(ask("GET", "/engine/state").body()).isEqualTo("{\"ready\":true}");
+      assertThat(ask("POST", "/engine/state", "{}").statusCode()).isEqualTo(200);
+      assertThat(ask("DELETE", "/engine/state").statusCode()).isEqualTo(405);
+    }
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "application/json, 200",
+    "application/json; charset=utf-8, 200",
+    "application/x-www-form-urlencoded, 200", // what curl -d says
+    "text/plain, 415",
+    "multipart/form-data; boundary=x, 415",
+  })
+  void bodiesThatPagesSendUnaskedAreRefused(String type, int expected) throws Exception {
+    try (var _ = status.engine().add("sleep", body -> body.members())) {
+      assertThat(ask("POST", "/engine/sleep", "Content-Type", type, "{}").statusCode())
+          .isEqualTo(expected);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/engine/sleep", "/v1/loras", "/v1/loras/x"})
+  void commandsAreNotTakenUnderForeignNamesOrThroughProxies(String path) throws Exception {
+    var ran = new AtomicBoolean();
+    try (var _ =
+        status
+            .engine()
+            .add(
+                "sleep",
+                body -> {
+                  ran.set(true);
+                  return body.members();
+                })) {
+      var ends = Map.of("attacker.example:80", 403, "admin.internal", 200, "localhost", 200);
+      for (var end : ends.entrySet()) {
+        var told = raw("POST " + path, "Host: " + end.getKey() + "\r\n");
+        assertThat(told.contains(" 403 ")).as(told).isEqualTo(end.getValue() == 403);
+        assertThat(ran.getAndSet(false))
+            .isEqualTo(end.getValue() == 200 && path.equals("/engine/sleep"));
+      }
+      assertThat(raw("POST " + path, "Host: localhost\r\nX-Forwarded-For: 10.0.0.9\r\n"))
+          .startsWith("HTTP/1.1 403 ");
+      assertThat(ran).isFalse();
+    }
+  }
+
+  /** What is answered to a head that no HTTP client would write. */
+  private String raw(String what, String headers) throws IOException {
+    try (var socket = new Socket(InetAddress.getLoopbackAddress(), server.address().getPort())) {
+      socket.setSoTimeout(20_000);
+      socket
+          .getOutputStream()
+          .write(
+              (what + " HTTP/1.1\r\nConnection: close\r\nContent-Length: 0\r\n" + headers + "\r\n")
+                  .getBytes(StandardCharsets.US_ASCII));
+      return new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"/health", "/metrics", "/engine/none", "/v1/loras", "/nope"})
+  void everyAnswerRepeatsTheRequestIdOfItsCaller(String path) throws Exception {
+    assertThat(ask("GET", path, "X-Request-Id", "mine-1").headers().allValues("x-request-id"))
+        .containsExactly("mine-1");
+    assertThat(raw("GET " + path, "Host: localhost\r\nX-Request-Id: a\u007fb\r\n"))
+        .doesNotContain("a\u007fb");
   }
 
   @Test

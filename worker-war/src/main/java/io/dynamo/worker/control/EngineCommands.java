@@ -25,13 +25,13 @@ public final class EngineCommands implements AutoCloseable {
     this.models = List.copyOf(models);
     add(to, "control/sleep", ModelControls::sleep);
     add(to, "control/wake_up", (model, _) -> model.wakeUp());
-    add(to, "control/is_sleeping", (model, _) -> model.isSleeping());
+    routes.push(to.addQuestion("control/is_sleeping", ofModel((model, _) -> model.isSleeping())));
     add(to, "control/clear_kv_blocks", (model, _) -> model.clearKvBlocks());
     add(to, "update/model_taints", ModelControls::updateTaints);
     if (models.stream().anyMatch(model -> model.adapters().isEnabled())) {
       add(to, "load_lora", ModelControls::loadLora);
       routes.push(to.add("unload_lora", this::unloadLora));
-      routes.push(to.add("list_loras", _ -> listLoras()));
+      routes.push(to.addQuestion("list_loras", _ -> listLoras()));
     }
   }
 
@@ -39,13 +39,15 @@ public final class EngineCommands implements AutoCloseable {
       EngineRoutes to,
       String path,
       BiFunction<ModelControls, JsonObject, Map<String, @Nullable Object>> command) {
-    routes.push(
-        to.add(
-            path,
-            body -> {
-              var model = find(body.optionalText("model"));
-              return model == null ? unknown(body) : command.apply(model, body);
-            }));
+    routes.push(to.add(path, ofModel(command)));
+  }
+
+  private EngineRoutes.Handler ofModel(
+      BiFunction<ModelControls, JsonObject, Map<String, @Nullable Object>> command) {
+    return body -> {
+      var model = find(body.optionalText("model"));
+      return model == null ? unknown(body) : command.apply(model, body);
+    };
   }
 
   private @Nullable ModelControls find(@Nullable String name) {

@@ -4,12 +4,10 @@ import io.dynamo.json.Json;
 import io.dynamo.worker.engine.RankLoad;
 import jakarta.enterprise.context.RequestScoped;
 import jakarta.inject.Inject;
-import jakarta.servlet.http.HttpServletRequest;
 import jakarta.ws.rs.GET;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.Produces;
-import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
 import jakarta.ws.rs.core.Response;
 import java.util.ArrayList;
@@ -19,10 +17,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Looks at the worker and drains it. Open to commands on this machine only: whoever else may use
- * the API must not take a worker out of service.
- */
+/** Looks at the worker and drains it. Who may do so is decided before, by {@link AdminFilter}. */
 @Path("/")
 @RequestScoped
 @Produces(MediaType.APPLICATION_JSON)
@@ -41,10 +36,7 @@ public class WorkerAdmin {
 
   @GET
   @Path("status")
-  public Response status(@Context HttpServletRequest request) {
-    if (!isAllowed(request)) {
-      return Response.status(Response.Status.FORBIDDEN).build();
-    }
+  public Response status() {
     var status = worker.status();
     if (status == null) {
       return Response.status(Response.Status.NOT_FOUND).build();
@@ -55,18 +47,10 @@ public class WorkerAdmin {
   /** Answers 202 once the drain has begun; readiness and the status tell how far it is. */
   @POST
   @Path("drain")
-  public Response drain(@Context HttpServletRequest request) {
-    if (!isAllowed(request)) {
-      return Response.status(Response.Status.FORBIDDEN).build();
-    }
+  public Response drain() {
     return Response.status(
             worker.beginDrain() ? Response.Status.ACCEPTED : Response.Status.NOT_FOUND)
         .build();
-  }
-
-  private static boolean isAllowed(HttpServletRequest request) {
-    return LocalCaller.is(
-        request.getRemoteAddr(), request.getServerName(), name -> request.getHeader(name));
   }
 
   /** Of one model as it always was; of several, each under {@code models}. */

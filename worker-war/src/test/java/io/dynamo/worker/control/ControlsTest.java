@@ -269,10 +269,10 @@ class ControlsTest {
 
   private static Map<String, @Nullable Object> run(
       EngineRoutes routes, String path, Object... members) throws Exception {
-    var handler = routes.find(path);
-    if (handler == null) {
+    var route = routes.find(path);
+    if (route == null) {
       throw new AssertionError(path + " is not offered");
     }
-    return new LinkedHashMap<>(handler.run(JsonObject.of(JsonObject.ordered(members))));
+    return new LinkedHashMap<>(route.handler().run(JsonObject.of(JsonObject.ordered(members))));
   }
 }

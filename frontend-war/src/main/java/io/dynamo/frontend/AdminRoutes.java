@@ -1,0 +1,38 @@
+package io.dynamo.frontend;
+
+import io.dynamo.pipeline.http.RequestHead;
+import io.dynamo.runtime.guard.AdminGuard;
+import io.dynamo.runtime.guard.AdminGuard.Objection;
+import java.net.InetAddress;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The administrative routes of the frontend, and who may use each. */
+final class AdminRoutes {
+  static final String THRESHOLDS = "/busy_threshold";
+  static final String EXPLANATIONS = "/router/explain";
+
+  private final Map<String, AdminGuard> guards; // by the path of the servlet
+
+  /**
+   * @param names of hosts under which the server may be asked, beside addresses
+   */
+  AdminRoutes(boolean remoteThresholds, boolean remoteExplanations, List<String> names) {
+    guards =
+        Map.of(
+            THRESHOLDS, new AdminGuard(remoteThresholds, names),
+            EXPLANATIONS, new AdminGuard(remoteExplanations, names));
+  }
+
+  /**
+   * Why the caller may not use a route; null when it may, or when the route is for everybody.
+   *
+   * @param servletPath the part of the path that chose the servlet, decoded
+   */
+  @Nullable Objection objection(
+      String servletPath, @Nullable InetAddress caller, RequestHead head) {
+    var guard = guards.get(servletPath);
+    return guard == null ? null : guard.objection(caller, head);
+  }
+}

@@ -1,0 +1,61 @@
+package io.dynamo.pipeline.http;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Method, version and header fields of a request, as far as its parser tells of them.
+ *
+ * @param version {@code HTTP/1.1} for example
+ * @param fields the values of each name in the order they came, by lower-case name
+ */
+public record RequestHead(String method, String version, Map<String, List<String>> fields) {
+  private static final int LONGEST_ECHO = 1024; // characters
+
+  public RequestHead {
+    fields = Map.copyOf(fields);
+  }
+
+  /** Collects header fields. For one thread. */
+  public static final class Fields {
+    private final Map<String, List<String>> values = new HashMap<>();
+
+    /** Adds one line of the header. */
+    public Fields add(String name, String value) {
+      values.computeIfAbsent(name.toLowerCase(Locale.ROOT), _ -> new ArrayList<>(1)).add(value);
+      return this;
+    }
+
+    /** The head with what was added so far. */
+    public RequestHead head(String method, String version) {
+      return new RequestHead(method, version, values);
+    }
+  }
+
+  /** All values of a field by its lower-case name, none when it is absent. */
+  public List<String> all(String name) {
+    return fields.getOrDefault(name, List.of());
+  }
+
+  /** The first value of a field by its lower-case name; null when it is absent. */
+  public @Nullable String first(String name) {
+    var values = all(name);
+    return values.isEmpty() ? null : values.getFirst();
+  }
+
+  /**
+   * The caller's {@code x-request-id} as an answer may repeat it; null when there is none, or one
+   * that is no line of printable ASCII of at most 1,024 characters.
+   */
+  public @Nullable String requestId() {
+    var given = first("x-request-id");
+    if (given == null || given.isEmpty() || given.length() > LONGEST_ECHO) {
+      return null;
+    }
+    return given.chars().allMatch(c -> c >= 0x20 && c < 0x7f) ? given : null;
+  }
+}

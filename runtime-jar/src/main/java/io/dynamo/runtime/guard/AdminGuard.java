@@ -1,0 +1,134 @@
+package io.dynamo.runtime.guard;
+
+import io.dynamo.pipeline.http.RequestHead;
+import java.net.InetAddress;
+import java.util.Collection;
+import java.util.Locale;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Tells an operator's own command from what reaches the same port in an operator's stead: a web
+ * page, also one whose name was made to point here, a proxy on this machine, another machine.
+ * Nothing is looked up. Immutable.
+ *
+ * <p>A name in {@code Host} is how a page is known that had its own name point here: a browser
+ * sends the name, and an address or {@code localhost} cannot be made to point elsewhere.
+ */
+public final class AdminGuard {
+  private static final Set<String> MARKS_OF_PROXIES =
+      Set.of(
+          "forwarded",
+          "via",
+          "x-real-ip",
+          "x-client-ip",
+          "x-cluster-client-ip",
+          "x-original-forwarded-for",
+          "client-ip",
+          "true-client-ip",
+          "cf-connecting-ip");
+
+  private final boolean openToOthers;
+  private final Set<String> names;
+
+  /**
+   * @param openToOthers whether other machines and proxies may ask
+   * @param names of hosts under which this server may be asked, beside addresses and {@code
+   *     localhost}
+   */
+  public AdminGuard(boolean openToOthers, Collection<String> names) {
+    this.openToOthers = openToOthers;
+    this.names = names.stream().map(AdminGuard::plain).collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * Why a request is refused.
+   *
+   * @param hidden whether it is answered as if there were no such route: another machine need not
+   *     know
+   */
+  public record Objection(String message, boolean hidden) {}
+
+  /**
+   * Why the caller may not use an administrative route; null when it may.
+   *
+   * @param caller null when it is not known
+   */
+  public @Nullable Objection objection(@Nullable InetAddress caller, RequestHead head) {
+    if (!openToOthers && (caller == null || !caller.isLoopbackAddress())) {
+      return new Objection("Administrative routes are for this machine alone", true);
+    }
+    var page = page(head);
+    if (page != null) {
+      return page;
+    }
+    if (!openToOthers) {
+      var proxy = proxy(head);
+      if (proxy != null) {
+        return proxy;
+      }
+    }
+    return host(head);
+  }
+
+  private static @Nullable Objection page(RequestHead head) {
+    var site = head.first("sec-fetch-site");
+    return head.first("origin") != null || (site != null && !site.equals("none"))
+        ? refused("Commands are not taken from web pages")
+        : null;
+  }
+
+  private static @Nullable Objection proxy(RequestHead head) {
+    for (var name : head.fields().keySet()) {
+      if (MARKS_OF_PROXIES.contains(name) || name.startsWith("x-forwarded-")) {
+        return refused(
+            "Administrative routes are not answered through a proxy (%s); ask this server itself"
+                .formatted(name));
+      }
+    }
+    return head.version().equals("HTTP/1.1")
+        ? null
+        : refused(
+            "Administrative routes are not answered through a proxy; one that speaks HTTP/1.0 looks"
+                + " like it: use HTTP/1.1");
+  }
+
+  private @Nullable Objection host(RequestHead head) {
+    var hosts = head.all("host");
+    if (hosts.size() == 1 && isOurs(plain(hosts.getFirst()))) {
+      return null;
+    }
+    return refused(
+        "Administrative routes are answered under %s and localhost; dynamo.security.admin-names"
+                .formatted(openToOthers ? "addresses" : "loopback addresses")
+            + " names other hosts");
+  }
+
+  /** A name as it is compared: in lower case, without port and brackets. */
+  private static String plain(String host) {
+    var name = host.strip().toLowerCase(Locale.ROOT);
+    if (name.startsWith("[")) {
+      int end = name.indexOf(']');
+      return end < 0 ? name : name.substring(1, end);
+    }
+    int port = name.lastIndexOf(':');
+    return port < 0 || name.indexOf(':') != port ? name : name.substring(0, port);
+  }
+
+  private boolean isOurs(String host) {
+    if (host.equals("localhost") || names.contains(host)) {
+      return true;
+    }
+    try {
+      var address = InetAddress.ofLiteral(host);
+      return openToOthers || address.isLoopbackAddress();
+    } catch (IllegalArgumentException noAddress) {
+      return false;
+    }
+  }
+
+  private static Objection refused(String message) {
+    return new Objection(message, false);
+  }
+}
