@@ -59,7 +59,7 @@ public class EdgeFilter extends HttpFilter {
     }
     var fault = ServletHeads.fault(head, request);
     if (fault == null) {
-      route(request, response, head, chain);
+      route(request, new KeptConnection(request, hasBody(head), response), head, chain);
     } else {
       response.setHeader("Connection", "close"); // where its body ends is not known
       answer(response, ApiError.of(fault.status(), fault.message()));
@@ -67,6 +67,11 @@ public class EdgeFilter extends HttpFilter {
     if (request.getAttribute(ACCOUNTED) == null) {
       count(request, response.getStatus());
     }
+  }
+
+  private static boolean hasBody(RequestHead head) {
+    var length = head.first("content-length");
+    return !head.all("transfer-encoding").isEmpty() || (length != null && !length.equals("0"));
   }
 
   private void route(

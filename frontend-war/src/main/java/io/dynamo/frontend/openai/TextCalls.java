@@ -98,7 +98,11 @@ final class TextCalls {
 
     @Override
     public void events(Body body) {
-      StreamingOutput output = body::writeTo;
+      StreamingOutput output =
+          out -> {
+            out.flush(); // the container ignores the first: without it the first frame would wait
+            body.writeTo(out);
+          };
       TextCalls.resume(
           response,
           Response.ok(output, MediaType.SERVER_SENT_EVENTS_TYPE)
