@@ -185,6 +185,15 @@ class MetricsIT {
         () -> assertThat(value("dynamo_transport_tcp_bytes_sent_total")).isGreaterThan(before));
   }
 
+  @Test
+  void countersAreAsNewAsGauges() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      double before = value("dynamo_frontend_output_tokens_total");
+      chat();
+      assertThat(value("dynamo_frontend_output_tokens_total")).isGreaterThan(before);
+    }
+  }
+
   /** A histogram comes in parts. */
   private static void joinHistograms(Set<String> names) {
     for (var bucket : names.stream().filter(name -> name.endsWith("_bucket")).toList()) {

@@ -263,5 +263,6 @@ public final class EndpointRouters
     closed = true;
     routers.values().forEach(running -> running.router().close());
     routers.clear();
+    assembly.close();
   }
 }

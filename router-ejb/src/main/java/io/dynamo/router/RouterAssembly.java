@@ -4,7 +4,6 @@ import io.dynamo.config.RouterCard;
 import io.dynamo.config.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
-import io.dynamo.metrics.Label;
 import io.dynamo.metrics.MetricName;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
@@ -33,6 +32,8 @@ import io.dynamo.token.TrackingKey;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
@@ -43,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * Puts the router of one set of workers together, as their cards ask for it. Safe for concurrent
  * use.
  */
-final class RouterAssembly {
+final class RouterAssembly implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RouterAssembly.class.getName());
 
   private final String routerId;
@@ -60,6 +61,7 @@ final class RouterAssembly {
   private final @Nullable TrackingKey ownKey; // null names blocks openly
   private final @Nullable PolicyFile policies; // null has one class of requests
   private final OverheadMeters overhead;
+  private final ConcurrentMap<EndpointId, EndpointGauges> gauges = new ConcurrentHashMap<>();
   private final DecisionLog explanations;
   private final Function<EndpointId, List<EndpointRouter>> current;
 
@@ -246,10 +248,16 @@ final class RouterAssembly {
   }
 
   private void gauge(MetricName name, EndpointId endpoint, ToDoubleFunction<EndpointRouter> value) {
-    metrics.gauge(
-        name,
-        () -> current.apply(endpoint).stream().mapToDouble(value).sum(),
-        new Label("endpoint", endpoint.toString()));
+    gauges
+        .computeIfAbsent(endpoint, of -> new EndpointGauges(metrics, of, instances.apply(of)))
+        .add(name, () -> current.apply(endpoint).stream().mapToDouble(value).sum());
+  }
+
+  /** Takes the gauges of all endpoints back. Idempotent. */
+  @Override
+  public void close() {
+    gauges.values().forEach(EndpointGauges::close);
+    gauges.clear();
   }
 
   private CachedPrefixes cached(WorkerSet set, RouterSettings settings, EndpointInstances workers) {

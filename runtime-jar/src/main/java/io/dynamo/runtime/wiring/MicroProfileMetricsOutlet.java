@@ -15,11 +15,12 @@ import org.eclipse.microprofile.metrics.Metadata;
 import org.eclipse.microprofile.metrics.MetricID;
 import org.eclipse.microprofile.metrics.MetricRegistry;
 import org.eclipse.microprofile.metrics.Tag;
+import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes at {@code /metrics}, so that counting costs the request path nothing: gauges are read
- * at each scrape; counters, for which MicroProfile has no function to read, are carried over by
- * {@link #refresh}. Safe for concurrent use.
+ * Publishes at {@code /metrics}, so that counting costs the request path nothing: gauges and
+ * counters are read at each scrape. Where the registry has no counters that are read, they are
+ * carried over by {@link #refresh}. Safe for concurrent use.
  *
  * <p>MicroProfile's own histograms take whole numbers and cost more per value than a token may. A
  * histogram therefore comes as gauges with the names and labels that Prometheus gives its parts
@@ -49,6 +50,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
   }
 
   private final MetricRegistry registry;
+  private final @Nullable FunctionCounters live;
   private final List<Carried> counters = new CopyOnWriteArrayList<>();
   private final List<MetricID> published = new ArrayList<>(); // guarded by itself
   private final Map<MetricID, DoubleSupplier> read = // kept: a registry may not
@@ -56,6 +58,14 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
 
   MicroProfileMetricsOutlet(MetricRegistry registry) {
     this.registry = registry;
+    live = FunctionCounters.of(registry);
+    if (live == null) {
+      System.getLogger(MicroProfileMetricsOutlet.class.getName())
+          .log(
+              System.Logger.Level.WARNING,
+              "counters at /metrics lag by up to a second: {0} has none that are read",
+              registry.getClass().getName());
+    }
   }
 
   @Override
@@ -68,6 +78,10 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
       return;
     }
     var tags = tags(name, labels);
+    if (live != null) {
+      live.add(metadata(name), tags, counter);
+      return;
+    }
     var carried = new Carried(counter, registry.counter(metadata(name), tags));
     carried.refresh();
     counters.add(carried);
@@ -108,7 +122,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
     }
   }
 
-  /** Carries over what the counters have counted. To be called every second or so. */
+  /** Carries over what counters have counted that are not read. To be called every second or so. */
   void refresh() {
     counters.forEach(Carried::refresh);
   }
