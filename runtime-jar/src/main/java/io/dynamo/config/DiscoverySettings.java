@@ -9,9 +9,14 @@ import java.time.Duration;
  * @param fileRoot the store of the file backend
  * @param fileShared whether other users of the host may own or write that store
  * @param leaseTtl how long a record outlives the last sign of life of its owner
+ * @param modelFiles which files the cards of models may name
  */
 public record DiscoverySettings(
-    Backend backend, Path fileRoot, boolean fileShared, Duration leaseTtl) {
+    Backend backend,
+    Path fileRoot,
+    boolean fileShared,
+    Duration leaseTtl,
+    ModelFileSettings modelFiles) {
   /** The backends of this version. */
   public enum Backend {
     MEMORY,

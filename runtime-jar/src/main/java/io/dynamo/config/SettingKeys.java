@@ -166,6 +166,7 @@ final class SettingKeys {
           "how long a record outlives the last sign of life of its owner; Dynamo's own processes assume 10s");
 
   static {
+    KEYS.addAll(ModelFileKeys.all());
     KEYS.addAll(TcpKeys.all());
   }
 

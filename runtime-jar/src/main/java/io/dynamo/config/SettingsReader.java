@@ -322,7 +322,8 @@ public final class SettingsReader {
         get(SettingKeys.DISCOVERY_BACKEND),
         get(SettingKeys.DISCOVERY_FILE_ROOT),
         get(SettingKeys.DISCOVERY_FILE_SHARED),
-        get(SettingKeys.DISCOVERY_LEASE_TTL));
+        get(SettingKeys.DISCOVERY_LEASE_TTL),
+        ModelFileKeys.read(this));
   }
 
   private TcpSettings tcp() {

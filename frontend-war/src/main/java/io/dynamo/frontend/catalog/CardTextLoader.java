@@ -1,31 +1,65 @@
 package io.dynamo.frontend.catalog;
 
+import io.dynamo.config.ModelFileSettings;
 import io.dynamo.frontend.preprocess.HuggingFaceText;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
+import io.dynamo.model.ModelFileReader;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a model's text side from the files that its card names, each checked by its checksum. */
+/**
+ * Makes a model's text side from the files that its card names, each checked by its checksum. Few
+ * are made at a time: while one is read and parsed it takes several times the size of its files.
+ */
 public final class CardTextLoader implements TextLoader {
+  private static final int AT_A_TIME = 2;
+  private static final long TURN_SECONDS = 300; // two that take all their time
+  private static final int MAX_BYTES = 16 << 20; // of a file that is no tokenizer
+
   private final PrefixCache cache;
+  private final ModelFileReader files;
+  private final int maxTokenizerBytes;
+  private final Semaphore turns = new Semaphore(AT_A_TIME, true);
 
   /**
    * @param cache shared by all models
    */
-  public CardTextLoader(PrefixCache cache) {
+  public CardTextLoader(PrefixCache cache, ModelFileSettings settings) {
     this.cache = cache;
+    this.files = new ModelFileReader(settings);
+    this.maxTokenizerBytes = settings.maxBytes();
   }
 
   @Override
   public ModelText load(ModelCard card) throws IOException {
+    try {
+      if (!turns.tryAcquire(TURN_SECONDS, TimeUnit.SECONDS)) {
+        throw new IOException(
+            "the files of other models have been read for %d s".formatted(TURN_SECONDS));
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw (IOException) new InterruptedIOException("stopped loading a model").initCause(e);
+    }
+    try {
+      return HuggingFaceText.of(texts(card), cache);
+    } finally {
+      turns.release();
+    }
+  }
+
+  private Map<String, String> texts(ModelCard card) throws IOException {
     var texts = new HashMap<String, String>();
-    put(texts, "tokenizer.json", card.tokenizer());
+    put(texts, "tokenizer.json", card.tokenizer(), maxTokenizerBytes);
     put(texts, "tokenizer_config.json", card.tokenizerConfig());
     put(texts, "config.json", card.config());
     put(texts, "generation_config.json", card.generationConfig());
@@ -36,13 +70,18 @@ public final class CardTextLoader implements TextLoader {
           template.name().endsWith(".json") ? "chat_template.json" : "chat_template.jinja",
           template);
     }
-    return HuggingFaceText.of(texts, cache);
+    return texts;
   }
 
-  private static void put(Map<String, String> texts, String name, @Nullable ModelFile file)
+  private void put(Map<String, String> texts, String name, @Nullable ModelFile file)
+      throws IOException {
+    put(texts, name, file, Math.min(MAX_BYTES, maxTokenizerBytes));
+  }
+
+  private void put(Map<String, String> texts, String name, @Nullable ModelFile file, int maxBytes)
       throws IOException {
     if (file != null) {
-      texts.put(name, new String(file.read(), StandardCharsets.UTF_8));
+      texts.put(name, new String(files.read(file, maxBytes), StandardCharsets.UTF_8));
     }
   }
 }

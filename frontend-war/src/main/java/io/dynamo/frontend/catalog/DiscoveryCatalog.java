@@ -10,7 +10,6 @@ import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
 import java.io.IOException;
 import java.time.Duration;
-import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -27,6 +26,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiPredicate;
+import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -43,7 +43,8 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private static final Duration FIRST_RETRY = Duration.ofSeconds(1);
   private static final Duration LAST_RETRY = Duration.ofSeconds(30);
   private static final int MAX_TEXTS = 256;
-  private static final Duration REMEMBERED = Duration.ofSeconds(30); // a name without a worker
+  private static final long REMEMBERED_NANOS =
+      Duration.ofSeconds(30).toNanos(); // a name without a worker
 
   /** What makes two cards the same model. */
   private record Identity(
@@ -91,6 +92,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
   private final InstantSource clock;
+  private final LongSupplier nanoTime;
   private final Discovery.Handle watch;
 
   private final Map<String, LinkedHashMap<Identity, Group>> names =
@@ -98,7 +100,8 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private final TextShelf<Identity> texts; // guarded by this
   private final Duration retention;
   private boolean sweepDue; // guarded by this
-  private final Map<String, Instant> lately = new ConcurrentHashMap<>(); // when a name was lost
+  private final Map<String, Long> lately =
+      new ConcurrentHashMap<>(); // when a name was lost, in nanos
   private boolean closed; // guarded by this
   private volatile Map<String, Candidates> snapshot = Map.of(); // replaced whole
 
@@ -114,6 +117,8 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
    * @param isLive whether an instance of an endpoint can be called now
    * @param blocking runs loads
    * @param timer starts loads again after a failure
+   * @param clock of the times that clients are told
+   * @param nanoTime as {@link System#nanoTime()}
    * @param retention how long a text outlives its models: longer than any request
    */
   public DiscoveryCatalog(
@@ -124,8 +129,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       ExecutorService blocking,
       ScheduledExecutorService timer,
       InstantSource clock,
+      LongSupplier nanoTime,
       Duration retention) {
-    this.texts = new TextShelf<>(MAX_TEXTS, retention, clock);
+    this.texts = new TextShelf<>(MAX_TEXTS, retention, nanoTime);
+    this.nanoTime = nanoTime;
     this.retention = retention;
     this.loader = loader;
     this.serves = serves;
@@ -168,7 +175,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       return true;
     }
     var lost = lately.get(name);
-    return lost != null && clock.instant().isBefore(lost.plus(REMEMBERED));
+    return lost != null && nanoTime.getAsLong() - lost < REMEMBERED_NANOS;
   }
 
   @Override
@@ -288,8 +295,8 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     groups.values().removeIf(group -> group.records.isEmpty());
     if (groups.isEmpty()) {
       names.remove(name);
-      var now = clock.instant();
-      lately.values().removeIf(lost -> lost.plus(REMEMBERED).isBefore(now));
+      long now = nanoTime.getAsLong();
+      lately.values().removeIf(lost -> now - lost > REMEMBERED_NANOS);
       gone.forEach(lost -> lately.put(lost, now));
     }
   }

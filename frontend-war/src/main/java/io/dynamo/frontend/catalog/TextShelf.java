@@ -2,13 +2,12 @@ package io.dynamo.frontend.catalog;
 
 import io.dynamo.frontend.preprocess.ModelText;
 import java.time.Duration;
-import java.time.Instant;
-import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 final class TextShelf<K> {
   private static final class Held {
     final ModelText text;
-    @Nullable Instant unusedSince;
+    @Nullable Long unusedSinceNanos;
 
     Held(ModelText text) {
       this.text = text;
@@ -28,19 +27,21 @@ final class TextShelf<K> {
   }
 
   private final int limit;
-  private final Duration retention;
-  private final InstantSource clock;
+  private final long retentionNanos;
+  private final LongSupplier nanoTime;
   private final Map<K, Held> texts = new HashMap<>();
   private int loading;
 
   /**
    * @param limit texts that are held or being loaded
    * @param retention of a text without a model; longer than any request
+   * @param nanoTime as {@link System#nanoTime()}: a step of the wall clock must not close a text
+   *     that requests still use
    */
-  TextShelf(int limit, Duration retention, InstantSource clock) {
+  TextShelf(int limit, Duration retention, LongSupplier nanoTime) {
     this.limit = limit;
-    this.retention = retention;
-    this.clock = clock;
+    this.retentionNanos = retention.toNanos();
+    this.nanoTime = nanoTime;
   }
 
   @Nullable ModelText find(K key) {
@@ -70,19 +71,19 @@ final class TextShelf<K> {
 
   /** Takes out what nobody can use any more, given the keys that are in use; to be closed. */
   List<ModelText> sweep(Set<K> used) {
-    var now = clock.instant();
+    long now = nanoTime.getAsLong();
     var out = new ArrayList<ModelText>();
     texts
         .entrySet()
         .removeIf(
             entry -> {
               var held = entry.getValue();
-              var since = held.unusedSince;
+              var since = held.unusedSinceNanos;
               if (used.contains(entry.getKey())) {
-                held.unusedSince = null;
+                held.unusedSinceNanos = null;
               } else if (since == null) {
-                held.unusedSince = now;
-              } else if (!now.isBefore(since.plus(retention))) {
+                held.unusedSinceNanos = now;
+              } else if (now - since >= retentionNanos) {
                 out.add(held.text);
                 return true;
               }
@@ -93,7 +94,7 @@ final class TextShelf<K> {
 
   /** Whether a text waits for its end. */
   boolean hasUnused() {
-    return texts.values().stream().anyMatch(held -> held.unusedSince != null);
+    return texts.values().stream().anyMatch(held -> held.unusedSinceNanos != null);
   }
 
   /** Takes out everything. */

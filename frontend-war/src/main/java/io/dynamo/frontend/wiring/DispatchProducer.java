@@ -39,7 +39,8 @@ public class DispatchProducer {
                 Math.min(
                     runtime.settings().frontend().prefixCacheBytes(),
                     HeapShare.PREFIX_CACHE.bytes()),
-                runtime.metrics())),
+                runtime.metrics()),
+            runtime.settings().discovery().modelFiles()),
         endpoint -> runtime.settings().api().serves(endpoint.namespace()),
         (endpoint, id) ->
             runtime.instances(endpoint).live().stream()
@@ -47,6 +48,7 @@ public class DispatchProducer {
         runtime.blocking(),
         runtime.timer(),
         InstantSource.system(),
+        System::nanoTime,
         runtime.settings().frontend().requestTimeout().plus(AFTER_REQUESTS));
   }
 

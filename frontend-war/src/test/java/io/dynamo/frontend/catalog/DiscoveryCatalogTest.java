@@ -22,6 +22,7 @@ import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -37,6 +38,7 @@ class DiscoveryCatalogTest {
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private @Nullable IOException broken;
   private Instant now = Instant.ofEpochSecond(1_700_000_000);
+  private final AtomicLong nanos = new AtomicLong();
 
   private final LoadThread loads = new LoadThread();
   private final DiscoveryCatalog catalog =
@@ -48,7 +50,13 @@ class DiscoveryCatalogTest {
           loads,
           timer,
           () -> now,
+          nanos::get,
           Duration.ofMinutes(11));
+
+  private void advance(Duration time) {
+    now = now.plus(time);
+    nanos.addAndGet(time.toNanos());
+  }
 
   @AfterEach
   void close() {
@@ -88,9 +96,9 @@ class DiscoveryCatalogTest {
   void aNameIsKnownForAWhileAfterItsLastWorkerWent() {
     discovery.add(card(1, "tiny", "a"));
     discovery.lose(card(1, "tiny", "a"));
-    now = now.plusSeconds(29);
+    advance(Duration.ofSeconds(29));
     assertThat(catalog.isKnown("tiny")).isTrue();
-    now = now.plusSeconds(2);
+    advance(Duration.ofSeconds(2));
     assertThat(catalog.isKnown("tiny")).isFalse();
     assertThat(catalog.isKnown("never")).isFalse();
   }
@@ -127,7 +135,7 @@ class DiscoveryCatalogTest {
     var card = card(1, "tiny", "a");
     discovery.add(card);
     var before = catalog.find("tiny").orElseThrow();
-    now = now.plusSeconds(60);
+    advance(Duration.ofSeconds(60));
     var tainted =
         new ModelRecord(
             card.endpoint(), card.id(), card.card().withTaints(List.of("fast")), card.suffix());
@@ -212,14 +220,30 @@ class DiscoveryCatalogTest {
   }
 
   @Test
+  void aStepOfTheWallClockFreesNoText() {
+    discovery.add(card(1, "tiny", "a"));
+    discovery.lose(card(1, "tiny", "a"));
+    now = now.plus(Duration.ofHours(1));
+    discovery.add(card(2, "other", "b"));
+    assertThat(loaded).extracting(text -> text.closed).containsExactly(false, false);
+    assertThat(catalog.isKnown("tiny")).isTrue();
+
+    now = now.minus(Duration.ofHours(2));
+    advance(Duration.ofMinutes(12));
+    discovery.add(card(3, "other", "b"));
+    assertThat(loaded).extracting(text -> text.closed).containsExactly(true, false);
+    assertThat(catalog.isKnown("tiny")).isFalse();
+  }
+
+  @Test
   void aTextIsFreedOnceNoRequestCanUseIt() {
     discovery.add(card(1, "tiny", "a"));
     discovery.lose(card(1, "tiny", "a"));
-    now = now.plus(Duration.ofMinutes(10));
+    advance(Duration.ofMinutes(10));
     discovery.add(card(2, "other", "b"));
     assertThat(loaded).extracting(text -> text.closed).containsExactly(false, false);
 
-    now = now.plus(Duration.ofMinutes(1));
+    advance(Duration.ofMinutes(1));
     discovery.add(card(3, "other", "b"));
     assertThat(loaded).extracting(text -> text.closed).containsExactly(true, false);
 
@@ -233,9 +257,9 @@ class DiscoveryCatalogTest {
   void aModelThatComesBackKeepsItsText() {
     discovery.add(card(1, "tiny", "a"));
     discovery.lose(card(1, "tiny", "a"));
-    now = now.plus(Duration.ofMinutes(10));
+    advance(Duration.ofMinutes(10));
     discovery.add(card(2, "tiny", "a"));
-    now = now.plus(Duration.ofMinutes(10));
+    advance(Duration.ofMinutes(10));
     discovery.add(card(3, "other", "b"));
 
     assertThat(loaded).extracting(text -> text.closed).containsExactly(false, false);

@@ -269,6 +269,7 @@ class FleetFlapTest {
                 threads,
                 timer,
                 InstantSource.system(),
+                System::nanoTime,
                 Duration.ofMinutes(1)));
     var traits = new ModelTraits();
     var recoveries = new Recoveries(this::ask, alarms, threads, () -> 0.5);

@@ -2,6 +2,7 @@ package io.dynamo.pipeline.http;
 
 import io.dynamo.pipeline.Sockets;
 import io.netty.buffer.ByteBufUtil;
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.SimpleChannelInboundHandler;
@@ -28,10 +29,22 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
   private final HttpLimits limits;
   private final HttpHandler handler;
   private final ExecutorService threads;
+  private final Channel channel;
+  private final Connections connections;
+  private volatile Connections.Phase phase = Connections.Phase.RECEIVING;
+  private volatile long sinceNanos = System.nanoTime(); // of the phase
+  private long bodyBytes; // taken of the server's room; touched by the event loop only
   private @Nullable ScheduledFuture<?> clock; // of the receipt, then of the handling
   private @Nullable Future<?> work;
 
-  HttpConnection(HttpLimits limits, HttpHandler handler, ExecutorService threads) {
+  HttpConnection(
+      Channel channel,
+      HttpLimits limits,
+      HttpHandler handler,
+      ExecutorService threads,
+      Connections connections) {
+    this.channel = channel;
+    this.connections = connections;
     this.limits = limits;
     this.handler = handler;
     this.threads = threads;
@@ -42,7 +55,43 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     receive(ctx);
   }
 
+  Connections.Phase phase() {
+    return phase;
+  }
+
+  long sinceNanos() {
+    return sinceNanos;
+  }
+
+  private void enter(Connections.Phase next) {
+    sinceNanos = System.nanoTime();
+    phase = next;
+  }
+
+  /** Closes the connection for another one that has come. On any thread. */
+  void giveWay() {
+    Sockets.close(channel);
+  }
+
+  boolean takeBody(int bytes) {
+    boolean room = connections.takeBody(bytes);
+    bodyBytes += room ? bytes : 0;
+    return room;
+  }
+
+  private void freeBody() {
+    connections.freeBody(bodyBytes);
+    bodyBytes = 0;
+  }
+
+  /** The channel is closed. On the event loop. */
+  void closed() {
+    connections.remove(this);
+    freeBody();
+  }
+
   private void receive(ChannelHandlerContext ctx) {
+    enter(Connections.Phase.RECEIVING);
     startClock(ctx, limits.receive().toNanos());
     ctx.read();
   }
@@ -78,6 +127,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
           .addListener(ChannelFutureListener.CLOSE);
       return;
     }
+    enter(Connections.Phase.ANSWERING);
     startClock(ctx, limits.handle().toNanos());
     var call = call(ctx, head, request);
     try {
@@ -122,7 +172,9 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
   private void work(ChannelHandlerContext ctx, HttpCall call, AnswerWriter writer) {
     boolean reusable = false;
     try {
-      reusable = writer.write(answer(call));
+      var answer = answer(call);
+      enter(Connections.Phase.SENDING);
+      reusable = writer.write(answer);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
@@ -144,6 +196,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
 
   private void answered(ChannelHandlerContext ctx, boolean reusable) {
     stopClock();
+    freeBody();
     work = null;
     if (!ctx.channel().isActive()) {
       return;

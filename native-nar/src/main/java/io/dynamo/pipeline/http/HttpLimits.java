@@ -7,7 +7,10 @@ import java.time.Duration;
  *
  * @param maxHeaderBytes of the request line, and of all headers together
  * @param maxBodyBytes of a request
- * @param maxConnections open at once; more are closed as they come
+ * @param maxTotalBodyBytes of all requests that are being read or answered; one for which there is
+ *     no room is closed
+ * @param maxConnections open at once; a further one takes the place of the one that has waited
+ *     longest for its client
  * @param receive from the moment a connection is free until a whole request has come: ends idle
  *     clients and those that trickle
  * @param handle from a whole request to the answer of the handler
@@ -16,6 +19,7 @@ import java.time.Duration;
 public record HttpLimits(
     int maxHeaderBytes,
     int maxBodyBytes,
+    int maxTotalBodyBytes,
     int maxConnections,
     Duration receive,
     Duration handle,
@@ -25,6 +29,7 @@ public record HttpLimits(
       new HttpLimits(
           16 * 1024,
           1 << 20,
+          16 << 20,
           128,
           Duration.ofSeconds(60),
           Duration.ofMinutes(10),

@@ -14,7 +14,6 @@ import java.net.InetSocketAddress;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Answers HTTP/1.1 requests: bytes move on the event loops, handlers run on virtual threads. A
@@ -29,7 +28,7 @@ public final class HttpServer implements AutoCloseable {
   private final HttpHandler handler;
   private final ExecutorService threads =
       Executors.newThreadPerTaskExecutor(Thread.ofVirtual().name("http-", 0).factory());
-  private final AtomicInteger connections = new AtomicInteger();
+  private final Connections connections;
   final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Channel listener;
 
@@ -44,6 +43,7 @@ public final class HttpServer implements AutoCloseable {
       EventLoops loops, InetSocketAddress address, HttpLimits limits, HttpHandler handler) {
     this.limits = limits;
     this.handler = handler;
+    connections = new Connections(limits.maxConnections(), limits.maxTotalBodyBytes());
     listener =
         loops.listen(
             address,
@@ -56,12 +56,12 @@ public final class HttpServer implements AutoCloseable {
   }
 
   private void accept(Channel channel) {
-    if (connections.incrementAndGet() > limits.maxConnections()) {
-      connections.decrementAndGet();
+    var connection = new HttpConnection(channel, limits, handler, threads, connections);
+    if (!connections.admit(connection)) {
       Sockets.close(channel);
       return;
     }
-    channel.closeFuture().addListener(_ -> connections.decrementAndGet());
+    channel.closeFuture().addListener(_ -> connection.closed());
     open.add(channel);
     channel.config().setAutoRead(false);
     channel
@@ -69,8 +69,8 @@ public final class HttpServer implements AutoCloseable {
         .addLast(
             codec(limits.maxHeaderBytes()),
             new FlowControlHandler(),
-            new WholeRequests(limits.maxBodyBytes()),
-            new HttpConnection(limits, handler, threads));
+            new WholeRequests(limits.maxBodyBytes(), connection::takeBody),
+            connection);
   }
 
   /** Reads requests and writes answers. */
@@ -91,7 +91,7 @@ public final class HttpServer implements AutoCloseable {
 
   /** Connections that are open. */
   public int connections() {
-    return connections.get();
+    return connections.size();
   }
 
   /**

@@ -2,18 +2,39 @@ package io.dynamo.pipeline.http;
 
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
+import io.netty.handler.codec.TooLongFrameException;
 import io.netty.handler.codec.http.DefaultFullHttpResponse;
+import io.netty.handler.codec.http.FullHttpMessage;
+import io.netty.handler.codec.http.HttpContent;
 import io.netty.handler.codec.http.HttpHeaderNames;
 import io.netty.handler.codec.http.HttpHeaderValues;
 import io.netty.handler.codec.http.HttpMessage;
 import io.netty.handler.codec.http.HttpObjectAggregator;
 import io.netty.handler.codec.http.HttpResponseStatus;
 import io.netty.handler.codec.http.HttpVersion;
+import java.util.function.IntPredicate;
 
-/** Collects requests up to a size; answers 413 to a larger one and closes its connection. */
+/**
+ * Collects requests up to a size; answers 413 to a larger one and closes its connection. One for
+ * which the server has no room is closed without an answer.
+ */
 final class WholeRequests extends HttpObjectAggregator {
-  WholeRequests(int maxBodyBytes) {
+  private final IntPredicate room;
+
+  /**
+   * @param room takes room for so many bytes of a body, or has none
+   */
+  WholeRequests(int maxBodyBytes, IntPredicate room) {
     super(maxBodyBytes, true);
+    this.room = room;
+  }
+
+  @Override
+  protected void aggregate(FullHttpMessage aggregated, HttpContent content) throws Exception {
+    if (!room.test(content.content().readableBytes())) {
+      throw new TooLongFrameException("the server holds as many bytes of requests as it may");
+    }
+    super.aggregate(aggregated, content);
   }
 
   @Override

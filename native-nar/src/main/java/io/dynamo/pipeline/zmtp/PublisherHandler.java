@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PublisherHandler extends ZmtpHandler {
   private static final int MAX_SUBSCRIPTIONS = 1024;
+  private static final int SUBSCRIPTION_BYTES = 64; // of one without its prefix
   private static final long LAST_WORDS_MILLIS = 1_000;
 
   private final ZmtpPublisher publisher;
@@ -34,6 +35,7 @@ final class PublisherHandler extends ZmtpHandler {
   private volatile boolean everything; // is wanted
   private volatile @Nullable Channel channel; // once open
   private boolean written; // something since the last flush; by who sends
+  private long prefixBytes; // taken of the publisher's room; by the loop
   private boolean within; // a message of several frames; by the loop
 
   PublisherHandler(ZmtpPublisher publisher, ZmtpLimits limits, @Nullable ZmtpListener listener) {
@@ -70,12 +72,20 @@ final class PublisherHandler extends ZmtpHandler {
   void subscription(ByteBuf prefix, boolean wanted) throws FrameException {
     var bytes = ByteBufUtil.getBytes(prefix);
     var changed = new ArrayList<>(prefixes);
-    changed.removeIf(known -> Arrays.equals(known, bytes));
+    long size = (long) SUBSCRIPTION_BYTES + bytes.length;
+    if (changed.removeIf(known -> Arrays.equals(known, bytes))) {
+      publisher.freePrefix(size);
+      prefixBytes -= size;
+    }
     if (wanted) {
-      if (changed.size() < MAX_SUBSCRIPTIONS) {
+      if (changed.size() < MAX_SUBSCRIPTIONS && publisher.takePrefix(size)) {
+        prefixBytes += size;
         changed.add(bytes);
       } else if (listener == null) {
-        throw new FrameException("more than %d subscriptions".formatted(MAX_SUBSCRIPTIONS));
+        throw new FrameException(
+            changed.size() < MAX_SUBSCRIPTIONS
+                ? "a subscription for which the publisher has no room"
+                : "more than %d subscriptions".formatted(MAX_SUBSCRIPTIONS));
       } else {
         everything = true; // a broker asks for all its subscribers, and leaves out itself
       }
@@ -147,6 +157,8 @@ final class PublisherHandler extends ZmtpHandler {
   @Override
   void ended(@Nullable String violation) {
     publisher.left(this);
+    publisher.freePrefix(prefixBytes);
+    prefixBytes = 0;
     if (listener != null) {
       listener.ended(violation);
     }

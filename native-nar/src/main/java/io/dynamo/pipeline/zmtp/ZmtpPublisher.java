@@ -10,6 +10,7 @@ import io.netty.channel.ChannelOption;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,10 +21,12 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ZmtpPublisher implements AutoCloseable {
   private static final int MAX_SUBSCRIBERS = 16_384;
+  private static final long MAX_PREFIX_BYTES = 16 << 20; // of all peers together
 
   private final ZmtpLimits limits;
   private final Runnable onDropped;
   private final ConnectionLimit room = new ConnectionLimit(MAX_SUBSCRIBERS, () -> {});
+  private final AtomicLong prefixBytes = new AtomicLong(); // that subscriptions take
   private final List<PublisherHandler> peers = new CopyOnWriteArrayList<>(); // that are open
   private @Nullable Channel listener; // set once, before others see this
   private volatile boolean closed;
@@ -103,6 +106,19 @@ public final class ZmtpPublisher implements AutoCloseable {
   /** Peers that have shaken hands. */
   int subscribers() {
     return peers.size();
+  }
+
+  /** Takes room for a subscription; false when those of all peers together are too many. */
+  boolean takePrefix(long bytes) {
+    if (prefixBytes.addAndGet(bytes) <= MAX_PREFIX_BYTES) {
+      return true;
+    }
+    prefixBytes.addAndGet(-bytes);
+    return false;
+  }
+
+  void freePrefix(long bytes) {
+    prefixBytes.addAndGet(-bytes);
   }
 
   void dropped() {

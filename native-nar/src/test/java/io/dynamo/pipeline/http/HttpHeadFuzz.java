@@ -27,7 +27,9 @@ public final class HttpHeadFuzz {
     }
     var channel =
         new EmbeddedChannel(
-            HttpServer.codec(MAX_HEADER_BYTES), new WholeRequests(MAX_BODY_BYTES), new Requests());
+            HttpServer.codec(MAX_HEADER_BYTES),
+            new WholeRequests(MAX_BODY_BYTES, _ -> true),
+            new Requests());
     try {
       int piece = 1 + (input[0] & 0xff);
       for (int at = 1; at < input.length && channel.isOpen(); at += piece) {

@@ -8,6 +8,8 @@ import java.io.InputStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
+import java.net.SocketException;
+import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -57,7 +59,7 @@ class HttpServerTest {
   }
 
   private static HttpLimits limits(Duration receive, Duration handle, Duration stall) {
-    return new HttpLimits(1024, 4096, 2, receive, handle, stall);
+    return new HttpLimits(1024, 4096, 6000, 2, receive, handle, stall);
   }
 
   private static HttpLimits patient() {
@@ -245,16 +247,111 @@ class HttpServerTest {
   }
 
   @Test
-  void moreConnectionsThanAllowedAreClosed() throws Exception {
+  void aFurtherConnectionTakesThePlaceOfTheOneThatWasIdleLongest() throws Exception {
     try (var first = connect(patient(), _ -> HttpAnswer.empty(204, Map.of()));
         var second = connect(running())) {
-      for (var client : new Socket[] {first, second}) {
+      for (var client : new Socket[] {second, first}) {
         send(client, "GET / HTTP/1.1\r\nhost: h\r\n\r\n");
-        assertThat(client.getInputStream().read()).isEqualTo('H');
+        assertThat(client.getInputStream().readNBytes(4)).asString().isEqualTo("HTTP");
       }
+      try (var third = connect(running())) {
+        send(third, LAST.formatted("/"));
+        assertThat(rest(third)).startsWith("HTTP/1.1 204 ");
+        assertThat(rest(second)).endsWith("\r\n\r\n");
+      }
+    }
+  }
+
+  @Test
+  void clientsThatAreSlowToAskDoNotKeepOthersOut() throws Exception {
+    try (var first = connect(patient(), call -> HttpAnswer.text(200, call.path()));
+        var second = connect(running())) {
+      send(first, "GET / HTTP/1.1\r\nx: ");
+      send(second, "POST / HTTP/1.1\r\ncontent-length: 4000\r\n\r\n");
+      for (int i = 0; i < 5; i++) {
+        try (var probe = connect(running())) {
+          send(probe, LAST.formatted("/live"));
+          assertThat(rest(probe)).as("probe %d", i).endsWith("\r\n\r\n/live");
+        }
+      }
+    }
+  }
+
+  @Test
+  void clientsThatAreSlowToReadDoNotKeepOthersOut(@TempDir Path directory) throws Exception {
+    var file = directory.resolve("large");
+    Files.write(file, new byte[32 << 20]); // more than both sockets hold
+    HttpHandler handler =
+        call -> call.path().equals("/live") ? HttpAnswer.text(200, "live") : HttpAnswer.file(file);
+    try (var first = connect(patient(), handler);
+        var second = connect(running())) {
+      for (var client : new Socket[] {first, second}) {
+        send(client, "GET /file HTTP/1.1\r\nhost: h\r\n\r\n");
+        assertThat(client.getInputStream().read()).isEqualTo('H'); // the answer has begun
+      }
+      try (var probe = connect(running())) {
+        send(probe, LAST.formatted("/live"));
+        assertThat(rest(probe)).endsWith("\r\n\r\nlive");
+      }
+    }
+  }
+
+  @Test
+  void aConnectionIsClosedWhenAllOthersAreBeingAnswered() throws Exception {
+    var interrupted = new CountDownLatch(1);
+    var begun = new CountDownLatch(2);
+    var waiting = waiting(interrupted);
+    HttpHandler handler =
+        call -> {
+          begun.countDown();
+          return waiting.answer(call);
+        };
+    try (var first = connect(patient(), handler);
+        var second = connect(running())) {
+      send(first, LAST.formatted("/"));
+      send(second, LAST.formatted("/"));
+      assertThat(begun.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
       try (var third = connect(running())) {
         assertThat(third.getInputStream().read()).isEqualTo(-1);
       }
+      assertThat(interrupted.getCount()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void bodiesTogetherAreBounded() throws Exception {
+    var release = new CountDownLatch(1);
+    var begun = new CountDownLatch(1);
+    HttpHandler handler =
+        call -> {
+          begun.countDown();
+          assertThat(release.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+          return HttpAnswer.text(200, String.valueOf(call.body().length));
+        };
+    var post = "POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: 4000\r\n\r\n";
+    try (var first = connect(patient(), handler);
+        var second = connect(running())) {
+      send(first, post + "x".repeat(4000));
+      assertThat(begun.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
+      send(second, post + "x".repeat(2500));
+      assertThat(isClosed(second)).isTrue();
+      release.countDown();
+      assertThat(rest(first)).endsWith("\r\n\r\n4000");
+    }
+    try (var third = connect(running())) {
+      send(third, post + "x".repeat(4000));
+      assertThat(rest(third)).endsWith("\r\n\r\n4000");
+    }
+  }
+
+  /** Waits for the server to close a connection on which nothing was answered. */
+  private static boolean isClosed(Socket client) throws IOException {
+    try {
+      return client.getInputStream().read() == -1;
+    } catch (SocketTimeoutException e) {
+      return false;
+    } catch (SocketException e) {
+      return true; // reset, with bytes that were not read
     }
   }
 

@@ -292,4 +292,35 @@ class ZmtpPublisherTest {
       LockSupport.parkNanos(10_000_000);
     }
   }
+
+  @Test
+  void subscriptionsOfAllPeersTogetherAreBounded() throws IOException {
+    try (var roomy =
+        ZmtpPublisher.bound(LOOPS, ANY, new ZmtpLimits(1 << 20, QUEUED, 1 << 20), () -> {})) {
+      try (var first = BarePeer.connected(roomy.address());
+          var second = BarePeer.connected(roomy.address())) {
+        var most = new StringBuilder();
+        for (int i = 0; i < 15; i++) {
+          most.append(framed("\u0001" + (char) ('a' + i) + "x".repeat(1_000_000), false));
+        }
+        subscribed(first, most.toString());
+        subscribed(second, framed("\u0001" + "y".repeat(1_000_000), false));
+        second.say(framed("\u0001" + "z".repeat(1_000_000), false));
+        assertThat(second.rest()).isEmpty();
+      }
+      awaitSubscribers(roomy, 0);
+      try (var third = BarePeer.connected(roomy.address())) {
+        var again = framed("\u0001" + "z".repeat(1_000_000), false);
+        subscribed(third, again.repeat(20)); // the same one takes its room once
+      }
+    }
+  }
+
+  private static void awaitSubscribers(ZmtpPublisher of, int count) {
+    long until = System.nanoTime() + 10_000_000_000L;
+    while (of.subscribers() != count) {
+      assertThat(System.nanoTime() - until).as("subscribers: %d", of.subscribers()).isNegative();
+      LockSupport.parkNanos(1_000_000);
+    }
+  }
 }

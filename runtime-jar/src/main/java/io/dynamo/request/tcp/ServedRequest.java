@@ -125,7 +125,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       checkOpen();
       items = serving.begin(context());
       announce(connected);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) { // whatever it is, the request must give its place up
       if (!(e instanceof DynamoException)) {
         LOG.log(
             System.Logger.Level.WARNING,
@@ -136,7 +136,12 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       refuse(connected, e);
       return;
     }
-    items.subscribe(this);
+    try {
+      items.subscribe(this);
+    } catch (RuntimeException | Error e) {
+      cancelSubscription();
+      onError(e);
+    }
   }
 
   private void checkOpen() {
@@ -168,8 +173,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   }
 
   /** A handler that fails because of {@link #shutDown} is not what ended the request. */
-  private void refuse(SentStream to, RuntimeException cause) {
-    RuntimeException told;
+  private void refuse(SentStream to, Throwable cause) {
+    Throwable told;
     synchronized (lock) {
       told = parting == null ? cause : parting;
     }
@@ -247,8 +252,11 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   boolean leave() {
     boolean first = left.compareAndSet(false, true);
     if (first) {
-      ticket.leave();
-      serving.end();
+      try {
+        serving.end();
+      } finally {
+        ticket.leave(); // last: it runs the turn of another request
+      }
     }
     return first;
   }
@@ -256,7 +264,14 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private void cancelSubscription() {
     var from = subscription;
     if (from != null) {
-      from.cancel();
+      try {
+        from.cancel();
+      } catch (RuntimeException | Error e) { // what follows ends the request all the same
+        LOG.log(
+            System.Logger.Level.WARNING,
+            "the answer to request " + control.id() + " cannot be cancelled",
+            FailureShape.of(e));
+      }
     }
   }
 
@@ -283,7 +298,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
     try {
       endpoint.meters.sent(answer.send(item, to));
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       endpoint.meters.failed(EndpointMeters.Failure.SERIALIZATION);
       cancelSubscription();
       finish(e);

@@ -64,15 +64,32 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     if (ticket == null) {
       return Acks.OVERLOADED;
     }
-    var serving = service.serving(control, body);
-    var request =
-        new ServedRequest<>(this, serving, codec, control, headers.more(), ticket, server.settings);
+    ServedRequest<Q, R> request;
+    try {
+      request =
+          new ServedRequest<>(
+              this,
+              service.serving(control, body),
+              codec,
+              control,
+              headers.more(),
+              ticket,
+              server.settings);
+    } catch (RuntimeException | Error e) {
+      ticket.leave();
+      throw e;
+    }
     if (!begin(request)) {
       ticket.leave(); // not under the lock: it runs the turn of another request
       return Acks.unknownEndpoint(address.path());
     }
     meters.begun(payloadBytes, headers.sentUnixNanos());
-    request.start(server.callHome);
+    try {
+      request.start(server.callHome);
+    } catch (RuntimeException | Error e) {
+      ended(request);
+      throw e;
+    }
     return "";
   }
 
@@ -111,13 +128,24 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     } catch (IllegalArgumentException e) {
       server.refusals.release();
       return Acks.UNREADABLE;
+    } catch (RuntimeException | Error e) {
+      server.refusals.release();
+      throw e;
     }
   }
 
   void ended(ServedRequest<Q, R> request) {
-    if (!request.leave()) {
-      return;
+    boolean first = true;
+    try {
+      first = request.leave();
+    } finally { // also when the turn of the next request fails
+      if (first) {
+        forget(request);
+      }
     }
+  }
+
+  private void forget(ServedRequest<Q, R> request) {
     meters.ended(request.ageNanos());
     lock.lock();
     try {

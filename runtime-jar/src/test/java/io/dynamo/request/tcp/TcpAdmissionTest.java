@@ -13,6 +13,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.error.WorkerLostException;
@@ -31,11 +32,14 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Strict admission: one request runs, two wait, more are refused. */
 class TcpAdmissionTest {
@@ -272,5 +276,58 @@ class TcpAdmissionTest {
         .isInstanceOfSatisfying(
             WorkerLostException.class,
             lost -> assertThat(lost.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN));
+  }
+
+  /** A publisher that breaks its contract, in each of the ways that it can. */
+  private static Flow.Publisher<EngineOutput> broken(String way) {
+    return switch (way) {
+      case "subscribe throws" ->
+          _ -> {
+            throw new IllegalStateException("no subscribers here");
+          };
+      case "subscribe throws an error" ->
+          _ -> {
+            throw new AssertionError("no subscribers here");
+          };
+      case "request throws" ->
+          subscriber ->
+              subscriber.onSubscribe(
+                  new Flow.Subscription() {
+                    @Override
+                    public void request(long n) {
+                      throw new NoClassDefFoundError("no demand here");
+                    }
+
+                    @Override
+                    public void cancel() {
+                      throw new IllegalStateException("no cancel either");
+                    }
+                  });
+      case "handle throws an error" -> throw new StackOverflowError();
+      default -> throw new IllegalArgumentException(way);
+    };
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "subscribe throws",
+        "subscribe throws an error",
+        "request throws",
+        "handle throws an error"
+      })
+  void aHandlerThatFailsInAnyWayGivesItsPlaceBackAndTellsTheRequester(String way) throws Exception {
+    var failing = plane.server.serve(QUERIES, TestPlane.ID, (_, _) -> broken(way), TestPlane.CODEC);
+    for (int i = 0; i < 5; i++) { // more than run and wait together
+      assertThat(Collector.all(plane.call(failing)).awaitFailure())
+          .as("%s, call %d", way, i)
+          .isInstanceOf(EngineFailedException.class);
+    }
+    assertThat(failing.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
+
+    var after = call("after");
+    next().answer().complete();
+    after.awaitCompletion();
+    assertThat(plane.metrics.level(TransportMetrics.POOL_ACTIVE).value()).isZero();
   }
 }

@@ -3,9 +3,11 @@ package io.dynamo.runtime.status;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.ModelFileSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.json.Json;
 import io.dynamo.model.ModelDirectory;
+import io.dynamo.model.ModelFileReader;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.codec.Golden;
 import io.dynamo.testing.ManualAlarms;
@@ -26,6 +28,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -199,7 +202,10 @@ class StatusServerTest {
         assertThat(announced.path())
             .isEqualTo(
                 "http://127.0.0.1:%d%sconfig.json".formatted(server.address().getPort(), folder));
-        assertThat(announced.read()).isEqualTo(config.getBytes(StandardCharsets.UTF_8));
+        assertThat(
+                new ModelFileReader(new ModelFileSettings(1 << 20, List.of(), Set.of()))
+                    .read(announced, 1 << 20))
+            .isEqualTo(config.getBytes(StandardCharsets.UTF_8));
       }
       var answer = ask("GET", folder + "config.json");
       assertHead(answer, Captured.of("self-hosted-config"));
