@@ -332,7 +332,8 @@ class SharedEndpointTest extends RouterHarness {
       withdraw(2);
       router.prepare(ENDPOINT);
       assertThat(plane.subscribed()).isEmpty();
-      assertThat(workers.listeners()).isEmpty();
+      assertThat(workers.listeners()).as("the gauges of the endpoint").hasSize(1);
     }
+    assertThat(workers.listeners()).isEmpty();
   }
 }

@@ -20,7 +20,7 @@ final class AdmissionKeys {
           INTEGER,
           "2048",
           between(1, 1_000_000),
-          "requests of one model that run at once; more wait for their turn");
+          "texts of one model that run at once (a request with `n` counts `n` times); more wait for their turn");
   static final SettingKey<Integer> WAITING =
       KEYS.key(
           "dynamo.frontend.admission.max-waiting",

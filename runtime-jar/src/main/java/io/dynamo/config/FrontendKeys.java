@@ -30,7 +30,7 @@ final class FrontendKeys {
           INTEGER,
           "4096",
           between(1, 1_000_000),
-          "requests of all models at once, waiting ones included; more are answered 503");
+          "requests of all models at once, waiting ones included, each for as many texts as it asks for; more are answered 503");
   static final SettingKey<Integer> BODY_LIMIT =
       KEYS.key(
           "dynamo.frontend.body-limit",

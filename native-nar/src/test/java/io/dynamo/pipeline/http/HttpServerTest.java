@@ -328,7 +328,7 @@ class HttpServerTest {
           assertThat(release.await(LONG.toSeconds(), TimeUnit.SECONDS)).isTrue();
           return HttpAnswer.text(200, String.valueOf(call.body().length));
         };
-    var post = "POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: 4000\r\n\r\n";
+    var post = "POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 4000\r\n\r\n";
     try (var first = connect(patient(), handler);
         var second = connect(running())) {
       send(first, post + "x".repeat(4000));

@@ -125,13 +125,14 @@ final class ReasoningFamilyTest {
                 "<think>one</think>" + arguments))
         .isEqualTo(content("").thought("one").call("f", arguments));
     var tagged =
-        "<tool_call>\n"
-            + "<function=f>\n"
-            + "<parameter=a>\n"
-            + "<think>y</think>\n"
-            + "</parameter>\n"
-            + "</function>\n"
-            + "</tool_call>";
+        """
+        <tool_call>
+        <function=f>
+        <parameter=a>
+        <think>y</think>
+        </parameter>
+        </function>
+        </tool_call>""";
     assertThat(
             Folded.atEveryCut(
                 () ->
