@@ -330,7 +330,7 @@ class DiscoveryCatalogTest {
     discovery.lose(model);
     assertThat(catalog.find("ali-1")).isEmpty();
     assertThat(catalog.isKnown("ali-1")).as("for a while").isTrue();
-    now = now.plusSeconds(31);
+    advance(Duration.ofSeconds(31));
     assertThat(catalog.isKnown("ali-1")).isFalse();
   }
 
