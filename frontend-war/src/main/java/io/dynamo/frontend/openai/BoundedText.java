@@ -3,7 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
-import io.dynamo.frontend.preprocess.TooManyTokensException;
+import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 
 /**
  * A model's text side that encodes no prompt which cannot fit the model: one with more characters

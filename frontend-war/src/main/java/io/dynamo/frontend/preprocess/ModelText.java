@@ -1,5 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
+
 /**
  * The text side of one model: its chat template, its tokenizer, its vocabulary. Safe for concurrent
  * use.

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
 import java.util.List;

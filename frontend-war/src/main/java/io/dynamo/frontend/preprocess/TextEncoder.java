@@ -1,5 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
+
 /** Text to token ids by a {@code tokenizer.json}. Safe for concurrent use. */
 interface TextEncoder extends AutoCloseable {
   /**

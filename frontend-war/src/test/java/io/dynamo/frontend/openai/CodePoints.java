@@ -3,7 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.TokenTable;
-import io.dynamo.frontend.preprocess.TooManyTokensException;
+import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;

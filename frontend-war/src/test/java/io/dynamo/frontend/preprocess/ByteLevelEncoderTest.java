@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.dynamo.error.CancelledException;
+import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.List;

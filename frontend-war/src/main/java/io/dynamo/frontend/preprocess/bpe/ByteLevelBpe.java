@@ -98,7 +98,7 @@ public final class ByteLevelBpe {
    * Appends the ids of a part of {@code text}, as if it were the whole.
    *
    * @param text without halves of surrogate pairs
-   * @throws io.dynamo.frontend.preprocess.TooManyTokensException when {@code ids} is full
+   * @throws TooManyTokensException when {@code ids} is full
    * @throws CancelledException when the thread is interrupted
    * @throws InvalidRequestException when a piece is too long for the memory of this process
    */

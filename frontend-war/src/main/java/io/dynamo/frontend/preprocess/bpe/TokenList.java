@@ -1,6 +1,5 @@
 package io.dynamo.frontend.preprocess.bpe;
 
-import io.dynamo.frontend.preprocess.TooManyTokensException;
 import java.util.Arrays;
 
 /** Token ids as they come, up to a bound. For one thread. */

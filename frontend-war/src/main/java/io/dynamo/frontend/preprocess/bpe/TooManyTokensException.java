@@ -1,4 +1,4 @@
-package io.dynamo.frontend.preprocess;
+package io.dynamo.frontend.preprocess.bpe;
 
 /** A text has more tokens than its caller wants; the rest of it was not encoded. */
 public final class TooManyTokensException extends RuntimeException {
