@@ -73,10 +73,14 @@ class AnswerHeadsIT {
       socket
           .getOutputStream()
           .write(
-              ("POST /v1/chat/completions HTTP/1.1\r\n"
-                      + "Host: localhost\r\n"
-                      + "Content-Length: 999999999\r\n"
-                      + "Content-Type: application/json\r\n\r\n")
+              String.join(
+                      "\r\n",
+                      "POST /v1/chat/completions HTTP/1.1",
+                      "Host: localhost",
+                      "Content-Length: 999999999",
+                      "Content-Type: application/json",
+                      "",
+                      "")
                   .getBytes(StandardCharsets.US_ASCII));
       var head = new StringBuilder();
       while (head.indexOf("\r\n\r\n") < 0) {
