@@ -17,6 +17,7 @@ import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
@@ -205,7 +206,7 @@ class SharedEndpointIT {
     assertThat(considered.values().stream().flatMap(Set::stream).collect(Collectors.toSet()))
         .hasSize(3);
 
-    var foreign = considered.get(OTHER).iterator().next();
+    var foreign = Objects.requireNonNull(considered.get(OTHER)).iterator().next();
     var pinned =
         own.post(
             "/v1/chat/completions",
