@@ -9,6 +9,8 @@ import java.io.IOException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The product as it is started first: its own small model, no settings. */
 class FirstAnswerIT {
@@ -55,10 +57,20 @@ class FirstAnswerIT {
     }
   }
 
-  @Test
-  void aQuestionWithToolsIsAnsweredWithACall() throws Exception {
+  /** However a client writes its tools, the model sees them as it learned them. */
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        WEATHER,
+        """
+        [{"function":{"strict":null,"parameters":{"type":"object","properties":{"location":{"type":"string"}},
+          "required":["location"]},"description":"Weather of a city","name":"get_weather"},
+          "x-source":"catalog","type":"function"}]
+        """
+      })
+  void aQuestionWithToolsIsAnsweredWithACall(String tools) throws Exception {
     var request = request("What is the weather in Paris?", false);
-    request.set("tools", JSON.readTree(WEATHER));
+    request.set("tools", JSON.readTree(tools));
 
     var whole = whole(request);
     assertThat(whole.path("finish_reason").textValue()).isEqualTo("tool_calls");
@@ -90,6 +102,22 @@ class FirstAnswerIT {
     var streamed = streamed(request);
     assertThat(streamed.reasoning()).isEqualTo(thought);
     assertThat(streamed.text()).isEqualTo(whole.at("/message/content").textValue());
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {
+        "What is 3 plus 4? Think step by step.",
+        "What is the capital of France?",
+        "Count to 50.",
+        "Hello"
+      })
+  void aTextThatGoesOnBehindItsEndHasNoMarksOfThoughtsInItsContent(String prompt) throws Exception {
+    var request = request(prompt, false);
+    request.put("ignore_eos", true).put("max_tokens", 400).put("reasoning_effort", "high");
+    var streamed = streamed(request);
+    assertThat(streamed.finish()).isEqualTo("length");
+    assertThat(streamed.text()).doesNotContain("think>");
   }
 
   @Test

@@ -2,6 +2,7 @@ package io.dynamo.it;
 
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
@@ -68,9 +69,13 @@ record JvmCensus(
     var sockets = new TreeSet<String>();
     try (var descriptors = Files.newDirectoryStream(Path.of("/proc/" + pid + "/fd"))) {
       for (var descriptor : descriptors) {
-        var target = Files.readSymbolicLink(descriptor).toString();
-        if (target.startsWith("socket:[")) {
-          sockets.add(target.substring(8, target.length() - 1));
+        try {
+          var target = Files.readSymbolicLink(descriptor).toString();
+          if (target.startsWith("socket:[")) {
+            sockets.add(target.substring(8, target.length() - 1));
+          }
+        } catch (NoSuchFileException _) {
+          // closed meanwhile
         }
       }
     }

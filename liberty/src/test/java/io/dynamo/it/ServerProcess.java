@@ -197,10 +197,25 @@ final class ServerProcess implements AutoCloseable {
     try {
       poll();
     } catch (RuntimeException | Error never) {
+      dumpThreads();
       close();
       throw never;
     }
     return this;
+  }
+
+  /** Leaves {@code threads.txt} beside the server's console, where a server hangs in its start. */
+  private void dumpThreads() {
+    if (process.isAlive()) {
+      try {
+        Files.writeString(
+            console.resolveSibling("threads.txt"), JvmCensus.jcmd(java().pid(), "Thread.print -l"));
+      } catch (IOException e) {
+        throw new UncheckedIOException("the threads of " + name + " cannot be read", e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
   }
 
   private void poll() {

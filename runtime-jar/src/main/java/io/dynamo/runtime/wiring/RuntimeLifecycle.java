@@ -14,6 +14,7 @@ import jakarta.inject.Inject;
 import jakarta.inject.Singleton;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.eclipse.microprofile.metrics.MetricRegistry;
@@ -46,6 +47,7 @@ public class RuntimeLifecycle {
   private final Duration lastWords;
   private final ShutdownSignal shutdown;
   private final FailedStart failedStart;
+  private final AtomicBoolean failing = new AtomicBoolean(); // a failure is being reported
   private final Object changing = new Object(); // held by a start or a stop, taken before this
   private @Nullable Running running; // guarded by this
 
@@ -96,20 +98,32 @@ public class RuntimeLifecycle {
 
   /**
    * Runs a step of the server's start, on this thread. When it fails, closes what is open, says why
-   * and ends the process.
+   * and ends the process. Steps run side by side: the first failure is the one that is reported,
+   * since closing what is open makes the others fail too.
    */
   public void during(Runnable step) {
     try {
       step.run();
     } catch (RuntimeException | Error failure) {
-      try {
-        stop();
-      } catch (RuntimeException | Error e) {
-        LOG.log(Level.WARNING, "the runtime of a failed start did not close", e);
+      if (!failing.compareAndSet(false, true)) {
+        throw failure; // a consequence of the failure that is being reported on another thread
       }
-      failedStart.end(failure);
-      throw failure; // a process that goes on, as in tests
+      try {
+        end(failure);
+      } finally {
+        failing.set(false); // a process that goes on, as in tests
+      }
+      throw failure;
     }
+  }
+
+  private void end(Throwable failure) {
+    try {
+      stop();
+    } catch (RuntimeException | Error e) {
+      LOG.log(Level.WARNING, "the runtime of a failed start did not close", e);
+    }
+    failedStart.end(failure);
   }
 
   private void open() {

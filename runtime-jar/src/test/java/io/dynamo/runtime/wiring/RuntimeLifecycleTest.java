@@ -330,6 +330,36 @@ class RuntimeLifecycleTest {
   }
 
   @Test
+  void theFirstFailureIsReportedAndNotWhatFollowsFromIt() {
+    lifecycle.start();
+    lifecycle.attach(
+        new RoleLifecycle() {
+          @Override
+          public String name() {
+            return "worker";
+          }
+
+          @Override
+          public void stop(Deadline deadline) {
+            assertThatThrownBy(() -> lifecycle.during(() -> fail("discovery is closed")))
+                .hasMessage("discovery is closed");
+          }
+        });
+
+    assertThatThrownBy(() -> lifecycle.during(() -> fail("no such model")))
+        .hasMessage("no such model");
+
+    assertThat(log.stream().filter(line -> line.startsWith("ended with")))
+        .singleElement()
+        .asString()
+        .contains("no such model");
+  }
+
+  private static void fail(String message) {
+    throw new IllegalArgumentException(message);
+  }
+
+  @Test
   void aSecondStartKeepsTheRuntime() {
     lifecycle.start();
     var runtime = lifecycle.runtime();
