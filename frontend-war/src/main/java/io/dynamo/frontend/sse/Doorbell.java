@@ -52,8 +52,9 @@ public final class Doorbell implements AutoCloseable {
   }
 
   /**
-   * Waits until {@code ready}, which must become true before the ring that tells of it.
+   * Waits until {@code ready}.
    *
+   * @param ready must become true before the ring that announces it, and must take no lock
    * @return false when {@code nanos} passed before
    */
   public boolean await(BooleanSupplier ready, long nanos) throws InterruptedException {
@@ -63,17 +64,24 @@ public final class Doorbell implements AutoCloseable {
     long until = System.nanoTime() + nanos;
     waiting = Thread.currentThread();
     try {
-      while (!ready.getAsBoolean()) {
-        if (until - System.nanoTime() <= 0) {
+      while (true) {
+        boolean late = until - System.nanoTime() <= 0;
+        if (!late) {
+          ringBy(until);
+        }
+        // looked at last: the timer's lock, when another holds it, parks too and takes the permit
+        // of a ring that came before
+        if (ready.getAsBoolean()) {
+          return true;
+        }
+        if (late) {
           return false;
         }
-        ringBy(until);
         LockSupport.park(this);
         if (Thread.interrupted()) {
           throw new InterruptedException();
         }
       }
-      return true;
     } finally {
       waiting = null;
     }

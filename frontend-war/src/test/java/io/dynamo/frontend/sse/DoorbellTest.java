@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.time.Duration;
+import java.util.concurrent.ScheduledFuture;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -18,6 +21,7 @@ class DoorbellTest {
 
   private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
   private final Doorbell bell = new Doorbell(timer);
+  private volatile Doorbell ringing = bell;
 
   DoorbellTest() {
     timer.setRemoveOnCancelPolicy(true);
@@ -94,6 +98,28 @@ class DoorbellTest {
 
     assertThat(timer.getQueue()).isEmpty();
     assertThat(bell.await(() -> false, SHORT)).isFalse();
+  }
+
+  /** A lock that another thread holds parks its waiter, which takes the permit of a ring. */
+  @Test
+  void aRingWhileTheAlarmIsSetIsHeard() throws InterruptedException {
+    var ready = new AtomicBoolean();
+    var contended =
+        new ScheduledThreadPoolExecutor(1) {
+          @Override
+          public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
+            ready.set(true);
+            ringing.ring();
+            LockSupport.park();
+            return super.schedule(task, delay, unit);
+          }
+        };
+    try {
+      ringing = new Doorbell(contended);
+      assertThat(ringing.await(ready::get, LONG)).isTrue();
+    } finally {
+      contended.shutdownNow();
+    }
   }
 
   @Test

@@ -33,7 +33,7 @@ public final class ThreadPacer implements Pacer {
         while (!stopped) {
           asked = false;
           long wait = work.tick(System.nanoTime());
-          if (asked) {
+          if (asked || stopped) {
             continue; // a lock inside the tick may have used up the permit of the wake
           }
           if (wait == Paced.IDLE) {
