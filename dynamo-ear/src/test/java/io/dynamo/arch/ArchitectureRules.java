@@ -52,6 +52,7 @@ final class ArchitectureRules {
     rules.put("runtimePackagesImportTheirRowAndThoseBelow", ours(table::mayImportRowOf));
     rules.put("everyPackageOfTheRuntimeHasARow", each("have a row", table::knows));
     rules.put("theFrontendSeesOnlyTheDoorOfTheRouter", ours(this::respectsTheRoutersDoor));
+    rules.put("theDoorOfTheRouterKnowsNothingBehindIt", ours(this::doorStaysInFront));
     rules.put("theRuntimeReachesNativesOnlyFromTransferJni", ours(this::reachesNativesByTransfer));
     rules.put("jakartaStaysInTheShell", confined("jakarta.", WIRING, JAX_RS, LEGS));
     rules.put(
@@ -86,6 +87,10 @@ final class ArchitectureRules {
   private boolean respectsTheRoutersDoor(JavaClass from, JavaClass to) {
     return !table.packageOf(from).matches("frontend(\\..+)?")
         || !table.packageOf(to).startsWith("router.");
+  }
+
+  private boolean doorStaysInFront(JavaClass from, JavaClass to) {
+    return !table.packageOf(from).equals("router") || !table.packageOf(to).startsWith("router.");
   }
 
   private boolean reachesNativesByTransfer(JavaClass from, JavaClass to) {

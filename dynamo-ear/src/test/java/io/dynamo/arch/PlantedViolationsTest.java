@@ -23,6 +23,7 @@ class PlantedViolationsTest {
         Arguments.of("runtimePackagesImportTheirRowAndThoseBelow", "token.KnowsEvents"),
         Arguments.of("everyPackageOfTheRuntimeHasARow", "elsewhere.HasNoRow"),
         Arguments.of("theFrontendSeesOnlyTheDoorOfTheRouter", "frontend.dispatch.OpensTheRouter"),
+        Arguments.of("theDoorOfTheRouterKnowsNothingBehindIt", "router.LooksBehindTheDoor"),
         Arguments.of("theRuntimeReachesNativesOnlyFromTransferJni", "block.CallsNatives"),
         Arguments.of("jakartaStaysInTheShell", "token.WantsToBeABean"),
         Arguments.of("microProfileStaysInTheShell", "token.ReadsConfig"),

@@ -3,7 +3,6 @@ package io.dynamo.router;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.router.session.SessionReplicas;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -211,9 +210,9 @@ public final class HintsReader {
       return null;
     }
     int bytes = id.getBytes(StandardCharsets.UTF_8).length;
-    if (bytes > SessionReplicas.MAX_ID_BYTES) {
+    if (bytes > RouteHints.MAX_SESSION_ID_BYTES) {
       throw new InvalidRequestException(
-          "a session id of %d bytes; at most %d".formatted(bytes, SessionReplicas.MAX_ID_BYTES));
+          "a session id of %d bytes; at most %d".formatted(bytes, RouteHints.MAX_SESSION_ID_BYTES));
     }
     return id;
   }

@@ -19,8 +19,8 @@ import org.jspecify.annotations.Nullable;
  * @param reason in lower case, as {@code least_cost}; {@code pinned} and {@code session} say who
  *     narrowed the candidates
  * @param narrowedBy {@code pin}, {@code session} or {@code none}
- * @param totalCandidates of which at most {@link DecisionLog#MAX_CANDIDATES} are listed, the chosen
- *     one among them
+ * @param totalCandidates of which at most {@link #MAX_CANDIDATES} are listed, the chosen one among
+ *     them
  */
 public record RouteExplanation(
     String requestId,
@@ -37,6 +37,9 @@ public record RouteExplanation(
     String narrowedBy,
     int totalCandidates,
     List<Candidate> candidates) {
+  /** The number of candidates that one explanation lists at most. */
+  public static final int MAX_CANDIDATES = 1024;
+
   public RouteExplanation {
     candidates = List.copyOf(candidates);
   }

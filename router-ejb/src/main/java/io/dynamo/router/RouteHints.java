@@ -36,6 +36,11 @@ public record RouteHints(
     @Nullable String policyClass,
     @Nullable String sessionId,
     RouteOverride override) {
+  /**
+   * A session id of more bytes is refused, by readers of requests and of events; Dynamo's bound.
+   */
+  public static final int MAX_SESSION_ID_BYTES = 256;
+
   public static final RouteHints NONE =
       new RouteHints(
           null,

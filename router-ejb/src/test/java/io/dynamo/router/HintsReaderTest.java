@@ -23,8 +23,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Hints, from the wire. */
-class HintsReaderTest {
-  static RouteHints read(RoutePhase phase, @Nullable Integer rank, Map<String, Object> routing) {
+public class HintsReaderTest {
+  public static RouteHints read(
+      RoutePhase phase, @Nullable Integer rank, Map<String, Object> routing) {
     return read(phase, rank, routing, Map.of());
   }
 

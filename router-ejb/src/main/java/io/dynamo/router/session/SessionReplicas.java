@@ -12,6 +12,7 @@ import io.dynamo.kv.codec.SessionBindingCodec;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.RouteHints;
 import io.dynamo.runtime.EndpointInstances;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
@@ -24,9 +25,6 @@ import java.util.concurrent.Executor;
  * a worker that is gone is unbound. Safe for concurrent use.
  */
 public final class SessionReplicas implements AutoCloseable {
-  /** A longer name of a session is refused, here and at the edge; Dynamo's bound. */
-  public static final int MAX_ID_BYTES = 256;
-
   /** News that may wait to be told; Dynamo's bound. */
   private static final int WAITING = 4096;
 
@@ -99,7 +97,8 @@ public final class SessionReplicas implements AutoCloseable {
     }
     var rank = told.rank();
     if (told.sessionId().isEmpty()
-        || told.sessionId().getBytes(StandardCharsets.UTF_8).length > MAX_ID_BYTES
+        || told.sessionId().getBytes(StandardCharsets.UTF_8).length
+            > RouteHints.MAX_SESSION_ID_BYTES
         || (rank != null && (rank < 0 || rank >= MAX_RANKS))) {
       undecodable.increment();
     } else if (!told.writer().equals(self)) {

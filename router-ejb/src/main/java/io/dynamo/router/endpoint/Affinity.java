@@ -1,0 +1,139 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.OverloadedException;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteRequest;
+import io.dynamo.router.session.SessionReplicas;
+import io.dynamo.router.session.SessionTable;
+import io.dynamo.router.session.SessionTarget;
+import java.util.Optional;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/** Sends the requests of a session where its first one went. Safe for concurrent use. */
+final class Affinity implements AutoCloseable {
+  /** A session that moves each time that it is looked at is not followed any further. */
+  private static final int TRIES = 8;
+
+  /** What a session asks of one try to place a request of it. */
+  static final class Hold {
+    /** Of a request without a session. */
+    static final Hold FREE = new Hold(null, null, null, null, true);
+
+    private final @Nullable SessionTable sessions;
+    private final @Nullable String session;
+    private final @Nullable SessionTarget known;
+    private final @Nullable SessionTarget only;
+    private final boolean waits;
+
+    private Hold(
+        @Nullable SessionTable sessions,
+        @Nullable String session,
+        @Nullable SessionTarget known,
+        @Nullable SessionTarget only,
+        boolean waits) {
+      this.sessions = sessions;
+      this.session = session;
+      this.known = known;
+      this.only = only;
+      this.waits = waits;
+    }
+
+    /** The only place where the request may go; null is anywhere. */
+    @Nullable SessionTarget only() {
+      return only;
+    }
+
+    /** Whether the request may wait for that place; otherwise it goes there at once or not. */
+    boolean waits() {
+      return waits;
+    }
+
+    /** Binds the session to {@code rank}; null when it has been bound elsewhere meanwhile. */
+    SessionTable.@Nullable Lease lease(WorkerRank rank) {
+      return sessions == null || session == null
+          ? SessionTable.Lease.NONE
+          : sessions.lease(session, rank, known);
+    }
+  }
+
+  private final SessionTable sessions;
+  private final SessionReplicas replicas;
+  private final RouterSettings.SessionMode mode;
+  private final Eligibility eligibility;
+
+  Affinity(
+      SessionTable sessions,
+      SessionReplicas replicas,
+      RouterSettings.SessionMode mode,
+      Eligibility eligibility) {
+    this.sessions = sessions;
+    this.replicas = replicas;
+    this.mode = mode;
+    this.eligibility = eligibility;
+  }
+
+  /**
+   * Places {@code request} where its session is, and otherwise anywhere.
+   *
+   * @param admit empty when {@link Hold#lease} has said that the session is elsewhere by now
+   * @throws InvalidRequestException when the request asks for another place than its session's
+   */
+  RouteDecision route(RouteRequest request, Function<Hold, Optional<RouteDecision>> admit) {
+    var id = request.hints().sessionId();
+    for (int i = 0; id != null && i < TRIES; i++) {
+      var placed = follow(id, request, admit);
+      if (placed.isPresent()) {
+        return placed.get();
+      }
+    }
+    return admit.apply(Hold.FREE).orElseThrow();
+  }
+
+  private Optional<RouteDecision> follow(
+      String id, RouteRequest request, Function<Hold, Optional<RouteDecision>> admit) {
+    var bound = bound(id, request);
+    if (bound == null || mode == RouterSettings.SessionMode.HARD) {
+      return admit.apply(new Hold(sessions, id, bound, bound, true));
+    }
+    try {
+      return admit.apply(new Hold(sessions, id, bound, bound, false));
+    } catch (OverloadedException busy) {
+      return admit.apply(new Hold(sessions, id, bound, null, true));
+    }
+  }
+
+  /** Where the session is; null when that is nowhere, or nowhere that can still serve. */
+  private @Nullable SessionTarget bound(String id, RouteRequest request) {
+    var target = sessions.target(id);
+    if (target == null) {
+      return null;
+    }
+    if (!eligibility.canServe(request, target)) {
+      sessions.unbind(id, target);
+      return null;
+    }
+    var hints = request.hints();
+    if ((hints.pinnedWorker() != null && !hints.pinnedWorker().equals(target.worker()))
+        || (hints.pinnedRank() != null
+            && target.rank() != null
+            && !hints.pinnedRank().equals(target.rank()))) {
+      throw new InvalidRequestException(
+          "the session is bound to %s, but worker %s is asked for; leave one out"
+              .formatted(target, hints.pinnedWorker()));
+    }
+    return target;
+  }
+
+  int size() {
+    return sessions.size();
+  }
+
+  @Override
+  public void close() {
+    replicas.close();
+  }
+}

@@ -1,0 +1,23 @@
+package io.dynamo.router.endpoint;
+
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the model cards of one model's workers at an endpoint say of all of them together: the
+ * longest known card that is still there speaks for them.
+ *
+ * @param model its name; empty when there is no card
+ * @param eagle whether the model drafts its own tokens, which changes how blocks are hashed
+ * @param routing how the workers want to be routed to, as JSON; empty leaves it to the router
+ */
+public record EndpointProfile(String model, boolean eagle, Map<String, @Nullable Object> routing) {
+  /** Of workers without a card. */
+  public static final EndpointProfile UNKNOWN = new EndpointProfile("", false, Map.of());
+
+  public EndpointProfile {
+    routing = Collections.unmodifiableMap(new LinkedHashMap<>(routing));
+  }
+}

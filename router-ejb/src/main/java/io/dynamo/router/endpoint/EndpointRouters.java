@@ -1,0 +1,276 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.OverloadedException;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.BookedLoads;
+import io.dynamo.router.BusyControl;
+import io.dynamo.router.KvRouter;
+import io.dynamo.router.QueueDepths;
+import io.dynamo.router.RouteDecision;
+import io.dynamo.router.RouteExplanation;
+import io.dynamo.router.RouteExplanations;
+import io.dynamo.router.RouteRequest;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.pool.SharedPools;
+import io.dynamo.router.share.IndexPlane;
+import io.dynamo.runtime.EndpointInstances;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The router of a server: an {@link EndpointRouter} for each set of workers, made when it is first
+ * asked for and closed when no card of the set is left, or with this. Models that share an endpoint
+ * share no router: neither candidates nor indexes, loads, queues or sessions. Safe for concurrent
+ * use.
+ */
+public final class EndpointRouters
+    implements KvRouter, BusyControl, BookedLoads, QueueDepths, RouteExplanations, AutoCloseable {
+  /**
+   * A router and what it was made by.
+   *
+   * @param decisions counts them
+   */
+  private record Running(
+      EndpointProfile profile, EndpointRouter router, Metrics.Counter decisions) {}
+
+  private final RouterSettings settings;
+  private final WorkerCards cards;
+  private final Metrics metrics;
+  private final LongSupplier nanoClock;
+  private final RouterAssembly assembly;
+  private final DecisionLog explanations;
+  private final Map<EndpointId, Metrics.Counter> started = new ConcurrentHashMap<>();
+  private final Metrics.Timer decisionTime;
+  private final Map<WorkerSet, Running> routers = new ConcurrentHashMap<>(); // written under this
+  private final Map<WorkerSet, RouterSettings.Busy> thresholdsByHand = new ConcurrentHashMap<>();
+  private boolean closed; // guarded by this
+
+  /**
+   * @param routerId a label of what it measures
+   * @param random uniform in [0, 1); safe for concurrent use
+   * @param nanoClock as {@link System#nanoTime()}
+   * @param wallNanos nanoseconds since 1970, to tell other routers when something was settled
+   */
+  public EndpointRouters(
+      String routerId,
+      RouterSettings settings,
+      Function<EndpointId, EndpointInstances> instances,
+      WorkerCards cards,
+      EventFeed feed,
+      IndexPlane indexes,
+      SharedPools pools,
+      Metrics metrics,
+      DoubleSupplier random,
+      LongSupplier nanoClock,
+      LongSupplier wallNanos) {
+    this.settings = settings;
+    this.cards = cards;
+    this.metrics = metrics;
+    this.nanoClock = nanoClock;
+    this.explanations = new DecisionLog(settings.explaining());
+    this.decisionTime = metrics.timer(RouterMetrics.DECISION_SECONDS);
+    this.assembly =
+        new RouterAssembly(
+            routerId,
+            settings,
+            instances,
+            cards,
+            feed,
+            indexes,
+            pools,
+            metrics,
+            random,
+            nanoClock,
+            wallNanos,
+            explanations,
+            this::at);
+  }
+
+  private @Nullable EndpointRouter known(WorkerSet asked) {
+    var running = routers.get(asked);
+    if (running == null) {
+      var set = cards.serving(asked);
+      running = set == null ? null : routers.get(set);
+    }
+    return running == null ? null : running.router();
+  }
+
+  private List<EndpointRouter> at(EndpointId endpoint) {
+    var found = new ArrayList<EndpointRouter>();
+    routers.forEach(
+        (set, running) -> {
+          if (set.endpoint().equals(endpoint)) {
+            found.add(running.router());
+          }
+        });
+    return found;
+  }
+
+  @Override
+  public RouteDecision route(RouteRequest request) {
+    long begin = nanoClock.getAsLong();
+    started.computeIfAbsent(request.endpoint(), assembly::started).increment();
+    while (true) {
+      var running = running(request.workers());
+      try {
+        var decision = running.router().route(request);
+        running.decisions().increment();
+        decisionTime.record(nanoClock.getAsLong() - begin);
+        return decision;
+      } catch (OverloadedException | NoWorkerException e) {
+        checkReplaced(running, e);
+      }
+    }
+  }
+
+  /** Who waited at a router that has been closed for another one goes there. */
+  private synchronized void checkReplaced(Running running, DynamoException refusal) {
+    if (closed || routers.containsValue(running)) {
+      throw refusal;
+    }
+  }
+
+  /**
+   * Begins to listen to the events of the workers of {@code endpoint}, so that the first request of
+   * each set finds an index that knows what happened before. Where their cards ask for another
+   * routing than they have, it begins anew: what waits is placed by the new one, what is placed
+   * already no longer counts as load. Ends where no card is left. Does nothing once closed.
+   */
+  public synchronized void prepare(EndpointId endpoint) {
+    if (closed) {
+      return;
+    }
+    var served = cards.sets(endpoint);
+    for (var set : List.copyOf(routers.keySet())) {
+      if (set.endpoint().equals(endpoint) && !served.contains(set)) {
+        Objects.requireNonNull(routers.remove(set)).router().close();
+      }
+    }
+    served.forEach(this::prepare);
+  }
+
+  private void prepare(WorkerSet set) { // holds this
+    var before = routers.get(set);
+    if (before == null || !before.profile().equals(cards.profile(set))) {
+      routers.put(set, start(set));
+      if (before != null) {
+        before.router().close();
+      }
+    } else {
+      before.router().cardsChanged();
+    }
+  }
+
+  /**
+   * @throws NoWorkerException when no card says that anybody serves {@code asked}
+   */
+  private Running running(WorkerSet asked) {
+    var known = routers.get(asked);
+    if (known != null) {
+      return known;
+    }
+    synchronized (this) {
+      if (closed) {
+        throw new IllegalStateException("the router is closed");
+      }
+      var set = cards.serving(asked);
+      if (set == null) {
+        throw new NoWorkerException(
+            "no worker serves %s now; start one or retry shortly".formatted(asked));
+      }
+      return routers.computeIfAbsent(set, this::start);
+    }
+  }
+
+  private Running start(WorkerSet set) {
+    var profile = cards.profile(set);
+    var asked = assembly.asked(set, profile);
+    var mode = new Label("mode", asked.mode().name().toLowerCase(Locale.ROOT));
+    var router = assembly.assemble(set, profile, asked);
+    var byHand = thresholdsByHand.get(set);
+    if (byHand != null) {
+      router.setThresholds(byHand);
+    }
+    return new Running(profile, router, metrics.counter(RouterMetrics.DECISIONS, mode));
+  }
+
+  @Override
+  public RouterSettings.Busy thresholds(WorkerSet workers) {
+    var router = known(workers);
+    return router == null
+        ? thresholdsByHand.getOrDefault(workers, settings.busy())
+        : router.thresholds();
+  }
+
+  @Override
+  public synchronized void setThresholds(WorkerSet workers, RouterSettings.Busy thresholds) {
+    var set = cards.serving(workers);
+    thresholdsByHand.put(set == null ? workers : set, thresholds);
+    if (set != null) {
+      running(set).router().setThresholds(thresholds);
+    }
+  }
+
+  @Override
+  public int blocks(EndpointId endpoint, WorkerRank rank) {
+    return at(endpoint).stream().mapToInt(router -> router.blocks(rank)).sum();
+  }
+
+  @Override
+  public long prefillTokens(EndpointId endpoint, WorkerRank rank) {
+    return at(endpoint).stream().mapToLong(router -> router.prefillTokens(rank)).sum();
+  }
+
+  @Override
+  public boolean allBusy(WorkerSet workers) {
+    var router = known(workers);
+    return router != null && router.allBusy();
+  }
+
+  @Override
+  public int queued(WorkerSet workers) {
+    var router = known(workers);
+    return router == null ? 0 : router.queued();
+  }
+
+  @Override
+  public Optional<RouteExplanation> of(String requestId) {
+    return explanations.of(requestId);
+  }
+
+  @Override
+  public List<RouteExplanation> recent(int limit) {
+    return explanations.recent(limit);
+  }
+
+  @Override
+  public boolean remote() {
+    return explanations.remote();
+  }
+
+  /** Stops listening. What is booked may still be freed. Idempotent. */
+  @Override
+  public synchronized void close() {
+    closed = true;
+    routers.values().forEach(running -> running.router().close());
+    routers.clear();
+    assembly.close();
+  }
+}

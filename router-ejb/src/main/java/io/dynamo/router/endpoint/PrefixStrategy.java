@@ -1,0 +1,313 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.RouteRequest;
+import io.dynamo.router.index.CachedPrefixes;
+import io.dynamo.router.index.OverlapScores;
+import io.dynamo.router.index.PredictedIndex;
+import io.dynamo.router.index.RoomIndex;
+import io.dynamo.router.load.RankLoads;
+import io.dynamo.router.load.Work;
+import io.dynamo.router.pool.PoolHits;
+import io.dynamo.router.pool.SharedPool;
+import io.dynamo.router.select.CostModel;
+import io.dynamo.router.select.RankSelector;
+import io.dynamo.runtime.EndpointInstances;
+import io.dynamo.token.BlockHashes;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Compares by the prefixes that ranks hold and by their load. */
+final class PrefixStrategy implements Strategy {
+  private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
+  private static final long UNIT = 1_000_000_000; // a timer counts its nanoseconds in seconds
+
+  private final RouterSettings settings;
+  private final PromptHashing hashing;
+  private final RankSelector selector;
+  private final EndpointInstances instances;
+  private final CachedPrefixes cached;
+  private final @Nullable SharedPool pool; // null where workers share nothing
+  private final @Nullable PredictedIndex predicted; // null where nothing is predicted
+  private final @Nullable RoomIndex byRoom; // null where no rank's room counts
+  private final OverheadMeters overhead;
+  private final LongSupplier nanoClock;
+  private final Metrics.Counter promptBlocks;
+  private final Metrics.Counter overlapBlocks;
+  private final Metrics.Counter nonMaxOverlap;
+  private final Metrics.Timer blocksLost;
+  private final Metrics.Counter bestCached;
+  private final Metrics.Counter selectedCached;
+  private final Metrics.Counter fallbacks;
+  private final Metrics.Timer sharedHitRate;
+  private final Metrics.Timer sharedBeyond;
+
+  /**
+   * @param pool null where workers share nothing
+   */
+  PrefixStrategy(
+      RouterSettings settings,
+      PromptHashing hashing,
+      RouterLabels labels,
+      String model,
+      EndpointInstances instances,
+      RankSelector selector,
+      CachedPrefixes cached,
+      @Nullable SharedPool pool,
+      Metrics metrics,
+      OverheadMeters overhead,
+      LongSupplier nanoClock) {
+    this.settings = settings;
+    this.hashing = hashing;
+    this.selector = selector;
+    this.instances = instances;
+    this.cached = cached;
+    this.pool = pool;
+    this.overhead = overhead;
+    this.nanoClock = nanoClock;
+    this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
+    this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
+    var phase = new Label("worker_type", "prefill"); // what an overlap saves
+    this.nonMaxOverlap =
+        metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, labels.of(phase));
+    this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST, labels.of(phase));
+    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels.ofModel(model));
+    this.selectedCached =
+        metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels.ofModel(model));
+    var indexing = settings.indexing();
+    boolean looks = settings.costs().overlapScoreCredit() > 0;
+    var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
+    this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
+    this.byRoom =
+        looks && !indexing.kvEvents() && indexing.policy() == RouterSettings.CachePolicy.LRU
+            ? new RoomIndex(metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS)::add)
+            : null;
+    this.fallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
+    this.sharedHitRate = metrics.timer(RouterMetrics.SHARED_CACHE_HIT_RATE, labels.of());
+    this.sharedBeyond = metrics.timer(RouterMetrics.SHARED_CACHE_BEYOND_BLOCKS, labels.of());
+  }
+
+  @Override
+  public int indexBlocks() {
+    return cached.size()
+        + (predicted == null ? 0 : predicted.size())
+        + (byRoom == null ? 0 : byRoom.size());
+  }
+
+  @Override
+  public int holds() {
+    return byRoom == null ? 0 : byRoom.holds();
+  }
+
+  /** Forgets what lost workers were believed to hold. */
+  @Override
+  public void workersChanged() {
+    var live = new HashSet<InstanceId>();
+    instances.live().forEach(instance -> live.add(instance.id()));
+    if (predicted != null) {
+      gone(predicted.workers(), live).forEach(predicted::forget);
+    }
+    if (byRoom != null) {
+      gone(byRoom.workers(), live).forEach(byRoom::forget);
+    }
+  }
+
+  /** What they share may be told elsewhere now. */
+  @Override
+  public void cardsChanged() {
+    if (pool != null) {
+      pool.cardsChanged();
+    }
+  }
+
+  private static List<InstanceId> gone(List<InstanceId> known, Set<InstanceId> live) {
+    return known.stream().filter(worker -> !live.contains(worker)).toList();
+  }
+
+  @Override
+  public Plan plan(RouteRequest request) {
+    return new PrefixPlan(request);
+  }
+
+  @Override
+  public void close() {
+    cached.close();
+    if (pool != null) {
+      pool.close();
+    }
+  }
+
+  private final class PrefixPlan implements Plan {
+    private final RouteRequest request;
+    private final BlockHashes hashes;
+    private final CostModel.Prompt prompt;
+    private final Work work;
+    private CachedPrefixes.Found found = CachedPrefixes.Found.NOTHING;
+    private PoolHits shared = PoolHits.NONE;
+    private OverlapScores guesses = OverlapScores.NONE;
+    private OverlapScores guessesByRoom = OverlapScores.NONE;
+    private CostModel.Overlaps overlaps = new CostModel.Overlaps(new int[0]);
+    private boolean looked;
+    private long lookedAt;
+    private int most;
+
+    PrefixPlan(RouteRequest request) {
+      this.request = request;
+      var hints = request.hints();
+      var tracking = settings.tracking();
+      long begin = nanoClock.getAsLong();
+      this.hashes = hashing.cached(request);
+      overhead.hashing(nanoClock.getAsLong() - begin);
+      var override = hints.override();
+      this.prompt =
+          new CostModel.Prompt(
+              request.tokenIds().length,
+              request.blockTokens(),
+              override.trackPrefillTokens() == null
+                  ? tracking.prefillTokens()
+                  : override.trackPrefillTokens(),
+              false);
+      boolean reuse =
+          override.assumeKvReuse() == null ? tracking.assumeKvReuse() : override.assumeKvReuse();
+      this.work =
+          new Work(
+              request.requestId(),
+              !tracking.activeBlocks()
+                  ? NO_BLOCKS
+                  : reuse ? hashing.tracked(request, hashes) : unshared(hashes.length()),
+              request.tokenIds().length,
+              request.blockTokens(),
+              tracking.activeBlocks() && tracking.outputBlocks(),
+              hints.expectedOutputTokens());
+    }
+
+    /** Blocks that no other request has. */
+    private static BlockHashes unshared(int blocks) {
+      return BlockHashes.ofBlocks(ThreadLocalRandom.current().longs(blocks).toArray());
+    }
+
+    @Override
+    public Work work() {
+      return work;
+    }
+
+    @Override
+    public boolean tracksPrefill() {
+      return prompt.tracked();
+    }
+
+    @Override
+    public void look(Candidates candidates) {
+      long begin = nanoClock.getAsLong();
+      long refresh = settings.queueing().overlapRefresh().toNanos();
+      if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
+        found = cached.find(hashes);
+        guesses = predicted == null ? OverlapScores.NONE : predicted.match(hashes);
+        guessesByRoom = byRoom == null ? OverlapScores.NONE : byRoom.match(hashes);
+        looked = true;
+        lookedAt = begin;
+        overhead.matching(nanoClock.getAsLong() - begin);
+        if (pool != null) {
+          shared = share(pool);
+        }
+      }
+      int size = candidates.size();
+      overlaps =
+          pool == null
+              ? new CostModel.Overlaps(new int[size])
+              : new CostModel.Overlaps(new int[size], new int[size], new int[size], new int[size]);
+      var device = overlaps.device();
+      most = 0;
+      for (int i = 0; i < device.length; i++) {
+        var rank = candidates.ranks().get(i);
+        device[i] =
+            Math.max(
+                found.onDevice(rank), Math.max(guesses.blocks(rank), guessesByRoom.blocks(rank)));
+        most = Math.max(most, device[i]);
+      }
+      found.extend(candidates.ranks(), overlaps.host(), overlaps.disk());
+      for (int i = 0; i < device.length; i++) {
+        // What is only predicted to be on the device is not counted again below it.
+        int beyond = device[i] - found.onDevice(candidates.ranks().get(i));
+        int lessHost = Math.min(beyond, overlaps.host()[i]);
+        overlaps.host()[i] -= lessHost;
+        overlaps.disk()[i] = Math.max(0, overlaps.disk()[i] - (beyond - lessHost));
+      }
+      for (int i = 0; i < overlaps.shared().length; i++) {
+        overlaps.shared()[i] = shared.beyond(device[i]);
+      }
+    }
+
+    private static boolean isNone(@Nullable String name) {
+      return name == null || name.isEmpty();
+    }
+
+    /** Pages are named by their tokens alone: what is cached apart is not looked for. */
+    private PoolHits share(SharedPool with) {
+      var hints = request.hints();
+      long begin = nanoClock.getAsLong();
+      var hits =
+          isNone(hints.cacheSalt()) && isNone(hints.loraName())
+              ? with.find(request.tokenIds(), request.blockTokens())
+              : PoolHits.NONE;
+      overhead.sharedCache(nanoClock.getAsLong() - begin);
+      return hits;
+    }
+
+    @Override
+    public Verdict choose(Candidates candidates, RankLoads loads) {
+      var selection = selector.choose(prompt, overlaps, loads, candidates.factors());
+      int chosen = selection.candidate();
+      return new Verdict(
+          chosen,
+          selector.costs().tokensToPrefill(prompt, overlaps, chosen),
+          selection.reason(),
+          loads,
+          overlaps,
+          selection.terms());
+    }
+
+    @Override
+    public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
+      int held = verdict.overlapBlocks();
+      promptBlocks.add(hashes.length());
+      overlapBlocks.add(held);
+      bestCached.add((long) most * prompt.blockTokens());
+      selectedCached.add((long) held * prompt.blockTokens());
+      if (held < most) {
+        nonMaxOverlap.increment();
+        blocksLost.record((most - held) * UNIT);
+      }
+      if (pool != null) {
+        if (hashes.length() > 0) {
+          sharedHitRate.record((long) (shared.total() * (double) UNIT / hashes.length()));
+        }
+        sharedBeyond.record(shared.beyond(held) * UNIT);
+      }
+      if (byRoom != null && traits.totalBlocks() > 0) {
+        return byRoom.placed(rank, hashes, traits.totalBlocks());
+      }
+      if (byRoom != null) {
+        fallbacks.increment();
+      }
+      if (predicted != null) {
+        predicted.placed(rank, hashes);
+      }
+      return RoomIndex.Hold.NONE;
+    }
+
+    @Override
+    public long cachedTokens() {
+      return (long) most * prompt.blockTokens();
+    }
+  }
+}

@@ -1,0 +1,112 @@
+package io.dynamo.router.endpoint;
+
+import jdk.jfr.Category;
+import jdk.jfr.Description;
+import jdk.jfr.Enabled;
+import jdk.jfr.Event;
+import jdk.jfr.EventType;
+import jdk.jfr.Label;
+import jdk.jfr.Name;
+import jdk.jfr.StackTrace;
+import jdk.jfr.Timespan;
+import org.jspecify.annotations.Nullable;
+
+/** A decision in a flight recording; off unless a recording asks for it. */
+@Name("io.dynamo.router.RouteDecision")
+@Label("Route Decision")
+@Description("Where a request was sent, and why")
+@Category({"Dynamo", "Router"})
+@Enabled(false)
+@StackTrace(false)
+final class RouteEvent extends Event {
+  private static final EventType TYPE = EventType.getEventType(RouteEvent.class);
+
+  @Label("Request")
+  @Nullable String requestId;
+
+  @Label("Endpoint")
+  @Nullable String endpoint;
+
+  @Label("Worker")
+  @Nullable String worker;
+
+  @Label("Rank")
+  int rank;
+
+  @Label("Reason")
+  @Nullable String reason;
+
+  @Label("Candidates")
+  int candidates;
+
+  @Label("Prompt Tokens")
+  int promptTokens;
+
+  @Label("Overlap Blocks")
+  int overlapBlocks;
+
+  @Label("Shared Blocks")
+  @Description("Beyond those, that all workers can fetch")
+  int sharedBlocks;
+
+  @Label("Prefill Tokens")
+  @Description("Booked on the rank before this request, their first output not out")
+  long prefillTokens;
+
+  @Label("Active Blocks")
+  @Description("Of requests on the rank before this one")
+  int activeBlocks;
+
+  @Label("Requests")
+  @Description("In flight on the rank before this one")
+  int requests;
+
+  @Label("Reported Used Blocks")
+  @Description("By the worker's own word; -1 when it told nothing of late")
+  long reportedUsedBlocks;
+
+  @Label("Report Used")
+  @Description("Whether that word was looked at to find out who is busy; no cost looks at it")
+  boolean reportUsed;
+
+  @Label("Cost")
+  @Description("In KV blocks; 0 in modes that know none")
+  double cost;
+
+  @Label("Waited")
+  @Timespan(Timespan.NANOSECONDS)
+  long waited;
+
+  @Label("Queued")
+  @Description("Of the wait in the queue")
+  @Timespan(Timespan.NANOSECONDS)
+  long queued;
+
+  /** The same for a log. */
+  String line() {
+    return "%s of %s goes to %s/%d of %d candidates: %s, cost %s, %d blocks of %d tokens cached and %d shared, load %d tokens %d blocks %d requests, reported %d blocks (%s), waited %d us, %d us of it in the queue"
+        .formatted(
+            requestId,
+            endpoint,
+            worker,
+            rank,
+            candidates,
+            reason,
+            cost,
+            overlapBlocks,
+            promptTokens,
+            sharedBlocks,
+            prefillTokens,
+            activeBlocks,
+            requests,
+            reportedUsedBlocks,
+            reportUsed ? "used" : "not used",
+            waited / 1000,
+            queued / 1000);
+  }
+
+  /** Whether a recording wants these events; asked before one is made. */
+  static boolean wanted() {
+    return TYPE.isEnabled();
+  }
+}

@@ -1,0 +1,305 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.config.RouterCard;
+import io.dynamo.config.RouterSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.metrics.MetricName;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.RouterMetrics;
+import io.dynamo.router.index.CachedPrefixes;
+import io.dynamo.router.ingest.EndpointEvents;
+import io.dynamo.router.ingest.EventFeed;
+import io.dynamo.router.ingest.LoadIntake;
+import io.dynamo.router.ingest.Replicas;
+import io.dynamo.router.load.ActiveSequences;
+import io.dynamo.router.load.BusyWorkers;
+import io.dynamo.router.load.ReportedLoads;
+import io.dynamo.router.pool.SharedPool;
+import io.dynamo.router.pool.SharedPools;
+import io.dynamo.router.queue.AdmissionQueue;
+import io.dynamo.router.queue.PolicyFile;
+import io.dynamo.router.queue.PolicyProfile;
+import io.dynamo.router.queue.QueueMeters;
+import io.dynamo.router.select.RankSelector;
+import io.dynamo.router.select.Spread;
+import io.dynamo.router.session.SessionReplicas;
+import io.dynamo.router.session.SessionTable;
+import io.dynamo.router.share.AskedPrefixes;
+import io.dynamo.router.share.IndexPlane;
+import io.dynamo.runtime.EndpointInstances;
+import io.dynamo.token.TrackingKey;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
+import java.util.function.LongSupplier;
+import java.util.function.ToDoubleFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Puts the router of one set of workers together, as their cards ask for it. Safe for concurrent
+ * use.
+ */
+final class RouterAssembly implements AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(RouterAssembly.class.getName());
+
+  private final String routerId;
+  private final RouterSettings settings;
+  private final Function<EndpointId, EndpointInstances> instances;
+  private final WorkerCards cards;
+  private final EventFeed feed;
+  private final IndexPlane indexes;
+  private final SharedPools pools;
+  private final Metrics metrics;
+  private final LongSupplier nanoClock;
+  private final LongSupplier wallNanos;
+  private final DoubleSupplier random;
+  private final @Nullable TrackingKey ownKey; // null names blocks openly
+  private final @Nullable PolicyFile policies; // null has one class of requests
+  private final OverheadMeters overhead;
+  private final ConcurrentMap<EndpointId, EndpointGauges> gauges = new ConcurrentHashMap<>();
+  private final DecisionLog explanations;
+  private final Function<EndpointId, List<EndpointRouter>> current;
+
+  /**
+   * @param current the endpoint's routers of the moment, for metrics, which outlive routers
+   */
+  RouterAssembly(
+      String routerId,
+      RouterSettings settings,
+      Function<EndpointId, EndpointInstances> instances,
+      WorkerCards cards,
+      EventFeed feed,
+      IndexPlane indexes,
+      SharedPools pools,
+      Metrics metrics,
+      DoubleSupplier random,
+      LongSupplier nanoClock,
+      LongSupplier wallNanos,
+      DecisionLog explanations,
+      Function<EndpointId, List<EndpointRouter>> current) {
+    this.settings = settings;
+    this.instances = instances;
+    this.cards = cards;
+    this.feed = feed;
+    this.indexes = indexes;
+    this.pools = pools;
+    this.metrics = metrics;
+    this.random = random;
+    this.nanoClock = nanoClock;
+    this.wallNanos = wallNanos;
+    this.explanations = explanations;
+    this.current = current;
+    this.ownKey = key(settings);
+    var file = settings.queueing().policies();
+    this.policies = file == null ? null : PolicyFile.read(file);
+    this.routerId = routerId;
+    this.overhead = new OverheadMeters(metrics, routerId);
+  }
+
+  /** What the workers' cards ask for, and otherwise this router's own settings. */
+  RouterSettings asked(WorkerSet set, EndpointProfile profile) {
+    if (profile.routing().isEmpty()) {
+      return settings;
+    }
+    var reading = RouterCard.read(profile.routing(), settings);
+    LOG.log(
+        Level.INFO,
+        "the workers of {0} ask for mode {1}; their model card counts",
+        set,
+        reading.settings().mode());
+    if (!reading.ignored().isEmpty()) {
+      LOG.log(
+          Level.WARNING,
+          "of the routing that the model card of {0} asks for, this does not count: {1}",
+          set,
+          String.join("; ", reading.ignored()));
+    }
+    return reading.settings();
+  }
+
+  private static @Nullable TrackingKey key(RouterSettings settings) {
+    var file = settings.tracking().key();
+    return file == null ? null : TrackingKey.read(file.file(), file.id());
+  }
+
+  /** A secret that cannot be read is replaced by one that nobody shares: nothing is disclosed. */
+  private @Nullable TrackingKey key(WorkerSet set, RouterSettings asked) {
+    if (Objects.equals(asked.tracking().key(), settings.tracking().key())) {
+      return ownKey;
+    }
+    try {
+      return key(asked);
+    } catch (IllegalArgumentException e) {
+      LOG.log(
+          Level.WARNING,
+          "the routers of {0} will not know each other''s blocks: {1}",
+          set,
+          e.getMessage());
+      return TrackingKey.random();
+    }
+  }
+
+  /**
+   * A router that listens already.
+   *
+   * @param settings as {@link #asked}
+   */
+  EndpointRouter assemble(WorkerSet set, EndpointProfile profile, RouterSettings settings) {
+    var endpoint = set.endpoint();
+    boolean looksAtPrompts = settings.mode() == RouterSettings.Mode.KV;
+    var workers = new ModelInstances(set, instances.apply(endpoint), cards);
+    var load = new ActiveSequences(settings.tracking().expiry(), nanoClock);
+    var reported = new ReportedLoads(settings.tracking().expiry(), nanoClock);
+    var busy = new BusyWorkers(settings.busy(), reported, load);
+    var strategy = strategy(set, profile, settings, workers);
+    var reports =
+        new WantedReports(
+            () -> {
+              gauge(RouterMetrics.REPORTED_USED_BLOCKS, endpoint, EndpointRouter::reportedBlocks);
+              return new LoadIntake(endpoint, workers, reported, feed.plane(), metrics)::close;
+            });
+    if (looksAtPrompts || busy.isOn()) {
+      reports.want();
+    }
+    var replicas = looksAtPrompts ? replicas(endpoint, settings, load, workers) : null;
+    var eligibility = new Eligibility(set, workers, cards::traits, busy);
+    gauge(RouterMetrics.ACTIVE_REQUESTS, endpoint, EndpointRouter::active);
+    gauge(RouterMetrics.WORKERS, endpoint, EndpointRouter::workers);
+    if (looksAtPrompts) {
+      gauge(RouterMetrics.INDEX_BLOCKS, endpoint, EndpointRouter::indexBlocks);
+      gauge(RouterMetrics.ROOM_LEASES, endpoint, EndpointRouter::holds);
+    }
+    return new EndpointRouter(
+        set,
+        settings,
+        workers,
+        new EndpointRouter.Parts(
+            eligibility,
+            load,
+            reported,
+            replicas,
+            queue(set.model(), settings.queueing(), workers),
+            strategy,
+            affinity(endpoint, settings, workers, eligibility),
+            new RequestMeters(metrics, labels(endpoint), set.model()),
+            overhead,
+            explanations,
+            nanoClock,
+            reports));
+  }
+
+  private Replicas replicas(
+      EndpointId endpoint,
+      RouterSettings settings,
+      ActiveSequences load,
+      EndpointInstances workers) {
+    return new Replicas(
+        endpoint,
+        feed.discovery().instanceId(),
+        settings.tracking().replicaSync(),
+        load,
+        workers,
+        feed.plane(),
+        feed.executor(),
+        metrics);
+  }
+
+  /** Counts requests of an endpoint, whose cards need not be known. */
+  Metrics.Counter started(EndpointId endpoint) {
+    return metrics.counter(RouterMetrics.REQUESTS_STARTED, labels(endpoint).of());
+  }
+
+  private RouterLabels labels(EndpointId endpoint) {
+    return new RouterLabels(endpoint, routerId, feed.discovery().instanceId());
+  }
+
+  private AdmissionQueue queue(
+      String model, RouterSettings.Queueing settings, EndpointInstances workers) {
+    var only = PolicyProfile.of(settings);
+    return new AdmissionQueue(
+        settings,
+        policies == null ? only : policies.of(model, only),
+        () -> workers.live().size(),
+        policy -> new QueueMeters(metrics, model, policy.name()),
+        nanoClock);
+  }
+
+  private @Nullable Affinity affinity(
+      EndpointId endpoint,
+      RouterSettings settings,
+      EndpointInstances workers,
+      Eligibility eligibility) {
+    var ttl = settings.sessions().ttl();
+    if (ttl == null) {
+      return null;
+    }
+    var self = feed.discovery().instanceId();
+    var sessions = new SessionTable(ttl, SessionTable.MAX_SESSIONS, self, nanoClock, wallNanos);
+    gauge(RouterMetrics.SESSIONS, endpoint, EndpointRouter::sessions);
+    var replicas =
+        new SessionReplicas(
+            endpoint, self, sessions, workers, feed.plane(), feed.executor(), metrics);
+    return new Affinity(sessions, replicas, settings.sessions().mode(), eligibility);
+  }
+
+  private void gauge(MetricName name, EndpointId endpoint, ToDoubleFunction<EndpointRouter> value) {
+    gauges
+        .computeIfAbsent(endpoint, of -> new EndpointGauges(metrics, of, instances.apply(of)))
+        .add(name, () -> current.apply(endpoint).stream().mapToDouble(value).sum());
+  }
+
+  /** Takes the gauges of all endpoints back. Idempotent. */
+  @Override
+  public void close() {
+    gauges.values().forEach(EndpointGauges::close);
+    gauges.clear();
+  }
+
+  private CachedPrefixes cached(WorkerSet set, RouterSettings settings, EndpointInstances workers) {
+    if (settings.costs().overlapScoreCredit() == 0 || !settings.indexing().kvEvents()) {
+      return CachedPrefixes.NONE;
+    }
+    var endpoint = set.endpoint();
+    var model = set.model();
+    boolean serves = settings.indexing().sharing() == RouterSettings.IndexSharing.SERVE;
+    return settings.indexing().sharing() == RouterSettings.IndexSharing.ASK
+        ? new AskedPrefixes(
+            indexes,
+            endpoint,
+            model,
+            metrics.counter(RouterMetrics.REMOTE_INDEX_FAILURES),
+            nanoClock)
+        : new FollowedPrefixes(
+            index -> new EndpointEvents(endpoint, workers, index, feed, metrics, nanoClock),
+            serves ? index -> indexes.serve(endpoint, model, index) : null);
+  }
+
+  private @Nullable SharedPool pool(WorkerSet set, RouterSettings settings) {
+    var shared = settings.indexing().sharedCache();
+    return shared.isOn() ? pools.open(set, shared.events()) : null;
+  }
+
+  private Strategy strategy(
+      WorkerSet set, EndpointProfile profile, RouterSettings settings, EndpointInstances workers) {
+    return settings.mode() == RouterSettings.Mode.KV
+        ? new PrefixStrategy(
+            settings,
+            new PromptHashing(profile, key(set, settings)),
+            labels(set.endpoint()),
+            set.model(),
+            workers,
+            new RankSelector(
+                settings.costs(), settings.indexing().sharedCache().multiplier(), random),
+            cached(set, settings, workers),
+            pool(set, settings),
+            metrics,
+            overhead,
+            nanoClock)
+        : new SpreadStrategy(new Spread(settings.mode(), settings.cudaToCpuRatio(), random));
+  }
+}

@@ -1,0 +1,29 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.metrics.Label;
+import java.util.stream.Stream;
+
+/**
+ * What Dynamo's own router metrics say of themselves: the endpoint that is routed to, and whose
+ * router it is.
+ */
+record RouterLabels(EndpointId endpoint, String routerId, InstanceId self) {
+  /** Of most of them. */
+  Label[] of(Label... more) {
+    return Stream.concat(
+            Stream.of(more),
+            Stream.of(
+                new Label("dynamo_component", endpoint.component()),
+                new Label("dynamo_namespace", endpoint.namespace()),
+                new Label("router_id", routerId),
+                new Label("worker_id", self.hex())))
+        .toArray(Label[]::new);
+  }
+
+  /** Of those that tell models apart. */
+  Label[] ofModel(String model) {
+    return of(new Label("model", model), new Label("phase", "aggregated"));
+  }
+}

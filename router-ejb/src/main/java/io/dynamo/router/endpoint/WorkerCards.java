@@ -1,0 +1,35 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.WorkerSet;
+import java.util.Collection;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** What model cards say, as far as it is known now. Safe for concurrent use; never blocks. */
+public interface WorkerCards {
+  /** What they say of one worker. */
+  WorkerTraits traits(Instance worker);
+
+  /** The set that {@code worker} belongs to; null while it has no card of a model. */
+  @Nullable WorkerSet set(Instance worker);
+
+  /** The sets of the workers of {@code endpoint}. A snapshot. */
+  Collection<WorkerSet> sets(EndpointId endpoint);
+
+  /**
+   * The set whose workers serve {@code asked}: itself, or where {@code asked} is an adapter, the
+   * set of the model that the adapter is loaded on. Null when no card says that it is served.
+   */
+  @Nullable WorkerSet serving(WorkerSet asked);
+
+  /** What they say of all workers of {@code set}. */
+  EndpointProfile profile(WorkerSet set);
+
+  /**
+   * Calls {@code listener} with the endpoint after each change of {@link #set}. It must not block.
+   */
+  Cancellation.Registration onChange(Consumer<EndpointId> listener);
+}

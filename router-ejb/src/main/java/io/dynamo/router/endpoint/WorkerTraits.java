@@ -1,0 +1,30 @@
+package io.dynamo.router.endpoint;
+
+import java.util.Set;
+
+/**
+ * What a worker's model cards say of it.
+ *
+ * @param maxBatchedTokens prompt tokens that one pass of a rank takes; 0 is not told
+ * @param totalBlocks KV blocks of a rank; 0 is not told
+ * @param adapters names of the LoRA adapters that it has
+ */
+public record WorkerTraits(
+    RankRange ranks,
+    long maxBatchedTokens,
+    long totalBlocks,
+    Set<String> taints,
+    Set<String> adapters) {
+  /** What is believed of a worker without a card. */
+  public static final WorkerTraits UNKNOWN = of(RankRange.ONE);
+
+  public WorkerTraits {
+    taints = Set.copyOf(taints);
+    adapters = Set.copyOf(adapters);
+  }
+
+  /** A worker of which nothing but its ranks is known. */
+  public static WorkerTraits of(RankRange ranks) {
+    return new WorkerTraits(ranks, 0, 0, Set.of(), Set.of());
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * The router behind its door: one {@code EndpointRouter} per worker set finds the eligible ranks,
+ * chooses one, and books it. Start at {@link io.dynamo.router.endpoint.EndpointRouters}. Assembles
+ * all other packages of the router; knows nothing of {@code wiring}.
+ */
+@NullMarked
+package io.dynamo.router.endpoint;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,45 @@
+package io.dynamo.router.endpoint;
+
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.router.pool.PoolHits;
+import io.dynamo.router.pool.SharedPool;
+import io.dynamo.router.pool.SharedPools;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** A pool that holds the blocks that a test says, of any prompt; keeps what it is told. */
+final class FakePool implements SharedPool, SharedPools {
+  private final boolean[] held;
+  private final List<String> told = new ArrayList<>();
+
+  FakePool(boolean... held) {
+    this.held = held;
+  }
+
+  List<String> told() {
+    return told;
+  }
+
+  @Override
+  public SharedPool open(WorkerSet workers, @Nullable String events) {
+    told.add("opened " + events);
+    return this;
+  }
+
+  @Override
+  public PoolHits find(int[] tokenIds, int blockTokens) {
+    told.add("asked");
+    return PoolHits.of(held);
+  }
+
+  @Override
+  public void cardsChanged() {
+    told.add("cards");
+  }
+
+  @Override
+  public void close() {
+    told.add("closed");
+  }
+}
