@@ -4,8 +4,8 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.kv.WorkerRank;
 
 /**
- * What a router has booked on each rank, for those who watch; 0 for ranks that it does not know.
- * Safe for concurrent use.
+ * Reports the load that the router has booked on each rank; 0 for ranks that it does not know. Safe
+ * for concurrent use.
  */
 public interface BookedLoads {
   /** Blocks active on {@code rank}. */

@@ -82,8 +82,8 @@ public record RouteExplanation(
       double cost) {}
 
   /**
-   * A worker's own word of a rank's load, as of the decision; null is not told. No cost looks at
-   * it.
+   * The newest load report of a rank when the decision was made; null components were not reported.
+   * No cost looks at it.
    *
    * @param usedBlocks KV blocks that generations hold
    * @param activeBlocks KV blocks of generations that decode

@@ -6,7 +6,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client says of where and when its request is served. Read from the wire by {@link
+ * The client's wishes on where and when its request is served. Read from the wire by {@link
  * HintsReader}.
  *
  * @param pinnedWorker the only worker that may serve; null is no pin

@@ -41,9 +41,9 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One worker from its start to its end: engine started, endpoint served, model card and instance
- * registered, then the sources of its KV events, then its load told; and the same backwards, but
- * that requests stop first. Safe for concurrent use.
+ * Runs one worker from start to end: starts the engine, serves the endpoint, registers model card
+ * and instance, then the sources of its KV events, then publishes its load; stops in the reverse
+ * order, except that requests stop first. Safe for concurrent use.
  *
  * <p>Requests are only found through discovery, so whoever finds the instance finds a bound
  * listener, a started engine and a card.
@@ -62,7 +62,7 @@ public final class WorkerService implements AutoCloseable {
       Discovery discovery, EndpointServer server, Metrics metrics, SystemStatus status) {}
 
   /**
-   * What routers and planners learn from.
+   * The publishers of events and reports for routers and planners.
    *
    * @param sources lets them find {@code events}
    * @param loads tells of blocks in use
@@ -85,7 +85,7 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * What stands between requesters and the engine.
+   * The checks that a request passes before it reaches the engine.
    *
    * @param entry makes of each request what the engine gets, or refuses it
    * @param probe what is asked where nobody else asks
@@ -147,7 +147,7 @@ public final class WorkerService implements AutoCloseable {
     this.leaving = leaving;
   }
 
-  /** Starts the engine, then lets it be found; on failure everything begun is taken back. */
+  /** Starts the engine, then registers it in discovery; a failure undoes all earlier steps. */
   public synchronized void start() {
     if (state != State.NEW) {
       throw new IllegalStateException("a worker starts once; it is " + state);
@@ -215,7 +215,7 @@ public final class WorkerService implements AutoCloseable {
     };
   }
 
-  /** What the engine does wrong is a matter for its canary. */
+  /** Passes the engine's failures on to its canary. */
   private record Trouble(Canary<?, ?> canary) implements EngineGuard.Listener {
     @Override
     public void suspected(String why) {
@@ -257,7 +257,8 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * What requests may require of a worker, or prefer, from now on. Waits for discovery.
+   * Replaces the taints that the worker publishes, which requests may require or prefer. Waits for
+   * discovery.
    *
    * @throws IllegalStateException when the worker does not serve
    */

@@ -18,7 +18,7 @@ final class Affinity implements AutoCloseable {
   /** A session that moves each time that it is looked at is not followed any further. */
   private static final int TRIES = 8;
 
-  /** What a session asks of one try to place a request of it. */
+  /** The limits that a session puts on one attempt to place a request. */
   static final class Hold {
     /** Of a request without a session. */
     static final Hold FREE = new Hold(null, null, null, null, true);

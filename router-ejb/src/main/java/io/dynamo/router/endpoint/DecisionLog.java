@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * once its place has room for the candidates. Safe for concurrent use.
  */
 final class DecisionLog implements RouteExplanations {
-  /** What narrowed the candidates. */
+  /** The reason why fewer ranks than usual were candidates. */
   enum Narrowing {
     NONE,
     PIN,
@@ -32,7 +32,7 @@ final class DecisionLog implements RouteExplanations {
   }
 
   /**
-   * What is the same for all decisions of a router.
+   * The properties that all decisions of one router share.
    *
    * @param reported what workers tell of their load
    * @param readsReports whether reports may make workers busy now
@@ -186,7 +186,7 @@ final class DecisionLog implements RouteExplanations {
       terms[t + 4] = of == null ? 0 : of.cost()[from];
     }
 
-    /** What is here, if it is of {@code wanted} or that is null. */
+    /** Reads the kept decision; null when it belongs to another request than {@code wanted}. */
     synchronized @Nullable RouteExplanation read(@Nullable String wanted) {
       var id = requestId;
       var at = workers;

@@ -8,8 +8,8 @@ import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told of each decision of one endpoint: it is counted, kept to be explained, recorded and
- * logged, all by the same numbers. Safe for concurrent use.
+ * Counts, keeps, logs and records each routing decision of one endpoint, all with the same numbers.
+ * Safe for concurrent use.
  */
 final class DecisionTrail {
   private static final System.Logger LOG = System.getLogger(EndpointRouter.class.getName());

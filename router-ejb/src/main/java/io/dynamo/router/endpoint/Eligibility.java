@@ -19,9 +19,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who may take a request: every rank of every live worker of its model that it allows, that has not
- * failed it, has the taints and the adapter that it needs, and is not busy. Workers set aside are
- * taken only when nothing else is left. Safe for concurrent use.
+ * Lists the ranks that may take a request: those of every live worker of its model that the request
+ * allows, that has not failed it, that has the taints and the adapter it needs, and that is not
+ * busy. Workers set aside are taken only when nothing else is left. Safe for concurrent use.
  */
 final class Eligibility {
   private final WorkerSet set;
@@ -146,7 +146,7 @@ final class Eligibility {
     return !live.isEmpty();
   }
 
-  /** Who counts as busy. */
+  /** The workers that count as busy. */
   BusyWorkers busy() {
     return busy;
   }

@@ -11,8 +11,8 @@ import java.util.Map;
 import java.util.function.DoubleSupplier;
 
 /**
- * The gauges of one endpoint, published while it has workers: what has gone for good is not told of
- * for ever. Safe for concurrent use.
+ * The gauges of one endpoint, published only while the endpoint has workers. Safe for concurrent
+ * use.
  */
 final class EndpointGauges implements AutoCloseable {
   private final Metrics metrics;

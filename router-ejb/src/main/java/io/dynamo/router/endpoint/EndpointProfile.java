@@ -6,8 +6,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the model cards of one model's workers at an endpoint say of all of them together: the
- * longest known card that is still there speaks for them.
+ * The routing properties that one model's workers at an endpoint share, taken from the longest
+ * known model card that still exists.
  *
  * @param model its name; empty when there is no card
  * @param eagle whether the model drafts its own tokens, which changes how blocks are hashed

@@ -79,7 +79,7 @@ final class EndpointRouter implements AutoCloseable {
     this.changes = instances.onChange(this::workersChanged);
   }
 
-  /** What a router is made of. */
+  /** The parts of a router. */
   record Parts(
       Eligibility eligibility,
       ActiveSequences load,

@@ -140,7 +140,7 @@ public final class EndpointRouters
     }
   }
 
-  /** Who waited at a router that has been closed for another one goes there. */
+  /** Rethrows the refusal, unless it came from a router that another one has replaced. */
   private synchronized void checkReplaced(Running running, DynamoException refusal) {
     if (closed || routers.containsValue(running)) {
       throw refusal;

@@ -25,8 +25,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each worker's model cards say of it: which model it serves, with which adapters, and its
- * limits. Written by discovery's thread, read by any.
+ * Follows the model cards in discovery: which model each worker serves, with which adapters, and
+ * its limits. Written by discovery's thread, read by any.
  */
 public final class ModelTraits implements WorkerCards, HicacheCards {
   private record Server(EndpointId endpoint, InstanceId id) {}
@@ -266,7 +266,7 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
         names);
   }
 
-  /** The ranks that are told of, as far as any are believed. */
+  /** The ranks that a card names, cut to the highest number that the router accepts. */
   private static RankRange ranks(long first, int count) {
     int from = (int) Math.min(first, LoadIntake.MAX_RANKS - 1);
     return new RankRange(from, Math.clamp(count, 1, LoadIntake.MAX_RANKS - from));

@@ -121,7 +121,7 @@ final class PrefixStrategy implements Strategy {
     }
   }
 
-  /** What they share may be told elsewhere now. */
+  /** Looks for the workers' shared cache again, since their cards may name another store. */
   @Override
   public void cardsChanged() {
     if (pool != null) {

@@ -3,7 +3,7 @@ package io.dynamo.router.endpoint;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 
-/** What becomes of requests, as the router of one endpoint sees it. */
+/** Metrics of the requests that one endpoint's router places. */
 final class RequestMeters {
   private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
 

@@ -101,7 +101,7 @@ final class RouterAssembly implements AutoCloseable {
     this.overhead = new OverheadMeters(metrics, routerId);
   }
 
-  /** What the workers' cards ask for, and otherwise this router's own settings. */
+  /** The settings that the workers' cards request; this router's own where they request nothing. */
   RouterSettings asked(WorkerSet set, EndpointProfile profile) {
     if (profile.routing().isEmpty()) {
       return settings;

@@ -6,8 +6,8 @@ import io.dynamo.metrics.Label;
 import java.util.stream.Stream;
 
 /**
- * What Dynamo's own router metrics say of themselves: the endpoint that is routed to, and whose
- * router it is.
+ * The labels of Dynamo's router metrics: the endpoint that is routed to, the router, and its
+ * instance.
  */
 record RouterLabels(EndpointId endpoint, String routerId, InstanceId self) {
   /** Of most of them. */

@@ -8,7 +8,7 @@ import io.dynamo.router.load.Work;
 import io.dynamo.router.select.Spread;
 import io.dynamo.token.BlockHashes;
 
-/** The modes that look at no prompt: a request counts as one, whatever it is. */
+/** Routing without a look at the prompt: each request counts as one unit of load. */
 final class SpreadStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
 

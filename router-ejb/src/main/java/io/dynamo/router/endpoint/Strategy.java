@@ -31,7 +31,7 @@ interface Strategy extends AutoCloseable {
 
   /** One request's way to a rank; for one thread. */
   interface Plan {
-    /** What is booked. */
+    /** The load that the request adds to the chosen rank. */
     Work work();
 
     /** Whether the prompt counts as work ahead, so that waiting can help. */
@@ -44,7 +44,7 @@ interface Strategy extends AutoCloseable {
     Verdict choose(Candidates candidates, RankLoads loads);
 
     /**
-     * It is settled.
+     * Called once the request has been placed on a rank.
      *
      * @param traits of the rank's worker
      * @return closed when the request ends
@@ -56,7 +56,7 @@ interface Strategy extends AutoCloseable {
   }
 
   /**
-   * What was chosen, and all that went into it.
+   * The chosen candidate and the figures that led to the choice.
    *
    * @param overlaps null where prompts are not looked at
    * @param terms null where there is no cost

@@ -8,9 +8,12 @@ import java.util.Collection;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What model cards say, as far as it is known now. Safe for concurrent use; never blocks. */
+/**
+ * Looks up what the model cards in discovery state about workers. Safe for concurrent use; never
+ * blocks.
+ */
 public interface WorkerCards {
-  /** What they say of one worker. */
+  /** The traits of one worker by its cards. */
   WorkerTraits traits(Instance worker);
 
   /** The set that {@code worker} belongs to; null while it has no card of a model. */
@@ -25,7 +28,7 @@ public interface WorkerCards {
    */
   @Nullable WorkerSet serving(WorkerSet asked);
 
-  /** What they say of all workers of {@code set}. */
+  /** The properties that all workers of {@code set} share. */
   EndpointProfile profile(WorkerSet set);
 
   /**

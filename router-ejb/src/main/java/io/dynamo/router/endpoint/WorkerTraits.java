@@ -3,7 +3,7 @@ package io.dynamo.router.endpoint;
 import java.util.Set;
 
 /**
- * What a worker's model cards say of it.
+ * A worker's ranks, limits, taints and adapters, as its model cards state them.
  *
  * @param maxBatchedTokens prompt tokens that one pass of a rank takes; 0 is not told
  * @param totalBlocks KV blocks of a rank; 0 is not told
@@ -15,7 +15,7 @@ public record WorkerTraits(
     long totalBlocks,
     Set<String> taints,
     Set<String> adapters) {
-  /** What is believed of a worker without a card. */
+  /** The traits of a worker without a card. */
   public static final WorkerTraits UNKNOWN = of(RankRange.ONE);
 
   public WorkerTraits {

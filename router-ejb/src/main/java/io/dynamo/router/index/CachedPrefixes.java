@@ -4,9 +4,9 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHashes;
 import java.util.List;
 
-/** What it is known of that ranks hold, by their own word. Safe for concurrent use. */
+/** Looks up which prefix blocks each rank has reported as cached. Safe for concurrent use. */
 public interface CachedPrefixes extends AutoCloseable {
-  /** Who holds what of one prompt. For one thread. */
+  /** The leading blocks of one prompt that each rank holds. For one thread. */
   interface Found {
     /** Nobody holds anything. */
     Found NOTHING =

@@ -11,7 +11,10 @@ import io.dynamo.token.BlockHashes;
  * stored again. Safe for concurrent use.
  */
 public interface KvIndexer {
-  /** What became of an event. Anything but {@link #OK} means that the index knew less or more. */
+  /**
+   * The result of applying an event. Anything but {@link #OK} means that the index knew less or
+   * more.
+   */
   enum Outcome {
     OK,
     /** The rank does not hold the block that the stored ones follow; nothing was stored. */

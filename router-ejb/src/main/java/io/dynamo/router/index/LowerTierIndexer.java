@@ -4,7 +4,7 @@ import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 
-/** What an index can do that knows blocks below the device, too. Safe for concurrent use. */
+/** An index that also knows blocks in tiers below the device. Safe for concurrent use. */
 public interface LowerTierIndexer {
   /**
    * Applies an event of a tier below the device. Nothing about it can be wrong: a block may be told

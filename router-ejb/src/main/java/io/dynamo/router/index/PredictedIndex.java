@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.function.LongSupplier;
 
 /**
- * What ranks probably hold, from nothing but the router's own decisions: the prompt of each for a
- * while. Placing a prompt again begins its while anew. Safe for concurrent use; matching takes a
- * lock only when something has expired.
+ * Predicts which blocks each rank caches from the router's own decisions: each placed prompt counts
+ * as cached for a fixed time. Placing a prompt again begins its while anew. Safe for concurrent
+ * use; matching takes a lock only when something has expired.
  */
 public final class PredictedIndex {
   /** Blocks that may await their end; beyond it the oldest prompts are forgotten early. */

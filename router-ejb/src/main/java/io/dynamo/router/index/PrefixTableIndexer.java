@@ -39,7 +39,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   private final Map<WorkerRank, RankState> states = new HashMap<>(); // guarded by writer
   private final ArrayDeque<Prefix> toCut = new ArrayDeque<>(); // guarded by writer
 
-  /** Who has which bit in an owner set; replaced whole under writer. */
+  /** The rank that each bit of an owner set stands for; replaced whole under writer. */
   private volatile @Nullable WorkerRank[] slots = {};
 
   @Override
@@ -122,7 +122,10 @@ public final class PrefixTableIndexer implements KvIndexer {
     }
   }
 
-  /** What {@code rank}'s engine calls the prefix of {@code hash}; null when it does not hold it. */
+  /**
+   * The name that {@code rank}'s engine gave to the prefix of {@code hash}; null when the rank does
+   * not hold it.
+   */
   @Nullable Long name(WorkerRank rank, long hash) {
     synchronized (writer) {
       var state = states.get(rank);

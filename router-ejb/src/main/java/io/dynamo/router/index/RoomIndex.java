@@ -17,9 +17,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongConsumer;
 
 /**
- * What ranks probably hold, from nothing but the router's own decisions and how many blocks each
- * rank has room for: prompts of open requests stay, and of those that have ended the longest unused
- * blocks go when a rank is full, ends before beginnings. Safe for concurrent use; matching takes no
+ * Predicts which blocks each rank caches from the router's own decisions and the rank's capacity in
+ * blocks: prompts of open requests stay; when a rank is full, the least recently used blocks of
+ * ended requests go, last blocks of a prompt first. Safe for concurrent use; matching takes no
  * lock.
  */
 public final class RoomIndex {
@@ -34,7 +34,9 @@ public final class RoomIndex {
     void close();
   }
 
-  /** What one rank holds. Children are never longer unused than their parents. */
+  /**
+   * The blocks that one rank probably holds. Children are never longer unused than their parents.
+   */
   private static final class Room {
     final HashLongMap users = new HashLongMap(); // hash -> open requests that have it; all blocks
     final LinkedHashSet<Long> unused = new LinkedHashSet<>(); // longest first
@@ -46,7 +48,7 @@ public final class RoomIndex {
   private volatile int holds; // written under rooms
 
   /**
-   * @param onEviction told how many blocks have gone for want of room; must not block
+   * @param onEviction receives the number of blocks that were evicted; must not block
    */
   public RoomIndex(LongConsumer onEviction) {
     this.onEviction = onEviction;

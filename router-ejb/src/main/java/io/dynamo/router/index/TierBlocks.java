@@ -5,9 +5,9 @@ import io.dynamo.token.BlockHashes;
 import io.dynamo.token.HashLongMap;
 
 /**
- * What one rank holds in one tier: from the engine's name of a block and the content of the next to
- * the next one's name. Blocks need not hang together; a chain that lost its middle is whole again
- * when the middle is back. One thread at a time.
+ * The blocks of one rank in one tier, as a map from the engine's name of a block and the content of
+ * its successor to the successor's name. Blocks need not hang together; a chain that lost its
+ * middle is whole again when the middle is back. One thread at a time.
  */
 final class TierBlocks {
   /** Stands for the name before a first block; its edges are kept apart by the mixing below. */

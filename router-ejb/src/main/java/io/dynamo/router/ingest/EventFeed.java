@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.function.Function;
 
 /**
- * What KV events are taken from.
+ * The sources of KV events and the means to follow them.
  *
  * @param discovery names the sources
  * @param decoder reads the payload of a message; throws unchecked when it is none

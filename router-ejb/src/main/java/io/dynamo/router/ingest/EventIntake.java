@@ -154,7 +154,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
         });
   }
 
-  /** Follows the last source told for {@code rank}, if there is one. */
+  /** Follows the source of {@code rank} that discovery announced last, if there is one. */
   private void follow(WorkerRank rank) {
     sources.values().stream()
         .filter(source -> source.rank().equals(rank))

@@ -1,6 +1,6 @@
 package io.dynamo.router.ingest;
 
-/** What a {@link RankCursor} counts. */
+/** The incidents that a {@link RankCursor} counts. */
 enum Happening {
   DUPLICATE,
   GAP,

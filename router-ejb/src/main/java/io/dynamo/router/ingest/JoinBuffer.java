@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Messages of publishers that discovery has not told of yet, for a while: their events may arrive
- * before the record does. The oldest leave when there are too many. One thread at a time.
+ * Keeps messages of publishers that discovery has not announced yet, for a limited time: events may
+ * arrive before the publisher's record. The oldest leave when there are too many. One thread at a
+ * time.
  */
 final class JoinBuffer {
   /** How long a publisher may stay unknown. */

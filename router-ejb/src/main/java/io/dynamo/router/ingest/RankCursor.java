@@ -28,7 +28,7 @@ final class RankCursor {
   /** Answers in a row that may leave something open before the source is taken as unable. */
   static final int ROUNDS = 8;
 
-  /** What a cursor has done. */
+  /** The actions that a cursor takes on the index and on its source. */
   interface Effects {
     /** Changes what the rank holds. */
     void apply(RankEvent event);
@@ -37,8 +37,8 @@ final class RankCursor {
     void reset();
 
     /**
-     * Asks the source, which is told by {@link #answered} or {@link #exhausted}; an earlier
-     * question counts no more.
+     * Queries the source; the result comes by {@link #answered} or {@link #exhausted}, and an
+     * earlier query is dropped.
      *
      * @param startId from where on; null for everything
      */
@@ -62,7 +62,7 @@ final class RankCursor {
     DEGRADED,
     /** Is not heard. */
     CUT,
-    /** Told nonsense; nothing of it is believed. */
+    /** Has sent corrupt data; all its events are ignored. */
     FENCED
   }
 
@@ -274,7 +274,7 @@ final class RankCursor {
     }
   }
 
-  /** Whether a source that was followed all the while has told nothing that was not heard. */
+  /** Whether the source's last event has already been applied, so that nothing was lost. */
   private boolean isInStep(long lastId) {
     return state == State.LIVE
         && askedFrom != null

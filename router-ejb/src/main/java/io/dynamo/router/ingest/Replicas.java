@@ -31,8 +31,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the routers of one endpoint tell each other of the requests they place, and its workers of
- * those whose first token is out: what others have placed is load here, too. Safe for concurrent
+ * Exchanges placed requests among the routers of one endpoint and hears from its workers when a
+ * first token is out, so that load placed by other routers counts here, too. Safe for concurrent
  * use.
  *
  * <p>Events may be lost. What another router has placed is given back when it says so, when its
@@ -45,7 +45,7 @@ public final class Replicas implements AutoCloseable {
   /** Prompt blocks of all of them together that are kept. */
   private static final long MAX_OTHER_BLOCKS = 1L << 22;
 
-  /** News that may wait to be told, and news of one message: Dynamo's bounds. */
+  /** Events that may wait to be sent, and events of one message: Dynamo's bounds. */
   private static final int WAITING = 100_000;
 
   private static final int BATCH = 256;

@@ -8,7 +8,7 @@ import java.util.Arrays;
  * against leaks.
  */
 public final class Booking implements AutoCloseable {
-  /** Each fading walks over all blocks; so it comes this often at most, whatever the length. */
+  /** The least decrease of a block's weight that is applied: each update walks over all blocks. */
   private static final double WEIGHT_STEP = 1.0 / 16;
 
   private final ActiveSequences owner;

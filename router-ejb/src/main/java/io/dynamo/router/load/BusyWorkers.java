@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * blocks stays busy until both of its reports are below. Safe for concurrent use.
  */
 public final class BusyWorkers {
-  /** What a rank that does not tell its batch is believed to take; Dynamo's. */
+  /** Tokens per pass that are assumed of a rank that does not report its limit; Dynamo's value. */
   public static final long UNKNOWN_BATCH_TOKENS = 10_000_000;
 
   private volatile RouterSettings.Busy thresholds;

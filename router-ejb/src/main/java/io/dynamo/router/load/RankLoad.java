@@ -8,9 +8,9 @@ import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * What one rank has in hand. Guarded by the lock of its {@link ActiveSequences}. A prompt's blocks
- * are counted once however many requests share them; as requests hold whole prompts, the set of
- * active blocks is closed under prefixes.
+ * The requests, blocks and prompt tokens that are booked on one rank. Guarded by the lock of its
+ * {@link ActiveSequences}. A prompt's blocks are counted once however many requests share them; as
+ * requests hold whole prompts, the set of active blocks is closed under prefixes.
  */
 final class RankLoad {
   final WorkerRank rank;

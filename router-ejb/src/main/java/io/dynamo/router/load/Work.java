@@ -4,7 +4,7 @@ import io.dynamo.token.BlockHashes;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request asks of a rank.
+ * The load that one request adds to a rank.
  *
  * @param prompt the blocks that count as active; empty when blocks are not counted
  * @param promptTokens with the last, incomplete block

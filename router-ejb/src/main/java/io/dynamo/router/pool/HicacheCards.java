@@ -4,13 +4,16 @@ import io.dynamo.discovery.WorkerSet;
 import java.util.List;
 
 /**
- * What model cards say of the cache that workers of SGLang share. Safe for concurrent use; never
- * blocks.
+ * Looks up the cache that SGLang workers share, as their model cards describe it. Safe for
+ * concurrent use; never blocks.
  */
 public interface HicacheCards {
   /** The name under which a card's {@code runtime_data} says it. */
   String NAME = "sglang_hicache_mooncake";
 
-  /** What the workers of {@code workers} say, as JSON has it; nothing of those that say nothing. */
+  /**
+   * The descriptions in the cards of {@code workers} as JSON values; cards without one are left
+   * out.
+   */
   List<Object> hicache(WorkerSet workers);
 }

@@ -28,7 +28,7 @@ final class HicacheEvents implements RawStreams.Listener {
   private boolean warned;
 
   /**
-   * @param what is told of, and where; for the log
+   * @param what names the source of the events in the log
    */
   HicacheEvents(String what, PageIndex index, Metrics.Counter failures) {
     this.what = what;

@@ -14,9 +14,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What SGLang's workers of one model keep in a store of Mooncake, by the events of the store's
- * master. While its workers' cards contradict each other, or none names the store, it holds
- * nothing. Safe for concurrent use.
+ * Follows which pages the SGLang workers of one model keep in a Mooncake store, by the events of
+ * the store's master. While its workers' cards contradict each other, or none names the store, it
+ * holds nothing. Safe for concurrent use.
  */
 final class HicachePool implements SharedPool {
   private static final System.Logger LOG = System.getLogger(HicachePool.class.getName());
@@ -26,7 +26,7 @@ final class HicachePool implements SharedPool {
   private record Source(HicacheLayout layout, String events) {}
 
   /**
-   * What is heard, and what is known by it.
+   * A followed source of store events and the index that they fill.
    *
    * @param unfit whether it was told that blocks are no pages
    */

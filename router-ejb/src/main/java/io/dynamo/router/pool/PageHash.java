@@ -3,10 +3,7 @@ package io.dynamo.router.pool;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/**
- * What a page of a prompt is called: the first half of a SHA-256, which no two pages share by
- * chance.
- */
+/** The key of one page of a prompt: the first half of a SHA-256. */
 record PageHash(long first, long second) {
   /** Characters of a whole hash. */
   static final int DIGITS = 64;

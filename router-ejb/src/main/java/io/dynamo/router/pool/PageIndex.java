@@ -38,7 +38,7 @@ final class PageIndex {
   }
 
   /**
-   * Applies what is told.
+   * Applies one event of the store.
    *
    * @return whether there was room for it
    */

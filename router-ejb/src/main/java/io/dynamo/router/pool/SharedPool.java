@@ -1,7 +1,8 @@
 package io.dynamo.router.pool;
 
 /**
- * What the workers of one endpoint can fetch from a cache that they share. Safe for concurrent use.
+ * Looks up which blocks the workers of one endpoint can fetch from a cache that they share. Safe
+ * for concurrent use.
  */
 public interface SharedPool extends AutoCloseable {
   /**

@@ -1,7 +1,7 @@
 /**
- * What all workers of an endpoint can fetch from a cache that they share: SGLang's HiCache in a
- * store of Mooncake. Start at {@link io.dynamo.router.pool.SharedPool}. Knows nothing of what
- * single workers hold, nor of costs.
+ * The cache that all workers of an endpoint share: SGLang's HiCache in a Mooncake store. Start at
+ * {@link io.dynamo.router.pool.SharedPool}. Knows nothing of what single workers hold, nor of
+ * costs.
  */
 @NullMarked
 package io.dynamo.router.pool;

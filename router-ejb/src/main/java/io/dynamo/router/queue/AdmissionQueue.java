@@ -39,10 +39,10 @@ public final class AdmissionQueue implements AutoCloseable {
     long cachedTokens();
   }
 
-  /** Whatever happens unheard of, who waits looks again after this. */
+  /** Waiters re-check at least this often, in case a wake-up was missed. */
   private static final long RECHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** What waits of one class, in all lanes. */
+  /** The requests and prompt tokens of one class that wait, in all lanes. */
   private static final class Tally {
     long requests;
     long promptTokens;
@@ -200,7 +200,10 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
-  /** What waits already is compared, so that the request that reaches a limit still waits. */
+  /**
+   * Refuses when the waiting requests have reached a limit; the request that reaches it still
+   * waits.
+   */
   private void checkLimits(int policyClass, int workersNow) {
     var policy = profile.classes().get(policyClass);
     var tally = tallies.get(policyClass);

@@ -57,7 +57,10 @@ final class Lane {
     lines[waiter.policyClass].waiting.add(waiter);
   }
 
-  /** Who may try now; the same until it leaves, is blocked, or one of its class comes before it. */
+  /**
+   * The waiter that may try now; stays the same until it leaves, is blocked, or one of its class
+   * overtakes it.
+   */
   @Nullable Waiter turn() {
     if (current == null || !current.mayTry()) {
       current = lines.length == 1 ? (lines[0].mayTry() ? lines[0] : null) : pick();

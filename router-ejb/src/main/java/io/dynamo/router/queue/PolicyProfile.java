@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * prefill. Immutable.
  */
 public final class PolicyProfile {
-  /** What the only class is called where there is no file. */
+  /** The name of the only class when there is no policy file. */
   public static final String ONLY = "default";
 
   private final List<PolicyClass> classes;

@@ -4,7 +4,7 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 
-/** What is counted of one class of a model's requests; Dynamo's names and labels. */
+/** Queue metrics of one class of a model's requests, with Dynamo's names and labels. */
 public final class QueueMeters {
   private final Metrics.Level requests;
   private final Metrics.Level promptTokens;

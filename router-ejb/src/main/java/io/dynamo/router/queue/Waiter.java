@@ -5,7 +5,7 @@ import java.util.concurrent.locks.Condition;
 
 /** A request that waits. Guarded by the lock of its queue. */
 final class Waiter {
-  /** Who goes first within a class. */
+  /** The order in which waiters of one class try. */
   static final Comparator<Waiter> ORDER =
       Comparator.<Waiter>comparingInt(waiter -> waiter.ticket.strictPriority())
           .reversed()

@@ -4,7 +4,7 @@ import io.dynamo.config.RouterSettings;
 import io.dynamo.router.load.RankLoads;
 
 /**
- * What it costs to serve a prompt on each rank, in KV blocks; lower is better. Dynamo's cost:
+ * Computes the cost of serving a prompt on each rank, in KV blocks; lower is better. Dynamo's cost:
  *
  * <pre>
  * prefill  = (prompt tokens booked and not out + this prompt's tokens) / block, 0 when not tracked
@@ -22,7 +22,7 @@ import io.dynamo.router.load.RankLoads;
  */
 public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
   /**
-   * What the cost needs to know of the prompt.
+   * The properties of the prompt that the cost depends on.
    *
    * @param tracked whether it counts as work ahead
    * @param decodeOnly whether the workers only decode
@@ -55,7 +55,7 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
       this(device, new int[device.length], new int[device.length]);
     }
 
-    /** What rank {@code i} can fetch from what is shared. */
+    /** Blocks that rank {@code i} can fetch from the shared cache. */
     public int sharedBy(int i) {
       return shared.length == 0 ? 0 : shared[i];
     }
@@ -77,7 +77,7 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
           new double[size]);
     }
 
-    /** What is shared takes off the cost of rank {@code i}. */
+    /** The reduction of rank {@code i}'s cost by the shared cache. */
     public double sharedBy(int i) {
       return shared.length == 0 ? 0 : shared[i];
     }

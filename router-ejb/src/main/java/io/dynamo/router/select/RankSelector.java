@@ -49,7 +49,7 @@ public final class RankSelector {
   }
 
   /**
-   * What was chosen, and why.
+   * The chosen candidate and the reason.
    *
    * @param candidate its index
    */

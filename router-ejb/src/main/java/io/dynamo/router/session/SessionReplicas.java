@@ -25,7 +25,7 @@ import java.util.concurrent.Executor;
  * a worker that is gone is unbound. Safe for concurrent use.
  */
 public final class SessionReplicas implements AutoCloseable {
-  /** News that may wait to be told; Dynamo's bound. */
+  /** Bindings that may wait to be sent; Dynamo's bound. */
   private static final int WAITING = 4096;
 
   private static final int MAX_RANKS = 1024; // as many as are believed of a worker

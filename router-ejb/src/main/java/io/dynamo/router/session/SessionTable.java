@@ -35,7 +35,7 @@ public final class SessionTable {
     void close();
   }
 
-  /** What became of another router's word. */
+  /** The result of applying a binding that another router published. */
   public enum Learned {
     BOUND,
     REFRESHED,
@@ -157,7 +157,10 @@ public final class SessionTable {
     return lastSequence;
   }
 
-  /** Who tells of a session is its writer, as Dynamo has it, whoever has bound it. */
+  /**
+   * The binding as this router publishes it; the publisher is its writer, as in Dynamo, even when
+   * another router bound the session.
+   */
   private SessionBinding told(String id, Bound bound) {
     return new SessionBinding(id, bound.target.worker(), bound.target.rank(), bound.sequence, self);
   }

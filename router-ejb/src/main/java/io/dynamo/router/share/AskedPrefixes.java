@@ -116,7 +116,7 @@ public final class AskedPrefixes implements CachedPrefixes {
     }
   }
 
-  /** What was told. */
+  /** The blocks that the index's answer names. */
   private static final class Told implements Found {
     private final Map<WorkerRank, Integer> device = new HashMap<>();
     private final Map<WorkerRank, Integer> host = new HashMap<>();

@@ -45,7 +45,7 @@ public final class PlaneIndexes implements IndexPlane {
   }
 
   /**
-   * @param format what askers are told to send
+   * @param format the payload format that requesters have to send
    * @param executor runs the answers
    */
   public PlaneIndexes(

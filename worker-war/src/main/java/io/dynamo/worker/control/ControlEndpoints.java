@@ -53,7 +53,10 @@ public final class ControlEndpoints implements AutoCloseable {
     this.blocking = blocking;
   }
 
-  /** Serves and registers the commands; on failure, what was begun is left to {@link #close}. */
+  /**
+   * Serves and registers the commands; after a failure {@link #close} undoes the steps that
+   * succeeded.
+   */
   public synchronized void open(ModelControls model) {
     serve("clear_kv_blocks", _ -> model.clearKvBlocks());
     if (model.adapters().isEnabled()) {

@@ -1,5 +1,5 @@
 /**
- * What operators may ask of a worker beside generating: sleep, caches, adapters. Start at {@link
+ * The commands of operators to a worker: sleep, caches, adapters. Start at {@link
  * io.dynamo.worker.control.ModelControls}, which acts; {@link
  * io.dynamo.worker.control.EngineCommands} offers it on the status server, {@link
  * io.dynamo.worker.control.ControlEndpoints} on the request plane.

@@ -32,7 +32,7 @@ public final class BlockLedger {
   private int idleCount;
 
   /**
-   * @param events told of names that end; the rank tells of those that begin
+   * @param events receives the removals; the rank itself sends the events of stored blocks
    */
   public BlockLedger(int rank, int capacity, KvEventSink events) {
     this.rank = rank;

@@ -3,7 +3,7 @@ package io.dynamo.worker.engine;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a started engine tells about itself; goes into the model card.
+ * The limits and properties of a started engine, which go into the model card.
  *
  * @param contextLength positions of one sequence
  * @param blockTokens tokens per KV block

@@ -2,7 +2,7 @@ package io.dynamo.worker.engine;
 
 import java.util.List;
 
-/** What an {@link Engine} that knows its own load tells about it. Safe for concurrent use. */
+/** Reports the load of an {@link Engine} that knows its own. Safe for concurrent use. */
 public interface LoadReport {
   /** One entry per rank, in the order of their numbers; empty before the start. */
   List<RankLoad> ranks();

@@ -2,7 +2,7 @@ package io.dynamo.worker.engine;
 
 import io.dynamo.kv.ForwardPass;
 
-/** What an {@link Engine} that works in passes tells about each of them. */
+/** Reports each pass of an {@link Engine} that works in passes. */
 public interface PassReport {
   /** Hears the passes of all ranks, each rank's in order and from one thread; must not block. */
   @FunctionalInterface

@@ -1,7 +1,7 @@
 package io.dynamo.worker.engine;
 
 /**
- * What one rank does at this moment.
+ * The load of one rank at one moment.
  *
  * @param running generations that hold a slot
  * @param waiting generations that wait for one

@@ -31,7 +31,7 @@ public final class SleepableEngine
   }
 
   /**
-   * What there is at one moment.
+   * The engine and its state at one moment.
    *
    * @param engine the latest; a closed one while it sleeps
    * @param cancelledBefore generations that were given up, by the engines before

@@ -21,8 +21,8 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
 
   /**
    * @param buffer items held without demand
-   * @param onRoom told when a stream that had no room has some again; runs on any thread
-   * @param onAbandoned told when the subscriber gives up; runs on any thread
+   * @param onRoom called when a full stream has room again; runs on any thread
+   * @param onAbandoned called when the subscriber cancels; runs on any thread
    */
   public TokenStream(int buffer, Runnable onRoom, Runnable onAbandoned) {
     this.buffer = buffer;

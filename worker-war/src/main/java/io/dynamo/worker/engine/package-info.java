@@ -1,6 +1,6 @@
 /**
- * What a worker drives: the {@link io.dynamo.worker.engine.Engine} contract. Engines live in
- * packages below; they know nothing of planes.
+ * The contract between a worker and its engine: {@link io.dynamo.worker.engine.Engine}. Engines
+ * live in packages below; they know nothing of planes.
  */
 @NullMarked
 package io.dynamo.worker.engine;

@@ -14,7 +14,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one rank holds, as a router that heard every event believes: a tree of blocks. A block whose
+ * The blocks of one rank as a tree, in the state that a router has after every event. A block whose
  * predecessor is gone counts as gone too, and one whose predecessor is not held is not taken in.
  * One thread at a time.
  */

@@ -28,8 +28,8 @@ public final class KvSources implements AutoCloseable {
   private final List<Discovery.Handle> records = new ArrayList<>(); // guarded by this
 
   /**
-   * @param endpoint whose workers publish {@code events}
-   * @param format what askers are told to send
+   * @param endpoint the endpoint of the workers that publish {@code events}
+   * @param format the payload format that requesters have to send
    * @param executor runs the answers; may run those of several ranks at once
    */
   public KvSources(

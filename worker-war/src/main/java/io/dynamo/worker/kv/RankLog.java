@@ -28,7 +28,10 @@ final class RankLog {
   /** Events kept for a sender that falls behind; what is older it has lost. */
   static final int KEPT_EVENTS = 4096;
 
-  /** Events from which a query is answered; one that asks for older ones is told everything. */
+  /**
+   * The number of latest events that answer a query; a query for older ones gets a dump of all
+   * blocks.
+   */
   static final int ANSWERED_EVENTS = 1024;
 
   /**

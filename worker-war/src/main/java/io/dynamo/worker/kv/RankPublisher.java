@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
- * One rank's events on their way out: told by the rank's thread, sent by one task of the executor
- * at a time. Events that could not be sent are gone from the plane and counted; the {@linkplain
+ * Publishes the events of one rank: the rank's thread adds them, one task of the executor at a time
+ * sends them. Events that could not be sent are gone from the plane and counted; the {@linkplain
  * #log() log} has them, and the gap in ids sends whoever cares there.
  */
 final class RankPublisher {

@@ -15,9 +15,9 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells routers how many KV blocks each rank uses: when that has changed, at most once per {@link
- * #INTERVAL}, and every {@link #REPEAT} whatever happened, as reports may be lost. Looks by alarm,
- * so the engine does nothing for it. Safe for concurrent use.
+ * Publishes how many KV blocks each rank uses: after a change, at most once per {@link #INTERVAL},
+ * and every {@link #REPEAT} even without one, as reports may be lost. Looks by alarm, so the engine
+ * does nothing for it. Safe for concurrent use.
  */
 public final class LoadPublisher implements AutoCloseable {
   static final Duration INTERVAL = Duration.ofMillis(100);

@@ -57,8 +57,9 @@ public final class PrefillMarks implements AutoCloseable {
   }
 
   /**
-   * The same answers, with the first token of each told. A request that leaves the choice among
-   * several ranks to the engine was booked on none, and nothing is told of it.
+   * Wraps {@code handler} so that the first token of each answer is published. A request that
+   * leaves the choice among several ranks to the engine was booked on none, and nothing is told of
+   * it.
    */
   public EndpointHandler<GenerateRequest, EngineOutput> watch(
       EndpointHandler<GenerateRequest, EngineOutput> handler) {

@@ -1,7 +1,7 @@
 /**
- * What a worker tells of its load: scrapers by {@link io.dynamo.worker.load.LoadGauges} and {@link
- * io.dynamo.worker.load.LifecycleGauges}, routers by {@link io.dynamo.worker.load.LoadPublisher}
- * and {@link io.dynamo.worker.load.PrefillMarks}, planners by {@link
+ * The load reports of a worker: for scrapers {@link io.dynamo.worker.load.LoadGauges} and {@link
+ * io.dynamo.worker.load.LifecycleGauges}, for routers {@link io.dynamo.worker.load.LoadPublisher}
+ * and {@link io.dynamo.worker.load.PrefillMarks}, for planners {@link
  * io.dynamo.worker.load.ForwardPasses}.
  */
 @NullMarked

@@ -160,8 +160,8 @@ public final class Adapters implements AutoCloseable {
   }
 
   /**
-   * The request with its adapter told to the engine: the one that its hints name, or its model when
-   * that is an adapter. A request that names no model is for the one that is served.
+   * Returns the request with the adapter that the engine is to use: the one that its hints name, or
+   * its model when that is an adapter. A request that names no model is for the one that is served.
    *
    * @throws WorkerBusyException when its model or adapter is not served here, so that another
    *     worker is tried

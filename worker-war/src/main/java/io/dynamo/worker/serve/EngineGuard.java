@@ -30,7 +30,7 @@ public final class EngineGuard implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EngineGuard.class.getName());
   private static final int LOOKS_PER_LIMIT = 4;
 
-  /** Who is told of what the engine did wrong. Must not block. */
+  /** Receives the failures of the engine. Must not block. */
   public interface Listener {
     /** Something went wrong that may be over. */
     void suspected(String why);
@@ -127,7 +127,7 @@ public final class EngineGuard implements AutoCloseable {
     return to -> answer.subscribe(new GuardedStream(this, rank, context.cancellation(), to));
   }
 
-  /** What a call of the engine that threw is to be answered with. */
+  /** Converts an exception of the engine to the error that the requester gets. */
   DynamoException refused(GenerateRequest request, RuntimeException cause) {
     return judge(watch(request.routing().rank()), cause);
   }

@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What requesters must pass and probes need not: nobody is let in while the engine is out of
- * service, or to a rank that is silent. Safe for concurrent use.
+ * Refuses requests while the engine is out of service and requests to a rank that is silent; probes
+ * do not pass through it. Safe for concurrent use.
  */
 public final class FrontDoor implements EndpointHandler<GenerateRequest, EngineOutput> {
   private final EndpointHandler<GenerateRequest, EngineOutput> inside;

@@ -18,7 +18,7 @@ public final class GenerateEndpoint implements EndpointHandler<GenerateRequest, 
 
   /**
    * @param engine started
-   * @param limits what it told at its start
+   * @param limits the description that it returned at its start
    * @param guard started for it
    */
   public GenerateEndpoint(Engine engine, EngineDescription limits, EngineGuard guard) {

@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What probes ask of an engine. Immutable. */
+/** The request that health probes send to an engine. Immutable. */
 public final class HealthPayload {
   private static final String FILE = "@";
 

@@ -4,12 +4,12 @@ import io.dynamo.inference.EngineOutput;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an item of an engine must be to go out. Immutable.
+ * Checks the items of an engine before they are sent. Immutable.
  *
  * @param vocabulary ids below this are tokens
  */
 record StreamLaw(int vocabulary) {
-  /** What is wrong with {@code item}; null for nothing. */
+  /** Describes the fault of {@code item}; null when it has none. */
   @Nullable String brokenBy(EngineOutput item) {
     for (int id : item.tokenIds()) {
       if (id < 0 || id >= vocabulary) {

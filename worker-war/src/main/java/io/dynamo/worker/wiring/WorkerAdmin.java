@@ -44,7 +44,7 @@ public class WorkerAdmin {
     return Response.ok(Json.write(json(status))).build();
   }
 
-  /** Answers 202 once the drain has begun; readiness and the status tell how far it is. */
+  /** Starts a drain and answers 202; readiness and the status show its progress. */
   @POST
   @Path("drain")
   public Response drain() {

@@ -21,7 +21,7 @@ public class WorkerHolder {
   private static final System.Logger LOG = System.getLogger(WorkerHolder.class.getName());
 
   /**
-   * What the workers are at this moment.
+   * The states of all workers at one moment.
    *
    * @param models one per model, in the order of the settings
    * @param memoryKind {@code native} or {@code java}
@@ -49,7 +49,7 @@ public class WorkerHolder {
   }
 
   /**
-   * What one of them is.
+   * The state of one model's worker.
    *
    * @param model the name that clients use
    * @param ready whether it serves and its endpoint is in good health

@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The worker of one model: its engine, card and service made from the settings. */
 final class WorkerRole {
-  /** What a block takes in a dump at most: told in an event of its own. */
+  /** The bytes that one block takes in a dump at most, sent as an event of its own. */
   private static final int BLOCK_BYTES = 320;
 
   private final WorkerService service;
@@ -194,7 +194,10 @@ final class WorkerRole {
     return role;
   }
 
-  /** The echo says again what it is told; other engines choose from the model's vocabulary. */
+  /**
+   * The number of token ids that the engine may emit; unbounded for the echo engine, which repeats
+   * its prompt.
+   */
   private static int vocabulary(WorkerSettings settings, ModelDirectory model) {
     var size = settings.engine() == EngineKind.ECHO ? null : model.vocabularySize();
     return size == null ? Integer.MAX_VALUE : size;
@@ -225,7 +228,7 @@ final class WorkerRole {
     }
   }
 
-  /** Passes as they are told, each a sign of life. */
+  /** Forwards the engine's passes and reports each to the guard as a sign of life. */
   private static PassReport watched(PassReport passes, EngineGuard guard) {
     return listener ->
         passes.tellPasses(

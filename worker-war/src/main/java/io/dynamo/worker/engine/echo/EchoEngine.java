@@ -77,7 +77,7 @@ public final class EchoEngine implements Engine, LoadReport {
         false);
   }
 
-  /** What the card tells: enough for one sequence; none is ever used. */
+  /** The number of KV blocks for the model card: enough for one sequence; none is ever used. */
   private int blocks() {
     return (config.contextLength() + config.blockTokens() - 1) / config.blockTokens();
   }

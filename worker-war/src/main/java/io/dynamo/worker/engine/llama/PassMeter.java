@@ -34,7 +34,10 @@ final class PassMeter {
         contexts.value());
   }
 
-  /** What waits for a place; a decode waits there when its blocks were taken from it. */
+  /**
+   * Measures the generations that wait for a place; a decode waits there after its blocks were
+   * taken from it.
+   */
   Work queued(Iterable<Generation> waiting) {
     prompts.clear();
     contexts.clear();

@@ -27,7 +27,7 @@ final class GeneratedText {
 
   /**
    * @param budget tokens to make at most
-   * @param alternatives likely tokens told with each; null for not even its own probability
+   * @param alternatives likely tokens reported with each token; null reports no probability at all
    */
   GeneratedText(int[] prompt, int budget, Ends ends, @Nullable Integer alternatives) {
     this.ends = ends;

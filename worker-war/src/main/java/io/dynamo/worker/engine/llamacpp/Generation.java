@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
  * {@code min_tokens} are a leg of their own, in which no end can be drawn.
  */
 final class Generation implements Runnable {
-  /** What a generation needs of its engine. */
+  /** The services of the engine that a generation uses. */
   interface Host {
     Exchange complete(byte[] body, Runnable onNews);
 
-    /** Told once, before the end of the stream is. */
+    /** Called once, before the stream ends. */
     void settled(Generation generation);
 
     Duration silence();
@@ -118,7 +118,7 @@ final class Generation implements Runnable {
     wake();
   }
 
-  /** Waits for the thread's end; not for one that has not begun, which ends by itself. */
+  /** Waits for the thread's end; a thread that was not started is not waited for. */
   boolean join(Duration most) throws InterruptedException {
     return thread.getState() == Thread.State.NEW
         || thread.equals(Thread.currentThread())

@@ -48,7 +48,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   private volatile @Nullable Started started;
   private volatile boolean closed;
 
-  /** What a start makes. */
+  /** The server and the objects that exist after a start. */
   private record Started(
       LlamaCppServer server, ServerFacts facts, Admission admission, Slots slots) {
     int blocks(int blockTokens) {
@@ -159,7 +159,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     return generation.stream;
   }
 
-  /** What generations see of this engine. */
+  /** The engine's services for its generations. */
   private final class Way implements Generation.Host {
     private final Started at;
 

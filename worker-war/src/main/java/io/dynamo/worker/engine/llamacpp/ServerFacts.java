@@ -3,7 +3,7 @@ package io.dynamo.worker.engine.llamacpp;
 import io.dynamo.json.JsonObject;
 
 /**
- * What the server tells about itself.
+ * The limits that the llama.cpp server reports.
  *
  * @param positions tokens that one slot can hold
  * @param slots generations that it runs at once

@@ -17,7 +17,7 @@ final class Slots {
     this.count = count;
   }
 
-  /** Gives {@code generation} a slot now or later; it is told by {@link Generation#admit}. */
+  /** Gives {@code generation} a slot now or later and then calls its {@link Generation#admit}. */
   synchronized void enter(Generation generation) {
     if (running.size() < count) {
       running.add(generation);

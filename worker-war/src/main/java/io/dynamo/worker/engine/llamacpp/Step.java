@@ -131,7 +131,7 @@ record Step(
         : Double.NEGATIVE_INFINITY;
   }
 
-  /** What an answer other than 200 means. */
+  /** Converts an answer other than 200 to an exception. */
   static DynamoException refusal(int status, byte[] body) {
     JsonObject failure;
     try {

@@ -9,17 +9,17 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * What a simulated engine does wrong at this moment: what a file says, nothing while there is none.
- * For tests of what surrounds an engine. Safe for concurrent use.
+ * Reads from a file which fault a simulated engine shows at this moment; no file is no fault. For
+ * tests of what surrounds an engine. Safe for concurrent use.
  */
 public final class FaultSwitch {
-  /** What goes wrong. */
+  /** The faults that a simulated engine can show. */
   public enum Fault {
     /** Nothing. */
     NONE,
-    /** Whoever asks gets an exception without a type. */
+    /** Each call throws an exception without a type. */
     THROWS,
-    /** Streams stand still for good, and no pass is told of. */
+    /** Streams stop for good, and no pass is reported. */
     HANGS,
     /** Streams end in an exception without a type. */
     BREAKS,

@@ -44,7 +44,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   private volatile @Nullable Ranks ranks; // set by start
   private volatile boolean closed; // written under this
 
-  /** What a start makes. */
+  /** The ranks that exist after a start. */
   private record Ranks(
       List<RankScheduler> schedulers, List<PagedKvCache> caches, List<RankSeries> series) {}
 

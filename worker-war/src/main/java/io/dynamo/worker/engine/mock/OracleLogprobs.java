@@ -16,7 +16,8 @@ final class OracleLogprobs {
   private final int alternatives;
 
   /**
-   * @param alternatives told of each position, the token itself among them; 0 tells only its own
+   * @param alternatives likely tokens reported for each position, the token itself among them; 0
+   *     reports only its own
    */
   OracleLogprobs(OracleTokens oracle, int alternatives) {
     this.oracle = oracle;

@@ -25,7 +25,10 @@ final class PassMeter {
     return work(computed, before);
   }
 
-  /** What waits for a place; a decode waits there when its blocks were taken from it. */
+  /**
+   * Measures the sequences that wait for a place; a decode waits there after its blocks were taken
+   * from it.
+   */
   Work queued(Iterable<Sequence> waiting) {
     clear();
     for (var sequence : waiting) {

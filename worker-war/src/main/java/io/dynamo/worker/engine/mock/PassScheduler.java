@@ -36,7 +36,7 @@ final class PassScheduler {
   private long cachedTokens;
 
   /**
-   * @param onFailure told of a sequence that cannot be admitted; it is in no queue any more
+   * @param onFailure receives a sequence that cannot be admitted; it is in no queue any more
    */
   PassScheduler(
       Scheduling how,

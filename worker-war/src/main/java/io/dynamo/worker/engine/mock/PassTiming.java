@@ -30,7 +30,7 @@ public sealed interface PassTiming {
     }
   }
 
-  /** The same for each pass, whatever it computes. */
+  /** The same duration for each pass, independent of its work. */
   record Fixed(double prefill, double decode) implements PassTiming {
     @Override
     public double prefillMillis(int requests, long prompt, long before) {

@@ -19,7 +19,7 @@ public record Scheduling(
     PassTiming timing,
     double speedup,
     double decodeSpeedup) {
-  /** Who is preempted. */
+  /** The generation that is preempted when blocks run out. */
   public enum Victim {
     /** The one that was admitted last. */
     NEWEST,

@@ -12,8 +12,8 @@ import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a Hugging Face model directory says where a request says nothing. Arrays are owned by the
- * record and never changed.
+ * The generation defaults of a Hugging Face model directory, used where a request sets nothing.
+ * Arrays are owned by the record and never changed.
  *
  * @param ends ids at which the model's own texts end
  * @param sampling what a request leaves open

@@ -32,7 +32,8 @@ public record SamplingPlan(
   private static final String PASSED_SAMPLING = "sampling_options";
 
   /**
-   * What a model's {@code generation_config.json} says where a request says nothing.
+   * The sampling defaults of a model's {@code generation_config.json}, used where a request sets
+   * nothing.
    *
    * @param temperature 0 where the model asks for no sampling
    */

@@ -1,6 +1,6 @@
 /**
- * What a request asks of an engine with a model, all of it decided: how long the text may get,
- * where it ends, how its tokens are drawn. Knows no engine.
+ * The parameters of one generation with all defaults resolved: how long the text may get, where it
+ * ends, how its tokens are drawn. Knows no engine.
  */
 @NullMarked
 package io.dynamo.worker.engine.sampling;

@@ -1,8 +1,8 @@
 package io.dynamo.worker.engine.llama.sample;
 
 /**
- * Random numbers by place: the same seed and position give the same number, whatever was drawn
- * before. So a text that goes on elsewhere, or is computed again, draws as if unbroken.
+ * Random numbers by position: the same seed and position give the same number, independent of
+ * earlier draws. So a text that goes on elsewhere, or is computed again, draws as if unbroken.
  */
 final class Draw {
   private static final long STEP = 0x9E3779B97F4A7C15L; // 2^64 over the golden ratio, odd
