@@ -27,7 +27,7 @@ final class ArchitectureRules {
   private static final Pattern CONFIG = Pattern.compile("config");
   private static final Pattern NETTY = Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp");
   private static final Pattern JACKSON =
-      Pattern.compile("json|request\\.codec|frontend\\.openai(\\..+)?|frontend\\.preprocess");
+      Pattern.compile("json|wire|frontend\\.openai(\\..+)?|frontend\\.preprocess");
   private static final Pattern YAML = Pattern.compile("json");
   private static final Pattern HASHES = Pattern.compile("token");
   private static final Pattern TOKENIZERS = Pattern.compile("frontend\\.preprocess");

@@ -32,7 +32,9 @@ final class PackageTable {
           Set.of("concurrent", "config", "error", "metrics", "json", "net", "trace"),
           Set.of("token", "model", "inference"),
           Set.of("discovery"),
-          Set.of("kv", "transfer", "request", "event", "block", "runtime"));
+          Set.of("kv"),
+          Set.of("wire"),
+          Set.of("transfer", "request", "event", "block", "runtime"));
 
   private final String root;
 

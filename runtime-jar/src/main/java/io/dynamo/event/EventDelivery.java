@@ -2,6 +2,7 @@ package io.dynamo.event;
 
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.wire.event.EventEnvelope;
 import java.lang.System.Logger.Level;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;

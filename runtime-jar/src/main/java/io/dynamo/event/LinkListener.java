@@ -1,5 +1,6 @@
 package io.dynamo.event;
 
+import io.dynamo.wire.event.EventEnvelope;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 

@@ -2,6 +2,7 @@ package io.dynamo.request;
 
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.wire.MessageCodec;
 
 /** Serves endpoints whose requests are streams. Safe for concurrent use. */
 public interface BidirectionalServer {

@@ -1,6 +1,7 @@
 package io.dynamo.request;
 
 import io.dynamo.discovery.Instance;
+import io.dynamo.wire.MessageCodec;
 import java.util.concurrent.Flow;
 
 /** The requester's side of the request plane. Safe for concurrent use; never blocks its caller. */

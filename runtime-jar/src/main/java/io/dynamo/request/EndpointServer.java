@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.wire.MessageCodec;
 
 /** The worker's side of the request plane. Safe for concurrent use. */
 public interface EndpointServer extends AutoCloseable {

@@ -3,6 +3,7 @@ package io.dynamo.request;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.trace.Tracing;
+import io.dynamo.wire.MessageCodec;
 
 /**
  * Serves as another server does, with a span of each request whose requester traces it. Safe for

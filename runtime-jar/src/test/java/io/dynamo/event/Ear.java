@@ -1,6 +1,7 @@
 package io.dynamo.event;
 
 import io.dynamo.testing.Heard;
+import io.dynamo.wire.event.EventEnvelope;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.wire.event.EventEnvelope;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

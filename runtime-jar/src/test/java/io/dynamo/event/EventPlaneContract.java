@@ -8,6 +8,7 @@ import io.dynamo.discovery.EventScope;
 import io.dynamo.metrics.EventMetrics;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.testing.ManualClock;
+import io.dynamo.wire.event.EventEnvelope;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;

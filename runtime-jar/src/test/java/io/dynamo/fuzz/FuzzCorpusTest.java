@@ -1,7 +1,7 @@
 package io.dynamo.fuzz;
 
-import io.dynamo.kv.codec.EventPayloadFuzz;
 import io.dynamo.request.tcp.RequestFrameFuzz;
+import io.dynamo.wire.kv.EventPayloadFuzz;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

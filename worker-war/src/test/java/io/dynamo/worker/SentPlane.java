@@ -1,8 +1,8 @@
 package io.dynamo.worker;
 
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.wire.event.EventEnvelope;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -5,9 +5,9 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
-import io.dynamo.request.MessageCodec;
 import io.dynamo.request.RequestContext;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.wire.MessageCodec;
 import java.util.concurrent.Flow;
 
 /** Calls workers on the runtime's request plane. */

@@ -9,7 +9,7 @@ import io.dynamo.inference.Annotation;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
-import io.dynamo.request.codec.DynamoError;
+import io.dynamo.wire.request.DynamoError;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Stream;

@@ -2,13 +2,13 @@ package io.dynamo.router.ingest;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.RankEvent;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.router.index.KvIndexer;
+import io.dynamo.wire.event.EventEnvelope;
 import java.lang.System.Logger.Level;
 import java.util.HashMap;
 import java.util.HashSet;

@@ -3,16 +3,16 @@ package io.dynamo.router.ingest;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.ActiveLoad;
-import io.dynamo.kv.codec.ActiveLoadCodec;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.runtime.EndpointInstances;
+import io.dynamo.wire.event.EventEnvelope;
+import io.dynamo.wire.kv.ActiveLoadCodec;
 import java.util.HashSet;
 import java.util.Set;
 

@@ -5,7 +5,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.request.EndpointClient;
-import io.dynamo.request.MessageCodec;
+import io.dynamo.wire.MessageCodec;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 

@@ -1,8 +1,8 @@
 package io.dynamo.router.ingest;
 
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.request.ItemForm;
-import io.dynamo.request.MessageCodec;
+import io.dynamo.wire.ItemForm;
+import io.dynamo.wire.MessageCodec;
 import java.nio.ByteBuffer;
 
 /** Leaves items as bytes, so that the event loop which receives a large one does not decode it. */

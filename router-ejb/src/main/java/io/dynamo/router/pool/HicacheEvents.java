@@ -2,8 +2,8 @@ package io.dynamo.router.pool;
 
 import io.dynamo.event.RawStreams;
 import io.dynamo.kv.ObjectEvent;
-import io.dynamo.kv.codec.ObjectEventCodec;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.wire.kv.ObjectEventCodec;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;

@@ -1,9 +1,9 @@
 package io.dynamo.router.wiring;
 
-import io.dynamo.kv.codec.KvEventCodec;
-import io.dynamo.kv.codec.KvIndexCodec;
-import io.dynamo.kv.codec.KvQueryCodec;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.wire.kv.KvEventCodec;
+import io.dynamo.wire.kv.KvIndexCodec;
+import io.dynamo.wire.kv.KvQueryCodec;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.inject.Disposes;
 import jakarta.enterprise.inject.Produces;

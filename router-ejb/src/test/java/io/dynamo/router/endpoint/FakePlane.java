@@ -1,9 +1,9 @@
 package io.dynamo.router.endpoint;
 
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventListener;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
+import io.dynamo.wire.event.EventEnvelope;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;

@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.kv.codec.ActiveLoadCodec;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.endpoint.FakeInstances;
 import io.dynamo.router.endpoint.FakePlane;
 import io.dynamo.router.load.ReportedLoads;
+import io.dynamo.wire.kv.ActiveLoadCodec;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

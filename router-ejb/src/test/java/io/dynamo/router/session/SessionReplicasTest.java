@@ -3,16 +3,16 @@ package io.dynamo.router.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.SessionBinding;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.kv.codec.SessionBindingCodec;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.endpoint.FakeInstances;
 import io.dynamo.router.endpoint.FakePlane;
+import io.dynamo.wire.event.EventEnvelope;
+import io.dynamo.wire.kv.SessionBindingCodec;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;

@@ -2,10 +2,10 @@ package io.dynamo.event.local;
 
 import io.dynamo.event.EventBudget;
 import io.dynamo.event.EventDelivery;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.wire.event.EventEnvelope;
 import java.time.InstantSource;
 import java.util.LinkedHashSet;
 import java.util.List;

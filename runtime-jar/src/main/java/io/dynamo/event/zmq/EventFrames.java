@@ -1,9 +1,9 @@
 package io.dynamo.event.zmq;
 
 import io.dynamo.discovery.EventScope;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventSubject;
-import io.dynamo.event.codec.EnvelopeCodec;
+import io.dynamo.wire.event.EnvelopeCodec;
+import io.dynamo.wire.event.EventEnvelope;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;

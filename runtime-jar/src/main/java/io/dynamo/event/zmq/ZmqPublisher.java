@@ -2,12 +2,12 @@ package io.dynamo.event.zmq;
 
 import io.dynamo.discovery.Discovery;
 import io.dynamo.event.EventBudget;
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.pipeline.zmtp.ZmtpLoop;
 import io.dynamo.pipeline.zmtp.ZmtpPublisher;
+import io.dynamo.wire.event.EventEnvelope;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.time.InstantSource;

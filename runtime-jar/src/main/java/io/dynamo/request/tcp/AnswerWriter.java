@@ -4,9 +4,9 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.SentStream;
-import io.dynamo.request.ItemEncoder;
-import io.dynamo.request.MessageCodec;
-import io.dynamo.request.codec.ResponseEnvelope;
+import io.dynamo.wire.ItemEncoder;
+import io.dynamo.wire.MessageCodec;
+import io.dynamo.wire.request.ResponseEnvelope;
 
 /** Writes the items of one answer into their frames. For one thread at a time. */
 final class AnswerWriter<R> {

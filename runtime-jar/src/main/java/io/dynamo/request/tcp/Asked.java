@@ -2,8 +2,8 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.CallHomeServer;
-import io.dynamo.request.MessageCodec;
-import io.dynamo.request.codec.ConnectionInfo;
+import io.dynamo.wire.MessageCodec;
+import io.dynamo.wire.request.ConnectionInfo;
 import org.jspecify.annotations.Nullable;
 
 /** What a call asks the worker, beside the head of its request. Safe for concurrent use. */

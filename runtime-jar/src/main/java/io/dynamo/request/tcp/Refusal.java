@@ -4,7 +4,7 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
-import io.dynamo.request.codec.Prologue;
+import io.dynamo.wire.request.Prologue;
 
 /**
  * Tells a requester why its request is not served, where it waits for the answer: a prologue with

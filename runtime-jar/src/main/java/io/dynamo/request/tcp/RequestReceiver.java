@@ -2,8 +2,8 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.pipeline.Sockets;
-import io.dynamo.request.codec.ControlMessage;
-import io.dynamo.request.codec.RequestHeaders;
+import io.dynamo.wire.request.ControlMessage;
+import io.dynamo.wire.request.RequestHeaders;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;

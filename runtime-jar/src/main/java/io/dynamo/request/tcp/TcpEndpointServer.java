@@ -15,7 +15,7 @@ import io.dynamo.request.BidirectionalHandler;
 import io.dynamo.request.BidirectionalServer;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
-import io.dynamo.request.MessageCodec;
+import io.dynamo.wire.MessageCodec;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
 import io.netty.channel.group.ChannelGroup;

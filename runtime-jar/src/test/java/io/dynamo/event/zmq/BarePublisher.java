@@ -1,7 +1,7 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.EventPlane;
+import io.dynamo.wire.event.EventEnvelope;
 import java.time.InstantSource;
 import org.zeromq.ZMQ;
 

@@ -1,8 +1,8 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.event.EventEnvelope;
 import io.dynamo.event.LinkListener;
 import io.dynamo.testing.Heard;
+import io.dynamo.wire.event.EventEnvelope;
 import java.util.function.LongPredicate;
 
 /** Hears of the way to publishers, and of their events, in order. */

@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.request.codec.Golden;
+import io.dynamo.wire.Golden;
 import java.io.ByteArrayOutputStream;
 import java.net.ServerSocket;
 import java.nio.ByteBuffer;

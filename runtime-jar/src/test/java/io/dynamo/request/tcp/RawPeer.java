@@ -3,7 +3,7 @@ package io.dynamo.request.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.request.codec.Golden;
+import io.dynamo.wire.Golden;
 import java.io.DataInputStream;
 import java.io.IOException;
 import java.net.InetAddress;

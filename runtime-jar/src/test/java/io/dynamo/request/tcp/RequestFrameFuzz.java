@@ -2,9 +2,9 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.request.codec.ControlMessage;
-import io.dynamo.request.codec.GenerateCodec;
-import io.dynamo.request.codec.RequestHeaders;
+import io.dynamo.wire.generate.GenerateCodec;
+import io.dynamo.wire.request.ControlMessage;
+import io.dynamo.wire.request.RequestHeaders;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;

@@ -3,7 +3,7 @@ package io.dynamo.request.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.pipeline.FrameException;
-import io.dynamo.request.codec.Golden;
+import io.dynamo.wire.Golden;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import java.nio.ByteBuffer;

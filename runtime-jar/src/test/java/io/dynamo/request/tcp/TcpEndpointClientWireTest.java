@@ -17,7 +17,7 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.CallHomeServer;
 import io.dynamo.pipeline.ConnectionLimit;
 import io.dynamo.pipeline.StreamLimits;
-import io.dynamo.request.codec.Golden;
+import io.dynamo.wire.Golden;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.InetAddress;

@@ -24,7 +24,7 @@ import io.dynamo.pipeline.EventLoops;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
-import io.dynamo.request.codec.GenerateCodec;
+import io.dynamo.wire.generate.GenerateCodec;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;

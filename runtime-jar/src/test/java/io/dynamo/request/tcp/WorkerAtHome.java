@@ -3,7 +3,7 @@ package io.dynamo.request.tcp;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.request.codec.Golden;
+import io.dynamo.wire.Golden;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ServerSocket;

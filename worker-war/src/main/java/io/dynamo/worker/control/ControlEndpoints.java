@@ -9,7 +9,7 @@ import io.dynamo.json.JsonObject;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.EndpointServer;
-import io.dynamo.request.codec.JsonCodec;
+import io.dynamo.wire.JsonCodec;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Map;

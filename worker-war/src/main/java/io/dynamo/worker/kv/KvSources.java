@@ -8,7 +8,7 @@ import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
-import io.dynamo.request.MessageCodec;
+import io.dynamo.wire.MessageCodec;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Executor;

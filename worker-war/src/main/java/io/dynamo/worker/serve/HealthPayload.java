@@ -6,7 +6,7 @@ import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.inference.StopConditions;
 import io.dynamo.net.PayloadFormat;
-import io.dynamo.request.MessageCodec;
+import io.dynamo.wire.MessageCodec;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;

@@ -7,7 +7,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.kv.codec.ActiveLoadCodec;
+import io.dynamo.wire.kv.ActiveLoadCodec;
 import io.dynamo.worker.HandAlarms;
 import io.dynamo.worker.SentPlane;
 import io.dynamo.worker.engine.LoadReport;

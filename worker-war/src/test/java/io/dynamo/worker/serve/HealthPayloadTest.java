@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.InvalidRequestException;
-import io.dynamo.request.codec.GenerateCodec;
+import io.dynamo.wire.generate.GenerateCodec;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,0 +1,58 @@
+package io.dynamo.wire;
+
+import io.dynamo.json.JsonObject;
+import io.dynamo.net.PayloadFormat;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Messages that are maps without a fixed form, as commands of operators and their answers are: one
+ * map out, annotated maps back. Stateless.
+ */
+public final class JsonCodec implements MessageCodec<JsonObject, JsonObject> {
+  @Override
+  public ItemForm itemForm() {
+    return ItemForm.ANNOTATED;
+  }
+
+  @Override
+  public byte[] encodeRequest(JsonObject request, PayloadFormat format) {
+    return write(request, format);
+  }
+
+  /** A request of null, which Dynamo's clients send for none, is an empty map. */
+  @Override
+  public JsonObject decodeRequest(ByteBuffer body, PayloadFormat format) {
+    return WireReader.read("command", body, format, JsonCodec::readOrNone);
+  }
+
+  @Override
+  public byte[] encodeItem(JsonObject item, PayloadFormat format) {
+    return write(item, format);
+  }
+
+  @Override
+  public JsonObject decodeItem(ByteBuffer body, PayloadFormat format) {
+    return WireReader.read("answer", body, format, JsonCodec::read);
+  }
+
+  private static byte[] write(JsonObject message, PayloadFormat format) {
+    return WireWriter.write(message.members(), format, WireWriter::any);
+  }
+
+  private static JsonObject readOrNone(WireReader in) throws IOException {
+    return in.isNil() ? new JsonObject(Map.of()) : read(in);
+  }
+
+  private static JsonObject read(WireReader in) throws IOException {
+    if (!(in.any() instanceof Map<?, ?> map)) {
+      throw new IOException("no map");
+    }
+    var members = new LinkedHashMap<String, @Nullable Object>();
+    map.forEach((name, value) -> members.put(String.valueOf(name), value));
+    return new JsonObject(members);
+  }
+}

@@ -1,0 +1,56 @@
+package io.dynamo.wire;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+
+/** The field names of one map, told apart without a string per field. */
+public final class Keys {
+  /** No key is left. */
+  public static final int END = -1;
+
+  /** A key that is none of these. */
+  public static final int UNKNOWN = -2;
+
+  private final String[] names;
+  private final byte[][] utf8;
+
+  public Keys(String... names) {
+    this.names = names;
+    utf8 = new byte[names.length][];
+    for (int i = 0; i < names.length; i++) {
+      utf8[i] = names[i].getBytes(StandardCharsets.UTF_8);
+    }
+  }
+
+  /** The number of names. */
+  public int size() {
+    return names.length;
+  }
+
+  public String name(int index) {
+    return names[index];
+  }
+
+  int indexOf(String name) {
+    for (int i = 0; i < names.length; i++) {
+      if (names[i].equals(name)) {
+        return i;
+      }
+    }
+    return UNKNOWN;
+  }
+
+  /**
+   * @param bytes with the name at {@code from}
+   * @param expected where to look first: maps mostly come in the order of the names
+   */
+  int indexOf(byte[] bytes, int from, int length, int expected) {
+    for (int i = 0; i < utf8.length; i++) {
+      int at = expected + i < utf8.length ? expected + i : expected + i - utf8.length;
+      if (Arrays.equals(utf8[at], 0, utf8[at].length, bytes, from, from + length)) {
+        return at;
+      }
+    }
+    return UNKNOWN;
+  }
+}

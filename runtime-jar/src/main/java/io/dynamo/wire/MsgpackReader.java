@@ -1,0 +1,383 @@
+package io.dynamo.wire;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * MessagePack. Announced sizes are checked against the bytes that are left before allocating.
+ * Written by hand because an item is read per token: it allocates nothing but what it returns.
+ *
+ * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
+ */
+final class MsgpackReader implements WireReader {
+  static final int MAX_DEPTH = 64;
+
+  /** Room made for what an array announces; more comes as its elements do, each of a byte. */
+  static final int MAX_GUESS = 64;
+
+  private static final byte[] NONE = {};
+
+  private byte[] bytes = NONE;
+  private int start;
+  private int limit;
+  private int at;
+  private int[] entriesLeft = new int[2]; // of each open map or array
+  private int depth;
+  private int expectedKey;
+
+  MsgpackReader(ByteBuffer body) {
+    reset(body);
+  }
+
+  /** Begins with another value. */
+  void reset(ByteBuffer body) {
+    depth = 0;
+    if (body.hasArray()) {
+      bytes = body.array();
+      start = body.arrayOffset() + body.position();
+    } else {
+      bytes = new byte[body.remaining()];
+      body.duplicate().get(bytes);
+      start = 0;
+    }
+    at = start;
+    limit = start + body.remaining();
+  }
+
+  @Override
+  public boolean isNil() throws IOException {
+    if (peek() != 0xc0) {
+      return false;
+    }
+    at++;
+    return true;
+  }
+
+  @Override
+  public boolean isMap() throws IOException {
+    return MsgpackType.isMap(peek());
+  }
+
+  int peek() throws IOException {
+    need(1);
+    return bytes[at] & 0xff;
+  }
+
+  private int next() throws IOException {
+    int type = peek();
+    at++;
+    return type;
+  }
+
+  private void need(long count) throws IOException {
+    if (count > limit - at) {
+      throw new IOException("truncated at byte " + (limit - start));
+    }
+  }
+
+  /** The next {@code count} bytes, at most 8, big-endian. */
+  private long unsigned(int count) throws IOException {
+    need(count);
+    long value = 0;
+    for (int i = 0; i < count; i++) {
+      value = (value << 8) | (bytes[at++] & 0xff);
+    }
+    return value;
+  }
+
+  private long signed(int count) throws IOException {
+    int unused = Long.SIZE - 8 * count;
+    return (unsigned(count) << unused) >> unused;
+  }
+
+  private IOException unexpected(String wanted, int type) {
+    return new IOException(
+        "type 0x%02x at byte %d is no %s".formatted(type, at - 1 - start, wanted));
+  }
+
+  @Override
+  public void beginMap() throws IOException {
+    open(mapHeader());
+    expectedKey = 0;
+  }
+
+  @Override
+  public void beginArray() throws IOException {
+    open(arrayHeader());
+  }
+
+  @Override
+  public boolean nextElement() {
+    if (entriesLeft[depth - 1] == 0) {
+      depth--;
+      return false;
+    }
+    entriesLeft[depth - 1]--;
+    return true;
+  }
+
+  private void open(int size) throws IOException {
+    if (depth == MAX_DEPTH) {
+      throw new IOException("nested deeper than " + MAX_DEPTH);
+    }
+    if (depth == entriesLeft.length) {
+      entriesLeft = Arrays.copyOf(entriesLeft, depth * 2);
+    }
+    entriesLeft[depth++] = size;
+  }
+
+  int mapHeader() throws IOException {
+    int type = next();
+    return switch (type) {
+      case 0xde -> fitting(unsigned(2), 2);
+      case 0xdf -> fitting(unsigned(4), 2);
+      default -> {
+        if (!MsgpackType.isMap(type)) {
+          throw unexpected("map", type);
+        }
+        yield fitting(type & 0x0f, 2);
+      }
+    };
+  }
+
+  int arrayHeader() throws IOException {
+    int type = next();
+    return switch (type) {
+      case 0xdc -> fitting(unsigned(2), 1);
+      case 0xdd -> fitting(unsigned(4), 1);
+      default -> {
+        if (!MsgpackType.isArray(type)) {
+          throw unexpected("array", type);
+        }
+        yield fitting(type & 0x0f, 1);
+      }
+    };
+  }
+
+  /** The length of a string; bytes pass for one, as some writers know no other. */
+  private int stringHeader() throws IOException {
+    int type = next();
+    return switch (type) {
+      case 0xd9, 0xc4 -> fitting(unsigned(1), 1);
+      case 0xda, 0xc5 -> fitting(unsigned(2), 1);
+      case 0xdb, 0xc6 -> fitting(unsigned(4), 1);
+      default -> {
+        if (!MsgpackType.isString(type)) {
+          throw unexpected("string", type);
+        }
+        yield fitting(type & 0x1f, 1);
+      }
+    };
+  }
+
+  private int fitting(long count, int bytesEach) throws IOException {
+    if (count > (limit - at) / bytesEach) {
+      throw new IOException(
+          "%d elements do not fit in the rest of %d bytes".formatted(count, limit - start));
+    }
+    return (int) count;
+  }
+
+  @Override
+  public int nextKey(Keys keys) throws IOException {
+    if (entriesLeft[depth - 1] == 0) {
+      depth--;
+      return Keys.END;
+    }
+    entriesLeft[depth - 1]--;
+    if (!MsgpackType.isString(peek())) {
+      skip();
+      return Keys.UNKNOWN;
+    }
+    int count = stringHeader();
+    int from = at;
+    at += count;
+    int index = keys.indexOf(bytes, from, count, expectedKey < keys.size() ? expectedKey : 0);
+    if (index >= 0) {
+      expectedKey = index + 1 < keys.size() ? index + 1 : 0;
+    }
+    return index;
+  }
+
+  @Override
+  public int[] ints() throws IOException {
+    int count = arrayHeader();
+    var values = new int[count];
+    for (int i = 0; i < count; i++) {
+      values[i] = smallInteger();
+    }
+    return values;
+  }
+
+  @Override
+  public List<String> strings() throws IOException {
+    int count = arrayHeader();
+    List<String> values = new ArrayList<>(Math.min(count, MAX_GUESS));
+    for (int i = 0; i < count; i++) {
+      values.add(string());
+    }
+    return values;
+  }
+
+  @Override
+  public String string() throws IOException {
+    int count = stringHeader();
+    var value = new String(bytes, at, count, StandardCharsets.UTF_8);
+    at += count;
+    return value;
+  }
+
+  @Override
+  public int word(Keys words) throws IOException {
+    int count = stringHeader();
+    int index = words.indexOf(bytes, at, count, 0);
+    at += count;
+    return index;
+  }
+
+  byte[] binary() throws IOException {
+    int count = stringHeader();
+    var value = Arrays.copyOfRange(bytes, at, at + count);
+    at += count;
+    return value;
+  }
+
+  @Override
+  public long integer() throws IOException {
+    int type = next();
+    return switch (type) {
+      case 0xcc -> unsigned(1);
+      case 0xcd -> unsigned(2);
+      case 0xce -> unsigned(4);
+      case 0xcf -> {
+        long value = unsigned(8);
+        if (value < 0) {
+          throw new IOException(
+              "integer " + Long.toUnsignedString(value) + " does not fit 63 bits");
+        }
+        yield value;
+      }
+      case 0xd0 -> signed(1);
+      case 0xd1 -> signed(2);
+      case 0xd2 -> signed(4);
+      case 0xd3 -> signed(8);
+      default -> {
+        if (!MsgpackType.isFixedInteger(type)) {
+          throw unexpected("integer", type);
+        }
+        yield (byte) type;
+      }
+    };
+  }
+
+  @Override
+  public long unsigned() throws IOException {
+    if (peek() == 0xcf) {
+      at++;
+      return unsigned(8);
+    }
+    long value = integer();
+    if (value < 0) {
+      throw new IOException("the negative number " + value + " where none can be");
+    }
+    return value;
+  }
+
+  @Override
+  public double number() throws IOException {
+    return switch (peek()) {
+      case 0xca -> float32();
+      case 0xcb -> float64();
+      default -> integer();
+    };
+  }
+
+  float float32() throws IOException {
+    at++;
+    return Float.intBitsToFloat((int) unsigned(4));
+  }
+
+  double float64() throws IOException {
+    at++;
+    return Double.longBitsToDouble(unsigned(8));
+  }
+
+  @Override
+  public boolean bool() throws IOException {
+    int type = next();
+    return switch (type) {
+      case 0xc2 -> false;
+      case 0xc3 -> true;
+      default -> throw unexpected("boolean", type);
+    };
+  }
+
+  @Override
+  public @Nullable Object any() throws IOException {
+    return MsgpackValue.read(this);
+  }
+
+  @Override
+  public void skip() throws IOException {
+    for (long left = 1; left > 0; left--) {
+      int type = peek();
+      if (MsgpackType.isMap(type)) {
+        left += 2L * mapHeader();
+      } else if (MsgpackType.isArray(type)) {
+        left += arrayHeader();
+      } else if (MsgpackType.isString(type) || MsgpackType.isBinary(type)) {
+        int count = stringHeader();
+        at += count;
+      } else {
+        at++;
+        pass(type);
+      }
+    }
+  }
+
+  /** Passes over what follows the type of a scalar or an extension. */
+  private void pass(int type) throws IOException {
+    long count =
+        switch (type) {
+          case 0xc0, 0xc2, 0xc3 -> 0;
+          case 0xcc, 0xd0 -> 1;
+          case 0xcd, 0xd1 -> 2;
+          case 0xca, 0xce, 0xd2 -> 4;
+          case 0xcb, 0xcf, 0xd3 -> 8;
+          case 0xd4, 0xd5, 0xd6, 0xd7, 0xd8 -> 1 + (1 << (type - 0xd4));
+          case 0xc7 -> 1 + unsigned(1);
+          case 0xc8 -> 1 + unsigned(2);
+          case 0xc9 -> 1 + unsigned(4);
+          default -> {
+            if (!MsgpackType.isFixedInteger(type)) {
+              throw unexpected("value", type);
+            }
+            yield 0;
+          }
+        };
+    need(count);
+    at += (int) count;
+  }
+
+  @Override
+  public int position() {
+    return at - start;
+  }
+
+  @Override
+  public int endOfSkipped() {
+    return position();
+  }
+
+  @Override
+  public void end() throws IOException {
+    if (at != limit) {
+      throw new IOException("%d bytes follow the value".formatted(limit - at));
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package io.dynamo.wire;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.net.PayloadFormat;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Reads one value in either payload format. For one thread, one value. Each method reads the value
+ * at hand; wrong types and truncation end {@link #read}. Nothing is allocated beyond what the bytes
+ * can hold.
+ */
+public interface WireReader {
+  /** The length of a UUID as text. */
+  int UUID_CHARS = 36;
+
+  /** Reads a value of one type. */
+  interface Shape<T> {
+    T read(WireReader in) throws IOException;
+  }
+
+  /**
+   * Reads the one value that {@code body} is.
+   *
+   * @param what its name in the error
+   * @throws InvalidRequestException when the bytes are no such value
+   */
+  static <T> T read(String what, ByteBuffer body, PayloadFormat format, Shape<T> shape) {
+    try {
+      return read(what, body, format, of(body, format), shape);
+    } catch (IOException e) {
+      throw unreadable(what, body, format, e);
+    }
+  }
+
+  /** As the other {@code read}, by a reader that stands at the beginning of {@code body}. */
+  static <T> T read(
+      String what, ByteBuffer body, PayloadFormat format, WireReader in, Shape<T> shape) {
+    try {
+      T value = shape.read(in);
+      in.end();
+      return value;
+    } catch (IOException | ArithmeticException e) {
+      throw unreadable(what, body, format, e);
+    }
+  }
+
+  private static InvalidRequestException unreadable(
+      String what, ByteBuffer body, PayloadFormat format, Exception cause) {
+    return new InvalidRequestException(
+        "the %s of %d bytes is not readable as %s: %s"
+            .formatted(what, body.remaining(), format.wireName(), cause.getMessage()));
+  }
+
+  static WireReader of(ByteBuffer body, PayloadFormat format) throws IOException {
+    return switch (format) {
+      case JSON -> new JsonReader(body);
+      case MSGPACK -> new MsgpackReader(body);
+    };
+  }
+
+  /** Whether the value at hand is null; it is read then. */
+  boolean isNil() throws IOException;
+
+  /** Opens the map at hand, to be read with {@link #nextKey} until {@link Keys#END}. */
+  void beginMap() throws IOException;
+
+  /** Reads a key of the innermost map: its index, {@link Keys#UNKNOWN} or {@link Keys#END}. */
+  int nextKey(Keys keys) throws IOException;
+
+  /** Opens the array at hand, to be read with {@link #nextElement} until there is none. */
+  void beginArray() throws IOException;
+
+  /** Goes to the next element of the innermost array; false at its end. */
+  boolean nextElement() throws IOException;
+
+  int[] ints() throws IOException;
+
+  List<String> strings() throws IOException;
+
+  String string() throws IOException;
+
+  /** Reads a string: its index among {@code words}, or {@link Keys#UNKNOWN}. */
+  int word(Keys words) throws IOException;
+
+  long integer() throws IOException;
+
+  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  long unsigned() throws IOException;
+
+  double number() throws IOException;
+
+  boolean bool() throws IOException;
+
+  /** Whether the value at hand is a map; it is not read. */
+  boolean isMap() throws IOException;
+
+  /** The value at hand as JSON has them; binary as {@code byte[]}. */
+  @Nullable Object any() throws IOException;
+
+  void skip() throws IOException;
+
+  /** Where the value at hand begins, in bytes from the start of the body. */
+  int position() throws IOException;
+
+  /** Where the value that {@link #skip} passed over ended. */
+  int endOfSkipped() throws IOException;
+
+  /** Checks that nothing follows. */
+  void end() throws IOException;
+
+  /** A UUID: text in JSON, its 16 bytes in MessagePack. */
+  default UUID uuid() throws IOException {
+    return switch (any()) {
+      case String text when text.length() == UUID_CHARS -> {
+        try {
+          yield UUID.fromString(text);
+        } catch (IllegalArgumentException e) {
+          throw new IOException("no UUID", e);
+        }
+      }
+      case byte[] bytes when bytes.length == 2 * Long.BYTES -> {
+        var halves = ByteBuffer.wrap(bytes);
+        yield new UUID(halves.getLong(), halves.getLong());
+      }
+      case null, default -> throw new IOException("no UUID");
+    };
+  }
+
+  default int smallInteger() throws IOException {
+    long value = integer();
+    if (value != (int) value) {
+      throw new IOException("integer " + value + " does not fit 32 bits");
+    }
+    return (int) value;
+  }
+}

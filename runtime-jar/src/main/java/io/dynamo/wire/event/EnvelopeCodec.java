@@ -1,0 +1,114 @@
+package io.dynamo.wire.event;
+
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The envelope: a msgpack map of five entries, the event itself its last, as bytes. Written in
+ * Dynamo's order; read in any order, with unknown keys among them, or as an array in that order. A
+ * text passes for the payload; an array of integers does not. Stateless.
+ */
+public final class EnvelopeCodec {
+  private static final Keys KEYS =
+      new Keys("publisher_id", "sequence", "published_at", "topic", "payload");
+  private static final int ENTRIES = 5;
+
+  private EnvelopeCodec() {}
+
+  /** The envelope of {@code event}. */
+  public static byte[] encode(EventEnvelope event) {
+    return WireWriter.write(event, PayloadFormat.MSGPACK, EnvelopeCodec::write);
+  }
+
+  private static void write(WireWriter out, EventEnvelope event) throws IOException {
+    out.beginMap(ENTRIES);
+    out.key("publisher_id");
+    out.unsigned(event.publisherId());
+    out.key("sequence");
+    out.unsigned(event.sequence());
+    out.key("published_at");
+    out.unsigned(event.publishedAtMillis());
+    out.key("topic");
+    out.string(event.topic());
+    out.key("payload");
+    out.binary(event.payload());
+    out.endMap();
+  }
+
+  /**
+   * Reads the one envelope that {@code bytes} are.
+   *
+   * @throws IOException saying what is wrong with it
+   */
+  public static EventEnvelope decode(ByteBuffer bytes) throws IOException {
+    try {
+      var in = WireReader.of(bytes, PayloadFormat.MSGPACK);
+      var event = new Entries().read(in);
+      in.end();
+      return event;
+    } catch (ArithmeticException e) {
+      throw new IOException("the envelope holds a number that is too large", e);
+    }
+  }
+
+  /** What was read so far. */
+  private static final class Entries {
+    private long publisherId;
+    private long sequence;
+    private long publishedAtMillis;
+    private @Nullable String topic;
+    private byte @Nullable [] payload;
+    private int seen; // one bit per entry, in their order
+
+    EventEnvelope read(WireReader in) throws IOException {
+      if (in.isMap()) {
+        in.beginMap();
+        for (int key = in.nextKey(KEYS); key != Keys.END; key = in.nextKey(KEYS)) {
+          if (key == Keys.UNKNOWN) {
+            in.skip();
+          } else {
+            take(key, in);
+          }
+        }
+      } else {
+        in.beginArray();
+        int entry = 0;
+        while (in.nextElement()) {
+          if (entry == ENTRIES) {
+            throw new IOException("the envelope has more than its entries");
+          }
+          take(entry++, in);
+        }
+      }
+      if (topic == null || payload == null || seen != (1 << ENTRIES) - 1) {
+        throw new IOException("the envelope lacks an entry");
+      }
+      return new EventEnvelope(publisherId, sequence, publishedAtMillis, topic, payload);
+    }
+
+    private void take(int entry, WireReader in) throws IOException {
+      switch (entry) {
+        case 0 -> publisherId = in.unsigned();
+        case 1 -> sequence = in.unsigned();
+        case 2 -> publishedAtMillis = in.unsigned();
+        case 3 -> topic = in.string();
+        default -> payload = payload(in);
+      }
+      seen |= 1 << entry;
+    }
+
+    private static byte[] payload(WireReader in) throws IOException {
+      return switch (in.any()) {
+        case byte[] bytes -> bytes;
+        case String text -> text.getBytes(StandardCharsets.UTF_8);
+        case null, default -> throw new IOException("the payload is neither bytes nor a text");
+      };
+    }
+  }
+}

@@ -1,0 +1,8 @@
+/**
+ * The messages of a generation: request, output, and what both carry along. Start at {@link
+ * io.dynamo.wire.generate.GenerateCodec}.
+ */
+@NullMarked
+package io.dynamo.wire.generate;
+
+import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,83 @@
+package io.dynamo.wire.kv;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.kv.ActiveLoad;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import org.jspecify.annotations.Nullable;
+
+/** The payload of the topic {@code kv_metrics}: Dynamo's {@code ActiveLoad} map. Stateless. */
+public final class ActiveLoadCodec {
+  private static final Keys LOAD =
+      new Keys(
+          "worker_id",
+          "dp_rank",
+          "active_decode_blocks",
+          "active_prefill_tokens",
+          "kv_used_blocks");
+
+  private ActiveLoadCodec() {}
+
+  public static byte[] encode(ActiveLoad load) {
+    return WireWriter.write(load, PayloadFormat.MSGPACK, ActiveLoadCodec::write);
+  }
+
+  private static void write(WireWriter out, ActiveLoad load) throws IOException {
+    out.beginMap(5);
+    out.key("worker_id");
+    out.unsigned(load.rank().worker().value());
+    out.key("dp_rank");
+    out.integer(load.rank().rank());
+    out.integerOrNil("active_decode_blocks", load.activeDecodeBlocks());
+    out.integerOrNil("active_prefill_tokens", load.activePrefillTokens());
+    out.integerOrNil("kv_used_blocks", load.kvUsedBlocks());
+    out.endMap();
+  }
+
+  /**
+   * Reads a payload whole; keys in any order, those that we do not know are passed over.
+   *
+   * @throws IllegalArgumentException when it is no load report
+   */
+  public static ActiveLoad decode(byte[] payload) {
+    try {
+      return WireReader.read(
+          "load report", ByteBuffer.wrap(payload), PayloadFormat.MSGPACK, ActiveLoadCodec::read);
+    } catch (InvalidRequestException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  private static ActiveLoad read(WireReader in) throws IOException {
+    InstanceId worker = null;
+    int rank = 0;
+    Long decodeBlocks = null;
+    Long prefillTokens = null;
+    Long usedBlocks = null;
+    in.beginMap();
+    for (int key = in.nextKey(LOAD); key != Keys.END; key = in.nextKey(LOAD)) {
+      switch (key) {
+        case 0 -> worker = new InstanceId(in.unsigned());
+        case 1 -> rank = in.smallInteger();
+        case 2 -> decodeBlocks = count(in);
+        case 3 -> prefillTokens = count(in);
+        case 4 -> usedBlocks = count(in);
+        default -> in.skip();
+      }
+    }
+    if (worker == null) {
+      throw new IOException("a load report lacks worker_id");
+    }
+    return new ActiveLoad(new WorkerRank(worker, rank), decodeBlocks, prefillTokens, usedBlocks);
+  }
+
+  private static @Nullable Long count(WireReader in) throws IOException {
+    return in.isNil() ? null : (Long) in.integer();
+  }
+}

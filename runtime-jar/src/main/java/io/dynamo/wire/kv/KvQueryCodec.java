@@ -1,0 +1,253 @@
+package io.dynamo.wire.kv;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.KvQuery;
+import io.dynamo.kv.KvReply;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.ItemForm;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.MessageCodec;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The recovery endpoint's words: {@code WorkerKvQueryRequest} out, {@code WorkerKvQueryResponse}
+ * back as one plain item. Stateless.
+ */
+public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
+  private static final String RECOVERY = "recovery";
+  private static final Keys QUERY =
+      new Keys(
+          "worker_id",
+          "dp_rank",
+          "start_event_id",
+          "end_event_id",
+          "supports_tree_dump_failed",
+          "kind");
+  private static final Keys REPLIES =
+      new Keys("Events", "TreeDump", "TreeDumpFailed", "TooNew", "InvalidRange", "Error");
+  private static final Keys FIELDS =
+      new Keys(
+          "events",
+          "last_event_id",
+          "message",
+          "requested_start",
+          "requested_end",
+          "newest_available",
+          "start_id",
+          "end_id");
+
+  @Override
+  public ItemForm itemForm() {
+    return ItemForm.PLAIN;
+  }
+
+  @Override
+  public byte[] encodeRequest(KvQuery request, PayloadFormat format) {
+    return WireWriter.write(request, format, KvQueryCodec::write);
+  }
+
+  @Override
+  public KvQuery decodeRequest(ByteBuffer body, PayloadFormat format) {
+    return WireReader.read("KV query", body, format, KvQueryCodec::readQuery);
+  }
+
+  @Override
+  public byte[] encodeItem(KvReply item, PayloadFormat format) {
+    return WireWriter.write(item, format, KvQueryCodec::write);
+  }
+
+  @Override
+  public KvReply decodeItem(ByteBuffer body, PayloadFormat format) {
+    return WireReader.read("KV reply", body, format, KvQueryCodec::readReply);
+  }
+
+  private static void write(WireWriter out, KvQuery query) throws IOException {
+    out.beginMap(6);
+    unsigned(out, "worker_id", query.rank().worker().value());
+    out.key("dp_rank");
+    out.integer(query.rank().rank());
+    idOrNil(out, "start_event_id", query.startId());
+    idOrNil(out, "end_event_id", query.endId());
+    out.key("supports_tree_dump_failed");
+    out.bool(query.takesDumpFailed());
+    out.key("kind");
+    out.string(RECOVERY);
+    out.endMap();
+  }
+
+  private static void idOrNil(WireWriter out, String name, @Nullable Long id) throws IOException {
+    if (id == null) {
+      out.nil(name);
+    } else {
+      unsigned(out, name, id);
+    }
+  }
+
+  private static void unsigned(WireWriter out, String name, long value) throws IOException {
+    out.key(name);
+    out.unsigned(value);
+  }
+
+  private static KvQuery readQuery(WireReader in) throws IOException {
+    InstanceId worker = null;
+    Integer rank = null;
+    Long start = null;
+    Long end = null;
+    boolean takesDumpFailed = false;
+    in.beginMap();
+    for (int key = in.nextKey(QUERY); key != Keys.END; key = in.nextKey(QUERY)) {
+      switch (key) {
+        case 0 -> worker = new InstanceId(in.unsigned());
+        case 1 -> rank = in.smallInteger();
+        case 2 -> start = in.isNil() ? null : in.unsigned();
+        case 3 -> end = in.isNil() ? null : in.unsigned();
+        case 4 -> takesDumpFailed = in.bool();
+        case 5 -> {
+          var kind = in.string();
+          if (!kind.equals(RECOVERY)) {
+            throw new IOException("kind \"" + kind + "\" is not answered here");
+          }
+        }
+        default -> in.skip();
+      }
+    }
+    if (worker == null || rank == null) {
+      throw new IOException("worker_id or dp_rank is missing");
+    }
+    return new KvQuery(new WorkerRank(worker, rank), start, end, takesDumpFailed);
+  }
+
+  private static void write(WireWriter out, KvReply reply) throws IOException {
+    out.beginMap(1);
+    switch (reply) {
+      case KvReply.Events it -> {
+        out.key("Events");
+        out.beginMap(2);
+        events(out, it.events(), it.lastId());
+        out.endMap();
+      }
+      case KvReply.TreeDump it -> {
+        out.key("TreeDump");
+        out.beginMap(3);
+        events(out, it.events(), it.lastId());
+        out.key("reset_scope");
+        out.string("all");
+        out.endMap();
+      }
+      case KvReply.TreeDumpFailed it -> {
+        out.key("TreeDumpFailed");
+        out.beginMap(2);
+        unsigned(out, "last_event_id", it.lastId());
+        out.key("message");
+        out.string(it.message());
+        out.endMap();
+      }
+      case KvReply.TooNew it -> {
+        out.key("TooNew");
+        out.beginMap(3);
+        unsigned(out, "requested_start", it.requestedStart());
+        unsigned(out, "requested_end", it.requestedEnd());
+        unsigned(out, "newest_available", it.newestId());
+        out.endMap();
+      }
+      case KvReply.InvalidRange it -> {
+        out.key("InvalidRange");
+        out.beginMap(2);
+        unsigned(out, "start_id", it.startId());
+        unsigned(out, "end_id", it.endId());
+        out.endMap();
+      }
+      case KvReply.Refused it -> {
+        out.key("Error");
+        out.string(it.message());
+      }
+    }
+    out.endMap();
+  }
+
+  private static void events(WireWriter out, List<RankEvent> events, long lastId)
+      throws IOException {
+    out.key("events");
+    RouterEventShape.writeAll(out, events);
+    unsigned(out, "last_event_id", lastId);
+  }
+
+  private static KvReply readReply(WireReader in) throws IOException {
+    KvReply reply = null;
+    int replies = 0;
+    in.beginMap();
+    for (int key = in.nextKey(REPLIES); key != Keys.END; key = in.nextKey(REPLIES)) {
+      replies++;
+      if (key == Keys.UNKNOWN) {
+        in.skip();
+      } else if (key == 5) {
+        reply = new KvReply.Refused(in.string());
+      } else {
+        reply = new Reading().reply(in, key);
+      }
+    }
+    if (reply == null || replies != 1) {
+      throw new IOException("it is not one reply of a known kind");
+    }
+    return reply;
+  }
+
+  /** The members of any reply that is a map. */
+  private static final class Reading {
+    @Nullable List<RankEvent> events;
+    @Nullable Long lastId;
+    @Nullable Long requestedStart;
+    @Nullable Long requestedEnd;
+    @Nullable Long newest;
+    @Nullable Long start;
+    @Nullable Long end;
+    String message = "";
+
+    KvReply reply(WireReader in, int kind) throws IOException {
+      in.beginMap();
+      for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+        if (key == Keys.UNKNOWN) {
+          in.skip();
+        } else if (!in.isNil()) {
+          switch (key) {
+            case 0 -> events = RouterEventShape.readAll(in);
+            case 1 -> lastId = in.unsigned();
+            case 2 -> message = in.string();
+            case 3 -> requestedStart = in.unsigned();
+            case 4 -> requestedEnd = in.unsigned();
+            case 5 -> newest = in.unsigned();
+            case 6 -> start = in.unsigned();
+            case 7 -> end = in.unsigned();
+            default -> throw new IllegalStateException("key " + key);
+          }
+        }
+      }
+      return switch (kind) {
+        case 0 -> new KvReply.Events(told(events), told(lastId));
+        case 1 -> new KvReply.TreeDump(told(events), told(lastId));
+        case 2 -> new KvReply.TreeDumpFailed(told(lastId), message);
+        case 3 -> {
+          long newestId = told(newest);
+          yield new KvReply.TooNew(
+              told(requestedStart), requestedEnd == null ? newestId : requestedEnd, newestId);
+        }
+        case 4 -> new KvReply.InvalidRange(told(start), told(end));
+        default -> throw new IllegalStateException("kind " + kind);
+      };
+    }
+
+    private static <T> T told(@Nullable T value) throws IOException {
+      if (value == null) {
+        throw new IOException("a member of the reply is missing");
+      }
+      return value;
+    }
+  }
+}

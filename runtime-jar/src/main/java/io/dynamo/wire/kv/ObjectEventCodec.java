@@ -1,0 +1,108 @@
+package io.dynamo.wire.kv;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.kv.ObjectEvent;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What Mooncake's master publishes of its objects: {@code [timestamp_ms, [event, …], dp_rank]} in
+ * msgpack, each event a map. Events of other kinds and without a key are passed over. Stateless.
+ *
+ * @see <a href="https://github.com/kvcache-ai/Mooncake/tree/main/docs/source/design/kv-event">the
+ *     publisher's design</a>
+ */
+public final class ObjectEventCodec {
+  private static final Keys FIELDS = new Keys("event_type", "tenant_id", "medium", "object_key");
+  private static final String DISK = "disk";
+
+  private ObjectEventCodec() {}
+
+  /**
+   * Reads a payload whole.
+   *
+   * @throws IllegalArgumentException when it is no such batch
+   */
+  public static List<ObjectEvent> decode(byte[] payload) {
+    try {
+      return WireReader.read(
+          "object event payload",
+          ByteBuffer.wrap(payload),
+          PayloadFormat.MSGPACK,
+          ObjectEventCodec::readBatch);
+    } catch (InvalidRequestException e) {
+      throw new IllegalArgumentException(e.getMessage(), e);
+    }
+  }
+
+  private static List<ObjectEvent> readBatch(WireReader in) throws IOException {
+    in.beginArray();
+    need(in.nextElement(), "no time");
+    in.skip();
+    need(in.nextElement(), "no events");
+    var events = new ArrayList<ObjectEvent>();
+    in.beginArray();
+    while (in.nextElement()) {
+      var event = readEvent(in);
+      if (event != null) {
+        events.add(event);
+      }
+    }
+    while (in.nextElement()) {
+      in.skip();
+    }
+    return events;
+  }
+
+  private static void need(boolean there, String what) throws IOException {
+    if (!there) {
+      throw new IOException(what);
+    }
+  }
+
+  private static @Nullable ObjectEvent readEvent(WireReader in) throws IOException {
+    String type = null;
+    String tenant = null;
+    String medium = null;
+    String key = null;
+    in.beginMap();
+    for (int field = in.nextKey(FIELDS); field != Keys.END; field = in.nextKey(FIELDS)) {
+      switch (field) {
+        case 0 -> type = in.string();
+        case 1 -> tenant = text(in);
+        case 2 -> medium = text(in);
+        case 3 -> key = text(in);
+        default -> in.skip();
+      }
+    }
+    if (type == null) {
+      throw new IOException("an event without event_type");
+    }
+    var whose = tenant == null || tenant.isEmpty() ? ObjectEvent.DEFAULT_TENANT : tenant;
+    if (type.equals("cleared")) {
+      return new ObjectEvent.Cleared(whose);
+    }
+    if (key == null) {
+      return null;
+    }
+    return switch (type) {
+      case "stored" -> new ObjectEvent.Stored(whose, key, medium(medium));
+      case "removed" -> new ObjectEvent.Removed(whose, key, medium == null ? null : medium(medium));
+      default -> null;
+    };
+  }
+
+  private static @Nullable String text(WireReader in) throws IOException {
+    return in.isNil() ? null : in.string();
+  }
+
+  private static ObjectEvent.Medium medium(@Nullable String name) {
+    return DISK.equals(name) ? ObjectEvent.Medium.DISK : ObjectEvent.Medium.MEMORY;
+  }
+}

@@ -1,0 +1,317 @@
+package io.dynamo.wire.kv;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.kv.KvEvent;
+import io.dynamo.kv.RankEvent;
+import io.dynamo.kv.Residency;
+import io.dynamo.kv.StorageTier;
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.kv.WorkerRank;
+import io.dynamo.token.BlockHash;
+import io.dynamo.token.SequenceHash;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Dynamo's {@code RouterEvent} as a map. Reading takes keys in any order and passes over what our
+ * records do not hold: unknown keys, {@code start_position}, {@code mm_extra_info} (a block's
+ * {@code tokens_hash} has it in) and {@code state_source}.
+ *
+ * <p>An event of a tier or of a kind that came later changes nothing that is known here; it is read
+ * as a removal of no blocks, so that the ids of its rank stay without a gap.
+ */
+final class RouterEventShape {
+  private static final Keys EVENT =
+      new Keys("worker_id", "storage_tier", "residency_domain", "event", "session_id");
+  private static final Keys CHANGE = new Keys("event_id", "data", "dp_rank");
+  private static final Keys KINDS = new Keys("stored", "removed");
+  private static final Keys STORED = new Keys("parent_hash", "start_position", "blocks");
+  private static final Keys BLOCK = new Keys("block_hash", "tokens_hash", "mm_extra_info");
+  private static final Keys REMOVED = new Keys("block_hashes");
+
+  private RouterEventShape() {}
+
+  static void writeAll(WireWriter out, List<RankEvent> events) throws IOException {
+    out.beginArray(events.size());
+    for (var event : events) {
+      write(out, event);
+    }
+    out.endArray();
+  }
+
+  private static void write(WireWriter out, RankEvent event) throws IOException {
+    boolean everyDomain = event.residency() == Residency.ALL;
+    var session = event.sessionId();
+    out.beginMap(4 - (everyDomain ? 1 : 0) + (session == null ? 0 : 1));
+    out.key("worker_id");
+    out.unsigned(event.rank().worker().value());
+    out.key("storage_tier");
+    out.string(nameOf(event.tier()));
+    if (!everyDomain) {
+      out.key("residency_domain");
+      out.string(nameOf(event.residency()));
+    }
+    out.key("event");
+    out.beginMap(3);
+    out.key("event_id");
+    out.unsigned(event.event().id());
+    out.key("data");
+    switch (event.event()) {
+      case KvEvent.Stored stored -> write(out, stored);
+      case KvEvent.Removed removed -> write(out, removed);
+      case KvEvent.Cleared _ -> out.string("cleared");
+    }
+    out.key("dp_rank");
+    out.integer(event.rank().rank());
+    out.endMap();
+    if (session != null) {
+      out.key("session_id");
+      out.string(session);
+    }
+    out.endMap();
+  }
+
+  private static String nameOf(StorageTier tier) {
+    return switch (tier) {
+      case DEVICE -> "device";
+      case HOST_PINNED -> "host_pinned";
+      case DISK -> "disk";
+      case EXTERNAL -> "external";
+    };
+  }
+
+  private static String nameOf(Residency residency) {
+    return switch (residency) {
+      case WORKER -> "worker";
+      case CACHE_OWNER -> "cache_owner";
+      case ALL, UNSUPPORTED ->
+          throw new IllegalArgumentException("residency " + residency + " has no name");
+    };
+  }
+
+  private static void write(WireWriter out, KvEvent.Stored stored) throws IOException {
+    out.beginMap(1);
+    out.key("stored");
+    out.beginMap(3);
+    out.key("parent_hash");
+    if (stored.parent() == null) {
+      out.nil();
+    } else {
+      out.unsigned(stored.parent().value());
+    }
+    out.nil("start_position");
+    out.key("blocks");
+    out.beginArray(stored.blocks().size());
+    for (var block : stored.blocks()) {
+      out.beginMap(3);
+      out.key("block_hash");
+      out.unsigned(block.hash().value());
+      out.key("tokens_hash");
+      out.unsigned(block.content().value());
+      out.nil("mm_extra_info");
+      out.endMap();
+    }
+    out.endArray();
+    out.endMap();
+    out.endMap();
+  }
+
+  private static void write(WireWriter out, KvEvent.Removed removed) throws IOException {
+    out.beginMap(1);
+    out.key("removed");
+    out.beginMap(1);
+    out.key("block_hashes");
+    out.beginArray(removed.blocks().size());
+    for (var block : removed.blocks()) {
+      out.unsigned(block.value());
+    }
+    out.endArray();
+    out.endMap();
+    out.endMap();
+  }
+
+  static List<RankEvent> readAll(WireReader in) throws IOException {
+    var events = new ArrayList<RankEvent>();
+    in.beginArray();
+    while (in.nextElement()) {
+      events.add(new Reading(in).event());
+    }
+    return events;
+  }
+
+  /** Gathers one event, whatever the order of its members. */
+  private static final class Reading {
+    private final WireReader in;
+    private @Nullable InstanceId worker;
+    private boolean numbered;
+    private long id;
+    private int rank;
+    private @Nullable StorageTier tier = StorageTier.DEVICE;
+    private @Nullable Residency residency; // null: not told
+    private @Nullable String sessionId;
+    private boolean told; // there was data
+    private @Nullable Kind kind; // null: one that came later
+    private @Nullable SequenceHash parent;
+    private List<StoredBlock> stored = List.of();
+    private List<SequenceHash> removed = List.of();
+
+    private enum Kind {
+      STORED,
+      REMOVED,
+      CLEARED
+    }
+
+    Reading(WireReader in) {
+      this.in = in;
+    }
+
+    RankEvent event() throws IOException {
+      in.beginMap();
+      for (int key = in.nextKey(EVENT); key != Keys.END; key = in.nextKey(EVENT)) {
+        switch (key) {
+          case 0 -> worker = new InstanceId(in.unsigned());
+          case 1 -> tier = tierOf(in.string());
+          case 2 -> residency = in.isNil() ? Residency.UNSUPPORTED : residencyOf(in.string());
+          case 3 -> change();
+          case 4 -> sessionId = in.isNil() ? null : in.string();
+          default -> in.skip();
+        }
+      }
+      if (worker == null || !numbered || !told) {
+        throw new IOException("an event lacks worker_id, event_id or data");
+      }
+      var of = new WorkerRank(worker, rank);
+      if (tier == null || kind == null) {
+        return new RankEvent(of, new KvEvent.Removed(id, List.of()));
+      }
+      return new RankEvent(of, tier, residency(kind), event(kind), sessionId);
+    }
+
+    private Residency residency(Kind of) {
+      if (residency != null) {
+        return residency;
+      }
+      return of == Kind.CLEARED ? Residency.ALL : Residency.WORKER;
+    }
+
+    private KvEvent event(Kind of) {
+      return switch (of) {
+        case STORED -> new KvEvent.Stored(id, parent, stored);
+        case REMOVED -> new KvEvent.Removed(id, removed);
+        case CLEARED -> new KvEvent.Cleared(id);
+      };
+    }
+
+    private static @Nullable StorageTier tierOf(String name) {
+      return switch (name) {
+        case "device" -> StorageTier.DEVICE;
+        case "host_pinned" -> StorageTier.HOST_PINNED;
+        case "disk" -> StorageTier.DISK;
+        case "external" -> StorageTier.EXTERNAL;
+        default -> null;
+      };
+    }
+
+    private static Residency residencyOf(String name) {
+      return switch (name) {
+        case "worker" -> Residency.WORKER;
+        case "cache_owner" -> Residency.CACHE_OWNER;
+        default -> Residency.UNSUPPORTED;
+      };
+    }
+
+    private void change() throws IOException {
+      in.beginMap();
+      for (int key = in.nextKey(CHANGE); key != Keys.END; key = in.nextKey(CHANGE)) {
+        switch (key) {
+          case 0 -> {
+            id = in.unsigned();
+            numbered = true;
+          }
+          case 1 -> data();
+          case 2 -> rank = in.smallInteger();
+          default -> in.skip();
+        }
+      }
+    }
+
+    private void data() throws IOException {
+      told = true;
+      if (!in.isMap()) {
+        kind = in.string().equals("cleared") ? Kind.CLEARED : null;
+        return;
+      }
+      in.beginMap();
+      int changes = 0;
+      for (int key = in.nextKey(KINDS); key != Keys.END; key = in.nextKey(KINDS)) {
+        changes++;
+        switch (key) {
+          case 0 -> stored();
+          case 1 -> removed();
+          default -> in.skip();
+        }
+      }
+      if (changes != 1) {
+        throw new IOException("an event has data that is not one change");
+      }
+    }
+
+    private void stored() throws IOException {
+      kind = Kind.STORED;
+      in.beginMap();
+      for (int key = in.nextKey(STORED); key != Keys.END; key = in.nextKey(STORED)) {
+        switch (key) {
+          case 0 -> parent = in.isNil() ? null : new SequenceHash(in.unsigned());
+          case 2 -> {
+            var blocks = new ArrayList<StoredBlock>();
+            in.beginArray();
+            while (in.nextElement()) {
+              blocks.add(block());
+            }
+            stored = blocks;
+          }
+          default -> in.skip();
+        }
+      }
+    }
+
+    private StoredBlock block() throws IOException {
+      SequenceHash hash = null;
+      BlockHash content = null;
+      in.beginMap();
+      for (int key = in.nextKey(BLOCK); key != Keys.END; key = in.nextKey(BLOCK)) {
+        switch (key) {
+          case 0 -> hash = new SequenceHash(in.unsigned());
+          case 1 -> content = new BlockHash(in.unsigned());
+          default -> in.skip();
+        }
+      }
+      if (hash == null || content == null) {
+        throw new IOException("a block lacks block_hash or tokens_hash");
+      }
+      return new StoredBlock(hash, content);
+    }
+
+    private void removed() throws IOException {
+      kind = Kind.REMOVED;
+      in.beginMap();
+      for (int key = in.nextKey(REMOVED); key != Keys.END; key = in.nextKey(REMOVED)) {
+        if (key == 0) {
+          var blocks = new ArrayList<SequenceHash>();
+          in.beginArray();
+          while (in.nextElement()) {
+            blocks.add(new SequenceHash(in.unsigned()));
+          }
+          removed = blocks;
+        } else {
+          in.skip();
+        }
+      }
+    }
+  }
+}

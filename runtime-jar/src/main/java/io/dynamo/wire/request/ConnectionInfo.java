@@ -1,0 +1,64 @@
+package io.dynamo.wire.request;
+
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+
+/**
+ * Where a worker delivers the answer.
+ *
+ * @param address {@code ip:port}, an IPv6 address in brackets
+ * @param subject the name of the stream
+ * @param context the request's id
+ * @param streamType {@code response} or {@code request}
+ */
+public record ConnectionInfo(String address, String subject, String context, String streamType) {
+  private static final Keys FIELDS = new Keys("address", "subject", "context", "stream_type");
+
+  /** The JSON text that travels as a string inside the control message. */
+  String toJson() {
+    return new String(
+        WireWriter.write(
+            this,
+            PayloadFormat.JSON,
+            (out, it) -> {
+              out.beginMap(4);
+              out.stringOrNil("address", it.address);
+              out.stringOrNil("subject", it.subject);
+              out.stringOrNil("context", it.context);
+              out.stringOrNil("stream_type", it.streamType);
+              out.endMap();
+            }),
+        StandardCharsets.UTF_8);
+  }
+
+  static ConnectionInfo ofJson(String json) {
+    var bytes = ByteBuffer.wrap(json.getBytes(StandardCharsets.UTF_8));
+    return WireReader.read("connection info", bytes, PayloadFormat.JSON, ConnectionInfo::read);
+  }
+
+  private static ConnectionInfo read(WireReader in) throws IOException {
+    String address = null;
+    String subject = null;
+    String context = null;
+    String type = null;
+    in.beginMap();
+    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+      switch (key) {
+        case 0 -> address = in.string();
+        case 1 -> subject = in.string();
+        case 2 -> context = in.string();
+        case 3 -> type = in.string();
+        default -> in.skip();
+      }
+    }
+    if (address == null || subject == null || context == null || type == null) {
+      throw new IOException("one of address, subject, context and stream_type is missing");
+    }
+    return new ConnectionInfo(address, subject, context, type);
+  }
+}

@@ -1,0 +1,63 @@
+package io.dynamo.wire.request;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.nio.ByteBuffer;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The headers of a request frame: one JSON object of strings, all of them optional.
+ *
+ * @param more what a frame carries beyond the plane's own
+ * @param sentUnixNanos the requester's wall clock at send; 0 when not told
+ */
+public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
+  private static final String REQUEST_ID = "request-id";
+  private static final String PATH = "x-endpoint-path";
+  private static final String SENT = "x-frontend-send-ts-ns";
+
+  public RequestHeaders {
+    more = Map.copyOf(more);
+  }
+
+  /**
+   * @param sentUnixNanos wall clock at send
+   * @param more trace context and external ids
+   */
+  public static byte[] toJson(
+      String requestId, String path, long sentUnixNanos, Map<String, String> more) {
+    Map<String, String> all = new LinkedHashMap<>();
+    all.put(REQUEST_ID, requestId);
+    all.put(PATH, path);
+    all.put(SENT, Long.toString(sentUnixNanos));
+    more.forEach(all::putIfAbsent);
+    return WireWriter.write(all, PayloadFormat.JSON, WireWriter::any);
+  }
+
+  /** Reads what a frame carries; nothing when it is no JSON, as Dynamo reads it. */
+  public static RequestHeaders ofJson(byte[] json) {
+    try {
+      var all =
+          WireReader.read(
+              "headers", ByteBuffer.wrap(json), PayloadFormat.JSON, ControlMessage::pairs);
+      all.remove(REQUEST_ID);
+      all.remove(PATH);
+      long sent = unixNanos(all.remove(SENT));
+      return new RequestHeaders(all, sent);
+    } catch (InvalidRequestException e) {
+      return new RequestHeaders(Map.of(), 0);
+    }
+  }
+
+  private static long unixNanos(@Nullable String text) {
+    try {
+      return text == null ? 0 : Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      return 0;
+    }
+  }
+}

@@ -1,0 +1,233 @@
+package io.dynamo.wire.request;
+
+import io.dynamo.error.ErrorCode;
+import io.dynamo.inference.Annotation;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.ItemForm;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import io.dynamo.wire.WireWriter;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One frame of an answer: {@code {"data":{"data":item,…},"complete_final":false}}, or the end mark
+ * {@code {"complete_final":true}}. The inner map is Dynamo's annotated item; in {@linkplain
+ * ItemForm#PLAIN plain} form the item stands in its place.
+ *
+ * @param item the bytes of the item, null when there is none; a view of what was read
+ * @param error what went wrong instead of an item
+ * @param complete whether nothing follows
+ * @param annotated whether there was an outer {@code data}, though it may hold notes only
+ * @param annotation what came with the name of an event in place of an item
+ */
+public record ResponseEnvelope(
+    @Nullable ByteBuffer item,
+    @Nullable DynamoError error,
+    boolean complete,
+    boolean annotated,
+    @Nullable Annotation annotation) {
+  private static final Keys FIELDS = new Keys("data", "complete_final");
+  private static final Keys ANNOTATED = new Keys("data", "id", "event", "comment", "error");
+
+  private static final byte[] JSON_HEAD = ascii("{\"data\":{\"data\":");
+  private static final byte[] JSON_TAIL = ascii("},\"complete_final\":false}");
+  private static final byte[] JSON_PLAIN_HEAD = ascii("{\"data\":");
+  private static final byte[] JSON_PLAIN_TAIL = ascii(",\"complete_final\":false}");
+  private static final byte[] JSON_END = ascii("{\"complete_final\":true}");
+  private static final byte[] MSGPACK_HEAD = ascii("\u0082\u00a4data\u0081\u00a4data");
+  private static final byte[] MSGPACK_PLAIN_HEAD = ascii("\u0082\u00a4data");
+  private static final byte[] MSGPACK_TAIL = ascii("\u00aecomplete_final\u00c2");
+  private static final byte[] MSGPACK_END = ascii("\u0081\u00aecomplete_final\u00c3");
+
+  private static byte[] ascii(String bytes) {
+    return bytes.getBytes(StandardCharsets.ISO_8859_1);
+  }
+
+  /** What stands before an item in its frame. */
+  public static byte[] head(ItemForm form, PayloadFormat format) {
+    return switch (form) {
+      case ANNOTATED -> format == PayloadFormat.JSON ? JSON_HEAD : MSGPACK_HEAD;
+      case PLAIN -> format == PayloadFormat.JSON ? JSON_PLAIN_HEAD : MSGPACK_PLAIN_HEAD;
+    };
+  }
+
+  /** {@link #head(ItemForm, PayloadFormat)} of an annotated item. */
+  public static byte[] head(PayloadFormat format) {
+    return head(ItemForm.ANNOTATED, format);
+  }
+
+  /** What stands after an item in its frame. */
+  public static byte[] tail(ItemForm form, PayloadFormat format) {
+    if (format == PayloadFormat.MSGPACK) {
+      return MSGPACK_TAIL;
+    }
+    return form == ItemForm.ANNOTATED ? JSON_TAIL : JSON_PLAIN_TAIL;
+  }
+
+  /** {@link #tail(ItemForm, PayloadFormat)} of an annotated item. */
+  public static byte[] tail(PayloadFormat format) {
+    return tail(ItemForm.ANNOTATED, format);
+  }
+
+  /** The end mark. */
+  public static byte[] end(PayloadFormat format) {
+    return format == PayloadFormat.JSON ? JSON_END : MSGPACK_END;
+  }
+
+  /** A frame that carries an error; the end mark must follow. */
+  public static byte[] ofError(DynamoError error, PayloadFormat format) {
+    return WireWriter.write(
+        error,
+        format,
+        (out, it) -> {
+          out.beginMap(2);
+          out.key("data");
+          out.beginMap(2);
+          out.key("event");
+          out.string("error");
+          out.key("error");
+          it.write(out);
+          out.endMap();
+          out.key("complete_final");
+          out.bool(false);
+          out.endMap();
+        });
+  }
+
+  /**
+   * Reads one frame.
+   *
+   * @param body a heap buffer; the item is a view of it
+   * @throws io.dynamo.error.InvalidRequestException when it is no envelope
+   */
+  public static ResponseEnvelope read(ByteBuffer body, ItemForm form, PayloadFormat format) {
+    var item = body.duplicate();
+    return narrowToItem(item, form, format)
+        ? new ResponseEnvelope(item, null, false, true, null)
+        : WireReader.read("response frame", body, format, in -> read(in, form, body));
+  }
+
+  /** Reads one frame with an annotated item, if any. */
+  public static ResponseEnvelope read(ByteBuffer body, PayloadFormat format) {
+    return read(body, ItemForm.ANNOTATED, format);
+  }
+
+  /**
+   * Narrows {@code body} to the item of a frame in Dynamo's own layout, found by its fixed bytes.
+   * An item that does not fill what is between them is found out by whoever reads it.
+   *
+   * @return whether it has that layout; if not it is unchanged, for {@link #read}
+   */
+  public static boolean narrowToItem(ByteBuffer body, ItemForm form, PayloadFormat format) {
+    if (format == PayloadFormat.JSON) {
+      return false; // a string may hold the tail: only a parser can tell
+    }
+    byte[] head = head(form, format);
+    byte[] tail = tail(form, format);
+    int from = body.position();
+    int to = body.limit() - tail.length;
+    if (to - from <= head.length || !matches(body, from, head) || !matches(body, to, tail)) {
+      return false;
+    }
+    body.position(from + head.length).limit(to);
+    return true;
+  }
+
+  private static boolean matches(ByteBuffer body, int at, byte[] bytes) {
+    for (int i = 0; i < bytes.length; i++) {
+      if (body.get(at + i) != bytes[i]) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static ResponseEnvelope read(WireReader in, ItemForm form, ByteBuffer body)
+      throws IOException {
+    var item = new ItemRead();
+    boolean complete = false;
+    boolean hasComplete = false;
+    in.beginMap();
+    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+      switch (key) {
+        case 0 -> item.read(in, form, body);
+        case 1 -> {
+          complete = in.bool();
+          hasComplete = true;
+        }
+        default -> in.skip();
+      }
+    }
+    if (!hasComplete) {
+      throw new IOException("complete_final is missing");
+    }
+    return new ResponseEnvelope(
+        item.bytes, item.failure(), complete, item.present, item.annotation());
+  }
+
+  /** The value of {@code data} as it is being read. */
+  private static final class ItemRead {
+    boolean present;
+    @Nullable ByteBuffer bytes;
+    @Nullable String event;
+    @Nullable DynamoError error;
+    List<String> comments = List.of();
+
+    void read(WireReader in, ItemForm form, ByteBuffer body) throws IOException {
+      if (form == ItemForm.PLAIN) {
+        bytes = extent(in, body);
+        present = bytes != null;
+        return;
+      }
+      if (in.isNil()) {
+        return;
+      }
+      present = true;
+      in.beginMap();
+      for (int key = in.nextKey(ANNOTATED); key != Keys.END; key = in.nextKey(ANNOTATED)) {
+        if (key == Keys.UNKNOWN || key == 1) {
+          in.skip();
+        } else if (key == 0) {
+          bytes = extent(in, body);
+        } else if (!in.isNil()) {
+          switch (key) {
+            case 2 -> event = in.string();
+            case 3 -> comments = in.strings();
+            case 4 -> error = DynamoError.read(in);
+            default -> throw new IllegalStateException("key " + key);
+          }
+        }
+      }
+    }
+
+    private static @Nullable ByteBuffer extent(WireReader in, ByteBuffer body) throws IOException {
+      int from = in.position();
+      if (in.isNil()) {
+        return null;
+      }
+      in.skip();
+      return body.duplicate()
+          .position(body.position() + from)
+          .limit(body.position() + in.endOfSkipped());
+    }
+
+    @Nullable Annotation annotation() {
+      return event == null || bytes != null ? null : new Annotation(event, comments);
+    }
+
+    @Nullable DynamoError failure() {
+      if (error != null) {
+        return error;
+      }
+      if (!"error".equals(event)) {
+        return null;
+      }
+      var text = comments.isEmpty() ? "the worker failed" : String.join(", ", comments);
+      return DynamoError.of(ErrorCode.UNKNOWN, text, null);
+    }
+  }
+}

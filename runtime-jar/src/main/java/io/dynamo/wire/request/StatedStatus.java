@@ -1,0 +1,51 @@
+package io.dynamo.wire.request;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.wire.Keys;
+import io.dynamo.wire.WireReader;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The HTTP status and text that an exception of a worker's engine named: Dynamo's workers write
+ * them as JSON, {@code {"message":"…","code":404}}, where other errors have their message.
+ *
+ * @param code as the worker has it, any number
+ */
+record StatedStatus(int code, String message) {
+  private static final Keys FIELDS = new Keys("message", "code");
+  private static final int MAX_CHARS = 64 * 1024; // of the JSON that is looked at
+
+  /** What {@code message} states, or null when it is no such JSON. */
+  static @Nullable StatedStatus of(String message) {
+    if (!message.startsWith("{") || message.length() > MAX_CHARS) {
+      return null;
+    }
+    var bytes = ByteBuffer.wrap(message.getBytes(StandardCharsets.UTF_8));
+    try {
+      return WireReader.read("stated status", bytes, PayloadFormat.JSON, StatedStatus::read);
+    } catch (InvalidRequestException notStated) {
+      return null;
+    }
+  }
+
+  private static StatedStatus read(WireReader in) throws IOException {
+    String message = null;
+    int code = 0;
+    in.beginMap();
+    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+      switch (key) {
+        case 0 -> message = in.string();
+        case 1 -> code = in.smallInteger();
+        default -> in.skip();
+      }
+    }
+    if (message == null || code == 0) {
+      throw new IOException("no message, or no code");
+    }
+    return new StatedStatus(code, message);
+  }
+}
