@@ -1,5 +1,6 @@
 /**
- * Deadlines, two-level cancellation and the bounded stream. Knows nothing of requests or sockets.
+ * Deadlines, two-level cancellation, the bounded stream, and tasks that run one at a time. Knows
+ * nothing of requests or sockets.
  */
 @NullMarked
 package io.dynamo.concurrent;
