@@ -1,6 +1,7 @@
 package io.dynamo.router.ingest;
 
 import io.dynamo.concurrent.Alarms;
+import io.dynamo.concurrent.SerialTasks;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;
@@ -43,7 +44,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   private final Recoveries recoveries;
   private final Alarms alarm;
   private final IntakeMeters meters;
-  private final Mailbox mailbox;
+  private final SerialTasks mailbox;
   private volatile boolean closed;
   // touched in the mailbox only
   private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, as told
@@ -71,7 +72,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     this.recoveries = recoveries;
     this.alarm = alarm;
     this.meters = new IntakeMeters(metrics);
-    this.mailbox = new Mailbox(executor, WAITING_MESSAGES);
+    this.mailbox = SerialTasks.bounded("the intake of KV events", executor, WAITING_MESSAGES);
     this.unknown = new JoinBuffer(nanoClock);
   }
 

@@ -1,6 +1,7 @@
 package io.dynamo.router.ingest;
 
 import io.dynamo.concurrent.Alarms;
+import io.dynamo.concurrent.SerialTasks;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.kv.KvQuery;
@@ -33,7 +34,7 @@ final class SourceFollower implements RankCursor.Effects {
   private final KvIndexer index;
   private final Recoveries recoveries;
   private final Alarms alarm;
-  private final Mailbox mailbox;
+  private final SerialTasks mailbox;
   private final IntakeMeters meters;
   private final RankCursor cursor;
   private Recoveries.@Nullable Ticket question;
@@ -48,7 +49,7 @@ final class SourceFollower implements RankCursor.Effects {
       KvIndexer index,
       Recoveries recoveries,
       Alarms alarm,
-      Mailbox mailbox,
+      SerialTasks mailbox,
       IntakeMeters meters) {
     this.source = source;
     this.index = index;
