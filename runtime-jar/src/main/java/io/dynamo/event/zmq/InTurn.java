@@ -1,33 +1,23 @@
 package io.dynamo.event.zmq;
 
+import io.dynamo.concurrent.SerialTasks;
 import io.dynamo.event.EventBudget;
-import java.lang.System.Logger.Level;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Tasks that run one at a time, in order, on a thread that is there while there are any: what hands
- * them over does not wait. Safe for concurrent use.
+ * Tasks that run one at a time, in order, on a thread that is there while there are any; those that
+ * are offered hold bytes of a budget until they begin. Never waits. Safe for concurrent use.
  */
 final class InTurn {
-  private static final System.Logger LOG = System.getLogger(InTurn.class.getName());
-
   private final EventBudget budget;
-  private final Executor threads;
-  private final Queue<Runnable> queue = new ConcurrentLinkedQueue<>();
-  private final AtomicInteger waiting =
-      new AtomicInteger(); // raised after a task is queued; whoever raises it from 0 runs them
-  private volatile boolean ended;
+  private final SerialTasks tasks;
 
   /**
    * @param budget for what is offered; of this alone
    */
   InTurn(EventBudget budget, Executor threads) {
     this.budget = budget;
-    this.threads = threads;
+    this.tasks = SerialTasks.unbounded("a stream's listener", threads);
   }
 
   /** Takes a task that holds so many bytes, or returns false: there is no room. */
@@ -45,32 +35,13 @@ final class InTurn {
 
   /** Takes a task whatever waits. */
   void add(Runnable task) {
-    queue.add(task);
-    if (waiting.getAndIncrement() == 0) {
-      try {
-        threads.execute(this::run);
-      } catch (RejectedExecutionException _) {
-        close(); // so are the threads
-      }
+    if (!tasks.add(task)) {
+      close(); // the threads are gone
     }
-  }
-
-  private void run() {
-    do {
-      var task = queue.poll();
-      if (task != null && !ended) {
-        try {
-          task.run();
-        } catch (RuntimeException | Error e) {
-          LOG.log(Level.ERROR, "a listener failed; it goes on with the next", e);
-        }
-      }
-    } while (waiting.decrementAndGet() > 0);
   }
 
   /** Nothing is begun after this. Idempotent. */
   void close() {
-    ended = true;
-    queue.clear();
+    tasks.close();
   }
 }
