@@ -1,5 +1,6 @@
 package io.dynamo.event;
 
+import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.metrics.Metrics.Counter;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
@@ -7,8 +8,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
@@ -22,10 +21,9 @@ public final class BatchPublisher<T> implements AutoCloseable {
   private final EventSubject subject;
   private final int batch;
   private final Function<List<T>, byte[]> encoder;
-  private final Executor executor;
   private final Counter dropped;
   private final BlockingQueue<T> waiting;
-  private final AtomicInteger work = new AtomicInteger(); // sending passes owed
+  private final CoalescedTask sending;
   private final EventPlane.Publisher publisher; // guarded by this, like what follows
   private boolean failing;
   private boolean closed;
@@ -48,10 +46,15 @@ public final class BatchPublisher<T> implements AutoCloseable {
     this.subject = subject;
     this.batch = batch;
     this.encoder = encoder;
-    this.executor = executor;
     this.dropped = dropped;
     this.waiting = new LinkedBlockingQueue<>(capacity);
     this.publisher = plane.publisher(subject);
+    this.sending =
+        new CoalescedTask(
+            "the publisher of " + subject,
+            executor,
+            this::send,
+            () -> {}); // the process stops; subscribers see the publisher go
   }
 
   /** Queues {@code one}; never blocks. */
@@ -60,25 +63,15 @@ public final class BatchPublisher<T> implements AutoCloseable {
       dropped.increment();
       return;
     }
-    if (work.getAndIncrement() == 0) {
-      try {
-        executor.execute(this::send);
-      } catch (RejectedExecutionException stopped) {
-        work.set(0); // the process stops; who listens sees the publisher go
-      }
-    }
+    sending.request();
   }
 
   private void send() {
-    int passes = 1;
     var next = new ArrayList<T>();
-    do {
-      while (waiting.drainTo(next, batch) > 0) {
-        publish(next);
-        next.clear();
-      }
-      passes = work.addAndGet(-passes);
-    } while (passes != 0);
+    while (waiting.drainTo(next, batch) > 0) {
+      publish(next);
+      next.clear();
+    }
   }
 
   private synchronized void publish(List<T> next) {
