@@ -1,5 +1,6 @@
 package io.dynamo.worker.kv;
 
+import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.event.EventPlane;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.RankEvent;
@@ -8,8 +9,6 @@ import io.dynamo.metrics.Metrics.Counter;
 import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 
 /**
@@ -25,10 +24,9 @@ final class RankPublisher {
   private final WorkerRank rank;
   private final EventPlane.Publisher publisher;
   private final Function<List<RankEvent>, byte[]> encoder;
-  private final Executor executor;
   private final Counter dropped;
   private final RankLog log;
-  private final AtomicInteger work = new AtomicInteger(); // sending passes owed
+  private final CoalescedTask sending;
   private long sentId; // the sending task
   private boolean failing; // guarded by this
   private boolean closed; // guarded by this
@@ -43,9 +41,14 @@ final class RankPublisher {
     this.rank = rank;
     this.publisher = publisher;
     this.encoder = encoder;
-    this.executor = executor;
     this.dropped = dropped;
     this.log = log;
+    this.sending =
+        new CoalescedTask(
+            "the publisher of KV events of rank " + rank,
+            executor,
+            this::send,
+            () -> {}); // events wait for the next request, as long as the log keeps them
   }
 
   WorkerRank rank() {
@@ -62,25 +65,15 @@ final class RankPublisher {
 
   void add(KvEvent change) {
     log.add(change);
-    if (work.getAndIncrement() == 0) {
-      try {
-        executor.execute(this::send);
-      } catch (RejectedExecutionException stopped) {
-        work.set(0); // events wait for the next attempt, as long as the log keeps them
-      }
-    }
+    sending.request();
   }
 
   private void send() {
-    int passes = 1;
-    do {
-      for (var batch = next(); !batch.events().isEmpty(); batch = next()) {
-        dropped.add(batch.skipped());
-        sentId = batch.lastId();
-        publish(batch.events());
-      }
-      passes = work.addAndGet(-passes);
-    } while (passes != 0);
+    for (var batch = next(); !batch.events().isEmpty(); batch = next()) {
+      dropped.add(batch.skipped());
+      sentId = batch.lastId();
+      publish(batch.events());
+    }
   }
 
   private RankLog.Batch next() {
