@@ -1,5 +1,6 @@
 package io.dynamo.worker.kv;
 
+import io.dynamo.concurrent.CoalescedTask;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.kv.KvQuery;
@@ -10,8 +11,6 @@ import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Answers for one rank's log, one question at a time in the order they came, on tasks of an
@@ -24,13 +23,13 @@ final class KvQueryEndpoint implements EndpointHandler<KvQuery, KvReply> {
   private record Question(KvQuery query, ItemStream<KvReply> answer) {}
 
   private final RankLog log;
-  private final Executor executor;
   private final Queue<Question> waiting = new ArrayBlockingQueue<>(WAITING);
-  private final AtomicInteger work = new AtomicInteger(); // answering passes owed
+  private final CoalescedTask answering;
 
   KvQueryEndpoint(RankLog log, Executor executor) {
     this.log = log;
-    this.executor = executor;
+    this.answering =
+        new CoalescedTask("the answers to KV queries", executor, this::answerAll, this::refuseAll);
   }
 
   @Override
@@ -40,26 +39,26 @@ final class KvQueryEndpoint implements EndpointHandler<KvQuery, KvReply> {
       throw new WorkerBusyException(
           "%d questions about rank %s wait already".formatted(WAITING, query.rank()));
     }
-    if (work.getAndIncrement() == 0) {
-      try {
-        executor.execute(this::answerAll);
-      } catch (RejectedExecutionException stopped) {
-        waiting.clear();
-        work.set(0);
-        throw new WorkerBusyException("the worker of rank %s stops".formatted(query.rank()));
-      }
+    if (!answering.request()) {
+      throw stops(query);
     }
     return answer;
   }
 
   private void answerAll() {
-    int passes = 1;
-    do {
-      for (var next = waiting.poll(); next != null; next = waiting.poll()) {
-        answer(next);
-      }
-      passes = work.addAndGet(-passes);
-    } while (passes != 0);
+    for (var next = waiting.poll(); next != null; next = waiting.poll()) {
+      answer(next);
+    }
+  }
+
+  private void refuseAll() {
+    for (var next = waiting.poll(); next != null; next = waiting.poll()) {
+      next.answer().fail(stops(next.query()));
+    }
+  }
+
+  private static WorkerBusyException stops(KvQuery query) {
+    return new WorkerBusyException("the worker of rank %s stops".formatted(query.rank()));
   }
 
   private void answer(Question question) {
