@@ -21,9 +21,6 @@ import java.io.IOException;
  */
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class EdgeFilter extends HttpFilter {
-  /** The attribute of requests that are counted where they are served. */
-  public static final String ACCOUNTED = "io.dynamo.frontend.accounted";
-
   private static final long serialVersionUID = 1L;
 
   @Inject
@@ -58,14 +55,16 @@ public class EdgeFilter extends HttpFilter {
       response.setHeader("x-request-id", id);
     }
     var fault = ServletHeads.fault(head, request);
+    var counting = CountingMark.attach(request);
+    var path = request.getRequestURI();
     if (fault == null) {
       route(request, new KeptConnection(request, hasBody(head), response), head, chain);
     } else {
       response.setHeader("Connection", "close"); // where its body ends is not known
       answer(response, ApiError.of(fault.status(), fault.message()));
     }
-    if (request.getAttribute(ACCOUNTED) == null) {
-      count(request, response.getStatus());
+    if (!counting.isTaken()) { // else the request may be complete, and these objects another's
+      failures.countAnswer(path, response.getStatus());
     }
   }
 
@@ -86,13 +85,6 @@ public class EdgeFilter extends HttpFilter {
       answer(response, ApiError.routeNotFound(request.getMethod(), path));
     } else {
       chain.doFilter(request, response);
-    }
-  }
-
-  /** Counts what no account was opened for. A probe that says no is an answer, no failure. */
-  private void count(HttpServletRequest request, int status) {
-    if (status >= 400 && !request.getRequestURI().equals("/live")) {
-      failures.count(ApiError.of(status, ApiError.reason(status)));
     }
   }
 

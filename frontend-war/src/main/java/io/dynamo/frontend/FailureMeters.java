@@ -38,6 +38,16 @@ public final class FailureMeters {
     }
   }
 
+  /**
+   * Counts the answer to a request that has no account of its own, if it is a failure. A negative
+   * answer of the probe {@code /live} is none.
+   */
+  void countAnswer(String path, int status) {
+    if (status >= 400 && !path.equals("/live")) {
+      count(ApiError.of(status, ApiError.reason(status)));
+    }
+  }
+
   private static @Nullable Kind kind(int status, String errorType) {
     return switch (status) {
       case 401, 403 -> new Kind("Unauthenticated", "request.unauthenticated");

@@ -34,14 +34,14 @@ public final class OffPool {
 
   /** Begins {@code work} and returns. The request is over when it ends, however it does. */
   public void serve(HttpServletRequest request, HttpServletResponse response, Work work) {
-    request.setAttribute(EdgeFilter.ACCOUNTED, true);
+    CountingMark.take(request);
     var async = request.startAsync(request, response);
     async.setTimeout(0); // reads and writes have limits of their own
     Runnable whole =
         () -> {
           try {
             run(response, work);
-            count(request, response.getStatus());
+            failures.countAnswer(request.getRequestURI(), response.getStatus());
           } finally {
             async.complete();
           }
@@ -67,13 +67,6 @@ public final class OffPool {
       response.flushBuffer(); // here, and not on the pool when the request is over
     } catch (IOException e) { // the client has gone, or does not read
       LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
-    }
-  }
-
-  /** Counts what no account was opened for. A probe that says no is an answer, no failure. */
-  private void count(HttpServletRequest request, int status) {
-    if (status >= 400 && !request.getRequestURI().equals("/live")) {
-      failures.count(ApiError.of(status, ApiError.reason(status)));
     }
   }
 }

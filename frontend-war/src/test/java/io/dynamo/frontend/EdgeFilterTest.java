@@ -4,16 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
-import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
+import jakarta.servlet.FilterChain;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
-import java.io.ByteArrayOutputStream;
-import java.lang.reflect.Proxy;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,82 +19,61 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class EdgeFilterTest {
   private final Metrics metrics = new Metrics();
-  private final Map<String, List<String>> asked = new LinkedHashMap<>();
-  private final Map<String, String> told = new HashMap<>();
-  private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+  private final Map<String, List<String>> headers = new LinkedHashMap<>();
   private AdminRoutes admin = new AdminRoutes(false, false, List.of("admin.internal"));
   private String caller = "127.0.0.1";
   private @Nullable String server; // what the container takes for the host
-  private int status = 200;
+  private FakeExchange exchange = new FakeExchange("GET", "/");
   private boolean passed;
 
   private void header(String name, String value) {
-    asked.computeIfAbsent(name, _ -> new ArrayList<>()).add(value);
+    headers.computeIfAbsent(name, _ -> new ArrayList<>()).add(value);
   }
 
   private void ask(String path, String servletPath) throws Exception {
-    var host = asked.getOrDefault("Host", List.of("none")).getFirst();
-    var name = server == null ? host.replaceFirst(":[0-9]*$", "") : server;
-    var request =
-        (HttpServletRequest)
-            Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {HttpServletRequest.class},
-                (_, method, arguments) ->
-                    switch (method.getName()) {
-                      case "getMethod" -> "GET";
-                      case "getProtocol" -> "HTTP/1.1";
-                      case "getRequestURI" -> path;
-                      case "getServletPath" -> servletPath;
-                      case "getRemoteAddr" -> caller;
-                      case "getServerName" -> name;
-                      case "getHeaderNames" -> Collections.enumeration(asked.keySet());
-                      case "getHeaders" ->
-                          Collections.enumeration(
-                              asked.getOrDefault((String) arguments[0], List.of()));
-                      case "getAttribute" -> null;
-                      default -> throw new AssertionError(method.getName());
-                    });
+    ask(path, servletPath, (_, _) -> passed = true);
+  }
+
+  private void ask(String path, String servletPath, FilterChain chain) throws Exception {
+    var host = headers.getOrDefault("Host", List.of("none")).getFirst();
+    exchange =
+        new FakeExchange("GET", path)
+            .with("getServletPath", servletPath)
+            .with("getRemoteAddr", caller)
+            .with("getServerName", server == null ? host.replaceFirst(":[0-9]*$", "") : server);
+    headers.forEach((name, values) -> values.forEach(value -> exchange.withHeader(name, value)));
     new EdgeFilter(new FailureMeters(metrics), admin)
-        .doFilter(request, response(), (_, _) -> passed = true);
+        .doFilter(exchange.request(), exchange.response(), chain);
   }
 
-  private HttpServletResponse response() {
-    var stream =
-        new ServletOutputStream() {
-          @Override
-          public boolean isReady() {
-            return true;
-          }
-
-          @Override
-          public void setWriteListener(WriteListener listener) {}
-
-          @Override
-          public void write(int b) {
-            body.write(b);
-          }
-        };
-    return (HttpServletResponse)
-        Proxy.newProxyInstance(
-            getClass().getClassLoader(),
-            new Class<?>[] {HttpServletResponse.class},
-            (_, method, arguments) ->
-                switch (method.getName()) {
-                  case "setStatus" -> {
-                    status = (Integer) arguments[0];
-                    yield null;
-                  }
-                  case "getStatus" -> status;
-                  case "isCommitted" -> true; // the connection is the container's
-                  case "setHeader" -> told.put((String) arguments[0], (String) arguments[1]);
-                  case "getOutputStream" -> stream;
-                  default -> null;
-                });
+  private long failures(String type, String reason) {
+    return metrics
+        .counter(FrontendMetrics.FAILURES, new Label("class", type), new Label("reason", reason))
+        .value();
   }
 
-  private String text() {
-    return body.toString(StandardCharsets.UTF_8);
+  @Test
+  void aRequestThatWasTakenOverIsNotTouchedAfterTheChain() throws Exception {
+    header("Host", "localhost");
+    ask(
+        "/v1/models",
+        "/v1",
+        (request, response) -> {
+          CountingMark.take((HttpServletRequest) request);
+          ((HttpServletResponse) response).setStatus(503);
+          exchange.recycle(); // answered on another thread, and the objects given to a new request
+        });
+    assertThat(failures("Internal", "runtime.internal")).isZero();
+  }
+
+  @Test
+  void aSynchronousFailureIsCountedAtTheEdge() throws Exception {
+    header("Host", "localhost");
+    FilterChain answer = (_, response) -> ((HttpServletResponse) response).setStatus(404);
+    ask("/nowhere", "/", answer);
+    assertThat(failures("NotFound", "request.not_found")).isEqualTo(1);
+    ask("/live", "/live", answer);
+    assertThat(failures("NotFound", "request.not_found")).as("a probe is no failure").isEqualTo(1);
   }
 
   @Test
@@ -109,7 +82,7 @@ class EdgeFilterTest {
     header("x-request-id", "mine");
     ask("/v1/models", "/v1");
     assertThat(passed).isTrue();
-    assertThat(told).containsExactly(Map.entry("x-request-id", "mine"));
+    assertThat(exchange.headers()).containsExactly(Map.entry("x-request-id", "mine"));
   }
 
   @ParameterizedTest
@@ -129,16 +102,12 @@ class EdgeFilterTest {
     header(other, second);
     ask("/v1/models", "/v1");
     assertThat(passed).isFalse();
-    assertThat(status).isEqualTo(expected);
-    assertThat(told).containsEntry("Connection", "close");
+    assertThat(exchange.status()).isEqualTo(expected);
+    assertThat(exchange.headers()).containsEntry("Connection", "close");
     assertThat(
-            metrics
-                .counter(
-                    FrontendMetrics.FAILURES,
-                    new Label("class", expected == 501 ? "NotImplemented" : "InvalidRequest"),
-                    new Label(
-                        "reason", expected == 501 ? "runtime.not_implemented" : "request.invalid"))
-                .value())
+            expected == 501
+                ? failures("NotImplemented", "runtime.not_implemented")
+                : failures("InvalidRequest", "request.invalid"))
         .isEqualTo(1);
   }
 
@@ -148,7 +117,7 @@ class EdgeFilterTest {
     server = "localhost"; // as of GET http://localhost/v1/models
     ask("/v1/models", "/v1");
     assertThat(passed).isFalse();
-    assertThat(status).isEqualTo(400);
+    assertThat(exchange.status()).isEqualTo(400);
   }
 
   @Test
@@ -157,7 +126,7 @@ class EdgeFilterTest {
     header("x-request-id", "a\u0085b");
     ask("/v1/models", "/v1");
     assertThat(passed).isTrue();
-    assertThat(told).isEmpty();
+    assertThat(exchange.headers()).isEmpty();
   }
 
   @ParameterizedTest
@@ -170,8 +139,8 @@ class EdgeFilterTest {
     caller = "192.0.2.7";
     ask(path, path);
     assertThat(passed).isFalse();
-    assertThat(status).isEqualTo(404);
-    assertThat(text()).contains("Route not found: GET " + path);
+    assertThat(exchange.status()).isEqualTo(404);
+    assertThat(exchange.text()).contains("Route not found: GET " + path);
   }
 
   @ParameterizedTest
@@ -187,7 +156,7 @@ class EdgeFilterTest {
     for (var path : List.of(AdminRoutes.THRESHOLDS, AdminRoutes.EXPLANATIONS)) {
       ask(path, path);
       assertThat(passed).isFalse();
-      assertThat(status).isEqualTo(403);
+      assertThat(exchange.status()).isEqualTo(403);
     }
     ask("/v1/models", "/v1");
     assertThat(passed).as("routes for everybody are open").isTrue();

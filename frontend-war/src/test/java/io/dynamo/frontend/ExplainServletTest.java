@@ -9,17 +9,9 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
-import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
 import java.time.Instant;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -76,71 +68,22 @@ class ExplainServletTest {
     }
   }
 
-  private int status = 200;
-  private final Map<String, String> headers = new HashMap<>();
-  private final ByteArrayOutputStream body = new ByteArrayOutputStream();
+  private FakeExchange exchange = new FakeExchange("GET", "/router/explain");
 
   private JsonNode ask(String method, @Nullable String path, @Nullable String limit)
       throws IOException {
-    var request =
-        fake(
-            HttpServletRequest.class,
-            Map.of("getMethod", method, "getRequestURI", "/router/explain"),
-            path,
-            limit);
-    new ExplainServlet(new Kept()).answer(request, response());
-    return new ObjectMapper().readTree(body.toByteArray());
-  }
-
-  private static <T> T fake(
-      Class<T> type, Map<String, Object> answers, @Nullable String path, @Nullable String limit) {
-    return type.cast(
-        Proxy.newProxyInstance(
-            type.getClassLoader(),
-            new Class<?>[] {type},
-            (_, method, _) ->
-                switch (method.getName()) {
-                  case "getPathInfo" -> path;
-                  case "getParameter" -> limit;
-                  default -> answers.get(method.getName());
-                }));
-  }
-
-  private HttpServletResponse response() {
-    return (HttpServletResponse)
-        Proxy.newProxyInstance(
-            getClass().getClassLoader(),
-            new Class<?>[] {HttpServletResponse.class},
-            (_, method, arguments) -> {
-              switch (method.getName()) {
-                case "setStatus" -> status = (Integer) arguments[0];
-                case "setHeader" -> headers.put((String) arguments[0], (String) arguments[1]);
-                case "getOutputStream" -> {
-                  return new ServletOutputStream() {
-                    @Override
-                    public boolean isReady() {
-                      return true;
-                    }
-
-                    @Override
-                    public void setWriteListener(WriteListener listener) {}
-
-                    @Override
-                    public void write(int b) {
-                      body.write(b);
-                    }
-                  };
-                }
-                default -> {}
-              }
-              return null;
-            });
+    exchange =
+        new FakeExchange(method, "/router/explain")
+            .with("getPathInfo", path)
+            .with("getParameter", limit);
+    new ExplainServlet(new Kept()).answer(exchange.request(), exchange.response());
+    return new ObjectMapper().readTree(exchange.text());
   }
 
   @Test
-  void aDecisionIsToldWithItsCandidatesAndTheirTerms() throws IOException {
+  void aDecisionIsListedWithItsCandidatesAndCostTerms() throws IOException {
     var json = ask("GET", "/r1", null);
-    assertThat(status).isEqualTo(200);
+    assertThat(exchange.status()).isEqualTo(200);
     assertThat(json.path("request_id").asText()).isEqualTo("r1");
     assertThat(json.path("reason").asText()).isEqualTo("least_cost");
     assertThat(json.path("waited_ms").doubleValue()).isEqualTo(1.5);
@@ -151,7 +94,7 @@ class ExplainServletTest {
     assertThat(candidate.path("load").path("prefill_tokens").intValue()).isEqualTo(100);
     var reported = candidate.path("reported_load");
     assertThat(reported.path("used_blocks").intValue()).isEqualTo(9);
-    assertThat(reported.path("active_blocks").isNull()).as("not told").isTrue();
+    assertThat(reported.path("active_blocks").isNull()).as("not reported").isTrue();
     assertThat(reported.path("age_ms").doubleValue()).isEqualTo(3);
     assertThat(reported.path("used").booleanValue()).isTrue();
     assertThat(json.path("queued_ms").doubleValue()).isEqualTo(0.5);
@@ -162,25 +105,23 @@ class ExplainServletTest {
   }
 
   @Test
-  void theNewestAreListedUpToALimit() throws IOException {
+  void theNewestDecisionsAreListedUpToALimit() throws IOException {
     assertThat(ask("GET", null, null).path("decisions")).hasSize(1);
-    body.reset();
     assertThat(ask("GET", "/", "0").path("decisions")).isEmpty();
-    body.reset();
     ask("GET", null, "many");
-    assertThat(status).isEqualTo(400);
+    assertThat(exchange.status()).isEqualTo(400);
   }
 
   @Test
-  void whatIsNotKeptIsNotFound() throws IOException {
+  void anUnknownRequestIsNotFound() throws IOException {
     ask("GET", "/other", null);
-    assertThat(status).isEqualTo(404);
+    assertThat(exchange.status()).isEqualTo(404);
   }
 
   @Test
   void onlyGetIsAllowed() throws IOException {
     ask("POST", null, null);
-    assertThat(status).isEqualTo(405);
-    assertThat(headers).containsEntry("Allow", "GET");
+    assertThat(exchange.status()).isEqualTo(405);
+    assertThat(exchange.headers()).containsEntry("Allow", "GET");
   }
 }

@@ -3,7 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.catalog.ListedNames;
@@ -89,7 +89,7 @@ public class ModelsResource {
   /** Answers on a virtual thread: a client that does not read must hold none of the pool. */
   private void answer(AsyncResponse response, HttpServletRequest request, Supplier<byte[]> body) {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
-    request.setAttribute(EdgeFilter.ACCOUNTED, true);
+    CountingMark.take(request);
     runtime
         .blocking()
         .execute(

@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.EdgeFilter;
+import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.ErrorMapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.ws.rs.container.AsyncResponse;
@@ -28,7 +28,7 @@ final class TextCalls {
       TextService service, Api api, AsyncResponse response, HttpServletRequest request)
       throws IOException {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
-    request.setAttribute(EdgeFilter.ACCOUNTED, true);
+    CountingMark.take(request);
     var call =
         new HttpCall(
             request.getContentType(),

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
+import io.dynamo.frontend.FakeExchange;
 import io.dynamo.frontend.TestCard;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.catalog.ModelCatalog;
@@ -16,17 +17,7 @@ import io.dynamo.frontend.openai.HostileValues;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.router.BusyControl;
-import jakarta.servlet.ReadListener;
-import jakarta.servlet.ServletInputStream;
-import jakarta.servlet.ServletOutputStream;
-import jakarta.servlet.WriteListener;
-import jakarta.servlet.http.HttpServletRequest;
-import jakarta.servlet.http.HttpServletResponse;
-import java.io.ByteArrayInputStream;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.lang.reflect.Proxy;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -112,8 +103,7 @@ class BusyThresholdServletTest {
   }
 
   private final Workers workers = new Workers();
-  private final Map<String, String> headers = new HashMap<>();
-  private int status;
+  private FakeExchange exchange = new FakeExchange("GET", "/busy_threshold");
   private final BodyBudget bodies = new BodyBudget(BodyBudget.Limits.ofHeap(1 << 30, 16));
   private BusyThresholdServlet servlet = servlet(true);
 
@@ -122,94 +112,17 @@ class BusyThresholdServletTest {
   }
 
   private String ask(String method, @Nullable String contentType, String body) throws IOException {
-    status = 200;
-    headers.clear();
-    var answer = new ByteArrayOutputStream();
-    servlet.answer(request(method, contentType, body), response(answer));
-    return answer.toString(StandardCharsets.UTF_8);
+    exchange = new FakeExchange(method, "/busy_threshold").withBody(contentType, body);
+    servlet.answer(exchange.request(), exchange.response());
+    return exchange.text();
   }
 
   private String post(String body) throws IOException {
     return ask("POST", "application/json", body);
   }
 
-  private static HttpServletRequest request(
-      String method, @Nullable String contentType, String body) {
-    var bytes = new ByteArrayInputStream(body.getBytes(StandardCharsets.UTF_8));
-    var stream =
-        new ServletInputStream() {
-          @Override
-          public boolean isFinished() {
-            return bytes.available() == 0;
-          }
-
-          @Override
-          public boolean isReady() {
-            return true;
-          }
-
-          @Override
-          public void setReadListener(ReadListener listener) {}
-
-          @Override
-          public int read() {
-            return bytes.read();
-          }
-
-          @Override
-          public int read(byte[] into, int from, int length) {
-            return bytes.read(into, from, length);
-          }
-        };
-    return (HttpServletRequest)
-        Proxy.newProxyInstance(
-            BusyThresholdServletTest.class.getClassLoader(),
-            new Class<?>[] {HttpServletRequest.class},
-            (_, called, _) ->
-                switch (called.getName()) {
-                  case "getMethod" -> method;
-                  case "getContentType" -> contentType;
-                  case "getRequestURI" -> "/busy_threshold";
-                  case "getInputStream" -> stream;
-                  case "getContentLengthLong" -> -1L;
-                  default -> throw new AssertionError(called.getName());
-                });
-  }
-
-  private HttpServletResponse response(ByteArrayOutputStream to) {
-    var stream =
-        new ServletOutputStream() {
-          @Override
-          public boolean isReady() {
-            return true;
-          }
-
-          @Override
-          public void setWriteListener(WriteListener listener) {}
-
-          @Override
-          public void write(int b) {
-            to.write(b);
-          }
-        };
-    return (HttpServletResponse)
-        Proxy.newProxyInstance(
-            getClass().getClassLoader(),
-            new Class<?>[] {HttpServletResponse.class},
-            (_, called, arguments) ->
-                switch (called.getName()) {
-                  case "setStatus" -> {
-                    status = (Integer) arguments[0];
-                    yield null;
-                  }
-                  case "setHeader" -> headers.put((String) arguments[0], (String) arguments[1]);
-                  case "getOutputStream" -> stream;
-                  default -> null;
-                });
-  }
-
   @Test
-  void answersWhatDynamoWasSeenToAnswer() throws IOException {
+  void answersEqualTheCapturedOnesOfDynamo() throws IOException {
     var captures = new HashMap<String, JsonNode>();
     try (var in = getClass().getResourceAsStream("/golden/busy.json")) {
       JSON.readTree(in).forEach(each -> captures.put(each.get("name").textValue(), each));
@@ -217,11 +130,14 @@ class BusyThresholdServletTest {
     assertThat(captures.keySet()).containsExactlyInAnyOrderElementsOf(ORDER);
     for (var name : ORDER) {
       var capture = Objects.requireNonNull(captures.get(name), name);
-      var asked = capture.get("request");
+      var request = capture.get("request");
       var got =
-          ask(asked.get("method").textValue(), "application/json", asked.path("body").toString());
+          ask(
+              request.get("method").textValue(),
+              "application/json",
+              request.path("body").toString());
       var expected = capture.get("response");
-      assertThat(status).as(name).isEqualTo(expected.get("status").intValue());
+      assertThat(exchange.status()).as(name).isEqualTo(expected.get("status").intValue());
       assertThat(JSON.readTree(got)).as(name).isEqualTo(withoutPlace(expected.get("json")));
     }
   }
@@ -232,7 +148,7 @@ class BusyThresholdServletTest {
   }
 
   @Test
-  void theFormIsDynamosToTheByte() throws IOException {
+  void theAnswerEqualsDynamosByteForByte() throws IOException {
     assertThat(post("{\"model\":\"script\",\"active_decode_blocks_threshold\":1}"))
         .isEqualTo(
             "{\"model\":\"script\",\"active_decode_blocks_threshold\":1.0,"
@@ -269,9 +185,9 @@ class BusyThresholdServletTest {
         "{\"a\": | 400 | Failed to parse the request body as JSON",
         "[] | 400 | Failed to parse the request body as JSON"
       })
-  void whatMakesNoSenseIsRefusedByName(String body, int expected, String text) throws IOException {
+  void invalidValuesAreRefusedByName(String body, int expected, String text) throws IOException {
     assertThat(JSON.readTree(post(body)).get("error").textValue()).contains(text);
-    assertThat(status).isEqualTo(expected);
+    assertThat(exchange.status()).isEqualTo(expected);
     assertThat(workers.set).isEmpty();
   }
 
@@ -280,7 +196,7 @@ class BusyThresholdServletTest {
     var body =
         "{\"model\":\"script\",\"active_prefill_tokens_threshold_frac\":" + "9".repeat(400) + "}";
     assertThat(JSON.readTree(post(body)).get("error").textValue()).contains("expected f64");
-    assertThat(status).isEqualTo(422);
+    assertThat(exchange.status()).isEqualTo(422);
     assertThat(workers.set).isEmpty();
   }
 
@@ -295,14 +211,14 @@ class BusyThresholdServletTest {
         "{%s:1}",
         "%s"
       })
-  void anyValueIsTakenOrRefusedInShort(String shape) throws IOException {
+  void anyValueIsAcceptedOrRefusedBriefly(String shape) throws IOException {
     for (var value : HostileValues.ALL) {
       var shown = value.length() > 40 ? value.substring(0, 40) + "…" : value;
-      var told = post(shape.replace("%s", value));
-      assertThat(status).as(shown).isIn(200, 400, 404, 413, 422);
-      assertThat(told.length()).as(shown).isLessThan(2048);
-      var json = JSON.readTree(told);
-      assertThat(status == 200 || json.get("error").isTextual()).as(shown).isTrue();
+      var answer = post(shape.replace("%s", value));
+      assertThat(exchange.status()).as(shown).isIn(200, 400, 404, 413, 422);
+      assertThat(answer.length()).as(shown).isLessThan(2048);
+      var json = JSON.readTree(answer);
+      assertThat(exchange.status() == 200 || json.get("error").isTextual()).as(shown).isTrue();
       for (var set : workers.set.values()) {
         var fraction = set.prefillTokensFraction();
         assertThat(fraction == null || Double.isFinite(fraction)).as(shown).isTrue();
@@ -314,33 +230,33 @@ class BusyThresholdServletTest {
   void onlyJsonOfABoundedLengthIsTaken() throws IOException {
     for (var type : List.of("text/plain", "")) {
       assertThat(ask("POST", type, "{}")).contains("Expected request with `Content-Type");
-      assertThat(status).isEqualTo(415);
+      assertThat(exchange.status()).isEqualTo(415);
     }
     assertThat(ask("POST", null, "{}")).contains("error");
-    assertThat(status).isEqualTo(415);
+    assertThat(exchange.status()).isEqualTo(415);
     post(" ".repeat(70_000));
-    assertThat(status).isEqualTo(413);
+    assertThat(exchange.status()).isEqualTo(413);
   }
 
   @Test
-  void otherMethodsAreToldWhichThereAre() throws IOException {
+  void otherMethodsAreAnsweredWithTheAllowedOnes() throws IOException {
     ask("PUT", "application/json", "{}");
-    assertThat(status).isEqualTo(405);
-    assertThat(headers).containsEntry("Allow", "POST,GET,HEAD");
+    assertThat(exchange.status()).isEqualTo(405);
+    assertThat(exchange.headers()).containsEntry("Allow", "POST,GET,HEAD");
   }
 
   @Test
-  void itIsNotThereWhenTheOperatorSaysSo() throws IOException {
+  void theRouteIsAbsentWhenItIsSwitchedOff() throws IOException {
     servlet = servlet(false);
     assertThat(ask("GET", null, "")).contains("Route not found: GET /busy_threshold");
-    assertThat(status).isEqualTo(404);
+    assertThat(exchange.status()).isEqualTo(404);
   }
 
   @Test
   void aBodyThatDoesNotArriveInTimeIs408() throws IOException {
     servlet = new BusyThresholdServlet(true, new Models(), workers, bodies, Duration.ofNanos(1));
     post("{\"model\":\"script\"}");
-    assertThat(status).isEqualTo(408);
+    assertThat(exchange.status()).isEqualTo(408);
     assertThat(bodies.heldBytes()).isZero();
   }
 }
