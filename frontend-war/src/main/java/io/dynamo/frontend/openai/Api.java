@@ -31,14 +31,14 @@ sealed interface Api permits ChatApi, CompletionApi {
    *
    * @throws io.dynamo.frontend.ApiException with 400 or 501
    */
-  Wanted read(JsonNode body);
+  ParsedRequest read(JsonNode body);
 
-  /** A request, checked. */
-  interface Wanted {
+  /** The checked content of one request. */
+  interface ParsedRequest {
     GenerationFields fields();
 
     /** The same with other fields. */
-    Wanted with(GenerationFields fields);
+    ParsedRequest with(GenerationFields fields);
 
     /**
      * The prompts as tokens, at least one. Runs on a thread for native work.

@@ -38,18 +38,18 @@ final class ChatApi implements Api {
   }
 
   @Override
-  public Wanted read(JsonNode body) {
+  public ParsedRequest read(JsonNode body) {
     return new Chat(ChatRequestReader.read(body));
   }
 
-  private record Chat(ChatRequest request) implements Wanted {
+  private record Chat(ChatRequest request) implements ParsedRequest {
     @Override
     public GenerationFields fields() {
       return request.fields();
     }
 
     @Override
-    public Wanted with(GenerationFields fields) {
+    public ParsedRequest with(GenerationFields fields) {
       return new Chat(
           new ChatRequest(
               fields,

@@ -33,18 +33,18 @@ final class CompletionApi implements Api {
   }
 
   @Override
-  public Wanted read(JsonNode body) {
+  public ParsedRequest read(JsonNode body) {
     return new Completion(CompletionRequestReader.read(body));
   }
 
-  private record Completion(CompletionRequest request) implements Wanted {
+  private record Completion(CompletionRequest request) implements ParsedRequest {
     @Override
     public GenerationFields fields() {
       return request.fields();
     }
 
     @Override
-    public Wanted with(GenerationFields fields) {
+    public ParsedRequest with(GenerationFields fields) {
       return new Completion(
           new CompletionRequest(fields, request.prompts(), request.echo(), request.bestOf()));
     }

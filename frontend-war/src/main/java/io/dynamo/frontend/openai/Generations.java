@@ -30,18 +30,18 @@ final class Generations {
    * @throws ApiException with 400 when the prompt is not for this model
    */
   static GenerateRequest of(
-      Api.Wanted wanted,
+      Api.ParsedRequest parsed,
       ServedModel model,
       PreparedPrompt prompt,
       int choice,
       Map<String, Object> agent) {
-    var fields = wanted.fields();
+    var fields = parsed.fields();
     var nvext = fields.nvext();
     var eos = fields.stop().ignoreEos() ? NO_TOKENS : model.text().eosTokenIds();
-    var extra = new LinkedHashMap<String, Object>(wanted.extraArgs(prompt));
+    var extra = new LinkedHashMap<String, Object>(parsed.extraArgs(prompt));
     put(extra, "nvext", nvext.forWorker());
     put(extra, "sampling_options", fields.engineOptions());
-    var passed = new LinkedHashMap<String, Object>(wanted.passedOn());
+    var passed = new LinkedHashMap<String, Object>(parsed.passedOn());
     passed.putAll(fields.passedOn().fields());
     put(passed, "router", nvext.targets());
     put(passed, "agent_context", agent);
@@ -53,7 +53,7 @@ final class Generations {
         prompt.tokens(),
         fields.stop().withHidden(Arrays.stream(eos).boxed().toList()),
         seeded(fields.sampling(), choice),
-        rated(fields, wanted.texts()),
+        rated(fields, parsed.texts()),
         eos,
         ModelCardSum.of(model.card()),
         nvext.annotations(),

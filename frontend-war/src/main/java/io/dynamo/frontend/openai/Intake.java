@@ -60,7 +60,7 @@ final class Intake {
    * @throws ApiException when the request is at fault, or there is no room for it
    * @throws DynamoException when it ends before it is ready
    */
-  Asked take(Arrival arrival) throws InterruptedException {
+  PreparedRequest take(Arrival arrival) throws InterruptedException {
     var call = arrival.call;
     var body =
         Body.read(
@@ -72,14 +72,14 @@ final class Intake {
             arrival.share);
     var watch = arrival.watch;
     try (var stage = watch.stages().begin(Stage.PREPROCESS, arrival.id, watch.context())) {
-      return prepared(arrival, body, stage.span().context());
+      return prepare(arrival, body, stage.span().context());
     }
   }
 
   /**
    * @param span under which the work is seen
    */
-  private Asked prepared(Arrival arrival, Body arrived, @Nullable TraceContext span)
+  private PreparedRequest prepare(Arrival arrival, Body arrived, @Nullable TraceContext span)
       throws InterruptedException {
     var api = arrival.api;
     var headers = arrival.call.headers();
@@ -91,17 +91,17 @@ final class Intake {
     var name = JsonBody.model(body);
     var found = found(arrival, name, JsonBody.asksForStream(body));
     var read = api.read(body);
-    var wanted =
+    var parsed =
         read.with(
             read.fields()
                 .with(CallHeaders.overriding(read.fields().nvext(), rules.routing(headers))));
     if (found == null || !found.card().modelTypes().contains(api.modelType())) {
       throw new ApiException(ApiError.modelNotFound(name));
     }
-    arrival.account.texts(wanted.prompts() * wanted.texts());
+    arrival.account.texts(parsed.prompts() * parsed.texts());
     arrival.account.enter(
         found.workers(),
-        wanted.fields().nvext().routing().urgency(),
+        parsed.fields().nvext().routing().urgency(),
         arrival.share,
         arrival.deadline,
         arrival.cancellation);
@@ -121,19 +121,20 @@ final class Intake {
     var prompts =
         preprocessor.run(
             text,
-            it -> wanted.prepare(it, rules.hidesTools(found.card())),
+            it -> parsed.prepare(it, rules.hidesTools(found.card())),
             arrived.length(),
             arrival.deadline,
             arrival.cancellation);
     int tokens = 0;
     for (var prompt : prompts) {
-      Generations.check(wanted.fields(), found, prompt, api.promptField());
+      Generations.check(parsed.fields(), found, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
     arrival.share.work(
-        runningBytes(cost, wanted, prompts, tokens) + sentBytes(cost, wanted, prompts, tokens));
+        runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
     arrival.account.prompts(tokens);
-    return new Asked(found, wanted, prompts, AgentContext.of(headers, wanted.trigger()), context);
+    return new PreparedRequest(
+        found, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
   }
 
   /**
@@ -141,18 +142,18 @@ final class Intake {
    * that too where the answer has it.
    */
   private static long runningBytes(
-      JsonCost cost, Api.Wanted wanted, List<PreparedPrompt> prompts, long tokens) {
+      JsonCost cost, Api.ParsedRequest parsed, List<PreparedPrompt> prompts, long tokens) {
     long chars = 0;
     for (var prompt : prompts) {
       chars += prompt.text() == null ? 0 : prompt.text().length();
     }
     long kept = Integer.BYTES * tokens;
-    if (wanted.fields().nvext().annotations().isEmpty()) {
+    if (parsed.fields().nvext().annotations().isEmpty()) {
       kept += Math.max(0, cost.keptBytes() - chars);
     } else {
       kept += cost.keptBytes() + 2 * chars;
     }
-    return wanted.echo() ? kept + 2 * chars * wanted.texts() : kept;
+    return parsed.echo() ? kept + 2 * chars * parsed.texts() : kept;
   }
 
   /**
@@ -160,14 +161,14 @@ final class Intake {
    * own, with the tokens of its prompt and with the media and the form that the body has.
    */
   private static long sentBytes(
-      JsonCost cost, Api.Wanted wanted, List<PreparedPrompt> prompts, long tokens) {
-    boolean sendsMore = !wanted.passedOn().isEmpty() || wanted.fields().sampling().guided() != null;
+      JsonCost cost, Api.ParsedRequest parsed, List<PreparedPrompt> prompts, long tokens) {
+    boolean sendsMore = !parsed.passedOn().isEmpty() || parsed.fields().sampling().guided() != null;
     long chars = 0;
     for (var prompt : prompts) {
       chars += prompt.text() == null ? 0 : prompt.text().length();
     }
     long each = sendsMore ? Math.max(0, cost.keptBytes() - chars) : 0;
-    return (wanted.texts() - 1) * (Integer.BYTES * tokens + each);
+    return (parsed.texts() - 1) * (Integer.BYTES * tokens + each);
   }
 
   /**

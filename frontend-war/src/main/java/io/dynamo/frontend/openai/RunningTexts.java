@@ -33,7 +33,7 @@ final class RunningTexts implements AutoCloseable {
 
   private static final long MAX_ECHOED_CHARS = 16 << 20; // of all choices together
 
-  private final Told told;
+  private final AnswerContext answerContext;
   private final List<String> openings;
   private final List<Running> running = new ArrayList<>();
   private final Doorbell bell;
@@ -54,30 +54,30 @@ final class RunningTexts implements AutoCloseable {
    * @throws ApiException with 400 when the prompts are too long to be repeated for each choice
    */
   RunningTexts(
-      Asked asked,
+      PreparedRequest prepared,
       TextPipe.Factory texts,
       Deadline deadline,
       RequestAccount account,
       WorkerGauges workers,
       ScheduledExecutorService timer) {
-    this.told = Told.of(asked);
-    this.openings = openings(asked);
+    this.answerContext = AnswerContext.of(prepared);
+    this.openings = openings(prepared);
     this.bell = new Doorbell(timer);
-    var fields = asked.wanted().fields();
+    var fields = prepared.parsed().fields();
     var streams = new ArrayList<ChoiceStream>();
-    var grammar = MessageGrammar.of(asked.model().card().runtimeConfig());
-    var wish = asked.wanted().message();
+    var grammar = MessageGrammar.of(prepared.model().card().runtimeConfig());
+    var wish = prepared.parsed().message();
     var schemas = wish == null ? ToolSchemas.NONE : ToolSchemas.of(wish.tools());
-    for (int i = 0; i < asked.texts(); i++) {
-      var request = asked.request(i);
+    for (int i = 0; i < prepared.texts(); i++) {
+      var request = prepared.request(i);
       var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, bell);
-      var vocabulary = asked.model().text().tokens();
+      var vocabulary = prepared.model().text().tokens();
       var message =
           wish == null
               ? null
               : grammar.assembler(
                   wish, schemas, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
-      running.add(running(request, inbox, i, asked.texts() == 1));
+      running.add(running(request, inbox, i, prepared.texts() == 1));
       streams.add(
           new ChoiceStream(
               i,
@@ -93,14 +93,14 @@ final class RunningTexts implements AutoCloseable {
               message,
               request.tokenIds().length));
     }
-    choices = new Choices(streams, asked.wanted().texts(), bell, deadline, account);
+    choices = new Choices(streams, prepared.parsed().texts(), bell, deadline, account);
     account.onTokens(new WorkerPace(workers, trails));
   }
 
   /** The only text is the request itself; several are told apart by their number. */
   private Running running(
       GenerateRequest request, Inbox<EngineOutput> inbox, int text, boolean only) {
-    var whole = told.context();
+    var whole = answerContext.context();
     if (only) {
       return new Running(request, whole, inbox, null);
     }
@@ -111,8 +111,8 @@ final class RunningTexts implements AutoCloseable {
     return new Running(request, context, inbox, own);
   }
 
-  Told told() {
-    return told;
+  AnswerContext answerContext() {
+    return answerContext;
   }
 
   Choices choices() {
@@ -126,7 +126,7 @@ final class RunningTexts implements AutoCloseable {
       var own = i == 0 ? trail : new Trail();
       trails.add(own);
       dispatcher
-          .generate(told.model(), text.request(), text.context(), own)
+          .generate(answerContext.model(), text.request(), text.context(), own)
           .subscribe(text.inbox());
     }
   }
@@ -150,15 +150,15 @@ final class RunningTexts implements AutoCloseable {
   }
 
   /** The texts of a prompt share one string. */
-  private static List<String> openings(Asked asked) {
-    if (!asked.wanted().echo()) {
-      return Collections.nCopies(asked.texts(), "");
+  private static List<String> openings(PreparedRequest prepared) {
+    if (!prepared.parsed().echo()) {
+      return Collections.nCopies(prepared.texts(), "");
     }
     var openings = new ArrayList<String>();
     long chars = 0;
-    for (var prompt : asked.prompts()) {
-      var opening = prompt.asText(asked.model().text().tokens());
-      chars += (long) opening.length() * asked.wanted().fields().choices();
+    for (var prompt : prepared.prompts()) {
+      var opening = prompt.asText(prepared.model().text().tokens());
+      chars += (long) opening.length() * prepared.parsed().fields().choices();
       if (chars > MAX_ECHOED_CHARS) {
         throw new ApiException(
             new ApiError(
@@ -169,19 +169,19 @@ final class RunningTexts implements AutoCloseable {
                 "echo",
                 null));
       }
-      openings.addAll(Collections.nCopies(asked.wanted().texts(), opening));
+      openings.addAll(Collections.nCopies(prepared.parsed().texts(), opening));
     }
     return openings;
   }
 
   /** Storage for the log probabilities of each text, none when the client asked for none. */
   List<LogprobsText> logprobs(AnswerShape shape, List<String> openings) {
-    var fields = told.fields();
+    var fields = answerContext.fields();
     var alternatives = fields.output().logprobs();
     if (alternatives == null) {
       return List.of();
     }
-    var vocabulary = told.model().text().tokens();
+    var vocabulary = answerContext.model().text().tokens();
     var tokens = new LogprobsText.Tokens(vocabulary::bytes, fields.tokensAsIds());
     var storage = new ArrayList<LogprobsText>();
     for (var opening : openings) {
@@ -191,17 +191,17 @@ final class RunningTexts implements AutoCloseable {
     return storage;
   }
 
-  /** The extension of the answer, null when nothing of it was asked for. */
+  /** The extension of the answer, null when the client asked for nothing of it. */
   @Nullable NvextText nvext(long receivedMillis, long receivedNanos) {
     return NvextText.of(
-        told.fields().nvext(),
+        answerContext.fields().nvext(),
         trail,
         new Timing(
             receivedMillis,
             receivedNanos,
             trail,
-            told.prompts().getFirst().tokens().length,
-            told.model().card().blockTokens()));
+            answerContext.prompts().getFirst().tokens().length,
+            answerContext.model().card().blockTokens()));
   }
 
   /** Ends what still runs. */

@@ -248,23 +248,23 @@ public final class TextService {
      * Null when all is said already. What it leaves holds nothing of the body that is not needed.
      */
     private @Nullable Begun begin() throws InterruptedException {
-      var asked =
+      var prepared =
           intake.take(
               new Intake.Arrival(api, call, id, deadline, cancellation, account, share, watch));
       var shape =
-          asked
-              .wanted()
+          prepared
+              .parsed()
               .shape(
-                  asked.context().id(),
+                  prepared.context().id(),
                   clockwork.clock.instant().getEpochSecond(),
-                  asked.model().name(),
+                  prepared.model().name(),
                   rules.reasoningField());
-      if (asked.wanted().fields().nvext().asksForRouteOnly()) {
-        route(asked, shape);
+      if (prepared.parsed().fields().nvext().asksForRouteOnly()) {
+        route(prepared, shape);
         return null;
       }
       return new Begun(
-          new RunningTexts(asked, texts, deadline, account, workers, clockwork.timer), shape);
+          new RunningTexts(prepared, texts, deadline, account, workers, clockwork.timer), shape);
     }
 
     private @Nullable ApiError generate(RunningTexts running, AnswerShape shape)
@@ -280,7 +280,7 @@ public final class TextService {
         } else {
           choices.abort(cause);
         }
-        return running.told().fields().stream().events()
+        return running.answerContext().fields().stream().events()
             ? events(running, shape)
             : unary(running, shape);
       } finally {
@@ -301,12 +301,12 @@ public final class TextService {
     }
 
     /** Says where the first prompt would be served, without a text. */
-    private void route(Asked asked, AnswerShape shape) {
-      var prompt = asked.prompts().getFirst();
-      var trail = dispatcher.route(asked.model(), asked.request(0), asked.context());
+    private void route(PreparedRequest prepared, AnswerShape shape) {
+      var prompt = prepared.prompts().getFirst();
+      var trail = dispatcher.route(prepared.model(), prepared.request(0), prepared.context());
       var nvext = NvextText.route(trail, prompt.tokens());
       answered = true;
-      if (asked.wanted().fields().stream().events()) {
+      if (prepared.parsed().fields().stream().events()) {
         var frames = new ByteText(512);
         shape.chunk(frames, 0, "", true, null, null, null, nvext);
         AnswerShape.done(frames);
@@ -319,14 +319,14 @@ public final class TextService {
 
     private @Nullable ApiError unary(RunningTexts running, AnswerShape shape)
         throws InterruptedException {
-      var told = running.told();
+      var answerContext = running.answerContext();
       var openings = running.openings();
       var nvext = running.nvext(receivedMillis, receivedNanos);
       var fold = new Fold(openings, running.logprobs(shape, openings), nvext);
       fold.drain(running.choices());
       var body =
           shape.unary(
-              fold.best(told.texts(), told.fields().choices()),
+              fold.best(answerContext.texts(), answerContext.fields().choices()),
               running.choices().hasReason() ? running.choices().usage() : null,
               nvext == null ? null : nvext.whole());
       answered = true;
@@ -341,8 +341,8 @@ public final class TextService {
         choices.peek(); // an early failure still has its status line
       }
       var openings = running.openings();
-      var told = running.told();
-      var fields = told.fields();
+      var answerContext = running.answerContext();
+      var fields = answerContext.fields();
       var sse =
           new SseWriter<>(
               choices,
@@ -354,7 +354,9 @@ public final class TextService {
                   running.logprobs(shape, openings),
                   running.nvext(receivedMillis, receivedNanos),
                   Annotations.prelude(
-                      fields.nvext(), told.context().id(), told.prompts().getFirst())),
+                      fields.nvext(),
+                      answerContext.context().id(),
+                      answerContext.prompts().getFirst())),
               settings.heartbeat(),
               rules.keepAlive(),
               client);

@@ -7,32 +7,32 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a body asks for, ready for workers.
+ * A request whose prompts are token ids, ready to be sent to workers.
  *
  * @param prompts in tokens, at least one
- * @param agent whose request it is, as workers are told; empty for nobody's
+ * @param agent the session that the request belongs to, as JSON; empty for none
  */
-record Asked(
+record PreparedRequest(
     ServedModel model,
-    Api.Wanted wanted,
+    Api.ParsedRequest parsed,
     List<PreparedPrompt> prompts,
     Map<String, Object> agent,
     RequestContext context) {
-  Asked {
+  PreparedRequest {
     prompts = List.copyOf(prompts);
   }
 
-  /** Texts to make, over all prompts. */
+  /** The number of texts to make, over all prompts. */
   int texts() {
-    return prompts.size() * wanted.texts();
+    return prompts.size() * parsed.texts();
   }
 
   PreparedPrompt prompt(int text) {
-    return prompts.get(text / wanted.texts());
+    return prompts.get(text / parsed.texts());
   }
 
-  /** What a worker is asked for one of the texts. */
+  /** The request that a worker gets for one of the texts. */
   GenerateRequest request(int text) {
-    return Generations.of(wanted, model, prompt(text), text % wanted.texts(), agent);
+    return Generations.of(parsed, model, prompt(text), text % parsed.texts(), agent);
   }
 }
