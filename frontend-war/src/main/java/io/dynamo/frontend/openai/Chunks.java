@@ -3,7 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.openai.wire.AnswerShape;
 import io.dynamo.frontend.openai.wire.LogprobsText;
-import io.dynamo.frontend.openai.wire.Said;
+import io.dynamo.frontend.openai.wire.MessageDelta;
 import io.dynamo.frontend.openai.wire.StreamWish;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.FrameEncoder;
@@ -72,15 +72,15 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
     if (pieces == null) {
       shape.chunk(frames, choice, text, first, delta.finish(), probabilities, running, extension);
     } else {
-      var said = Said.chunks(pieces, delta.called());
-      for (int i = 0; i < said.size() - 1; i++) {
-        shape.chunk(frames, choice, said.get(i), first && i == 0, null, null, running, null);
+      var parts = MessageDelta.split(pieces, delta.called());
+      for (int i = 0; i < parts.size() - 1; i++) {
+        shape.chunk(frames, choice, parts.get(i), first && i == 0, null, null, running, null);
       }
       shape.chunk(
           frames,
           choice,
-          said.getLast(),
-          first && said.size() == 1,
+          parts.getLast(),
+          first && parts.size() == 1,
           delta.finish(),
           probabilities,
           running,

@@ -4,7 +4,7 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.openai.wire.AnswerShape.Whole;
 import io.dynamo.frontend.openai.wire.LogprobsText;
-import io.dynamo.frontend.openai.wire.Said;
+import io.dynamo.frontend.openai.wire.MessageDelta;
 import io.dynamo.frontend.postprocess.message.Piece;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -26,7 +26,7 @@ final class Fold {
     private final String opening; // joined to the text only when the answer is written
     private final StringBuilder text = new StringBuilder();
     private final @Nullable LogprobsText logprobs;
-    private Said.@Nullable Part said; // a message that was taken apart
+    private MessageDelta.@Nullable Builder message; // a message that was taken apart
     private boolean called;
     private @Nullable FinishReason finish;
     private double likelihood; // sum of logarithms
@@ -39,7 +39,7 @@ final class Fold {
     }
 
     void add(ChoiceDelta delta) {
-      say(delta);
+      append(delta);
       tokens += delta.tokens();
       finish = delta.finish();
       var item = delta.item();
@@ -51,17 +51,17 @@ final class Fold {
       }
     }
 
-    private void say(ChoiceDelta delta) {
+    private void append(ChoiceDelta delta) {
       var pieces = delta.pieces();
       if (pieces == null) {
         text.append(delta.text());
         return;
       }
-      if (said == null) {
-        said = new Said.Part();
-        said.add(new Piece.Content(opening + text));
+      if (message == null) {
+        message = new MessageDelta.Builder();
+        message.add(new Piece.Content(opening + text));
       }
-      pieces.forEach(said::add);
+      pieces.forEach(message::add);
       called = delta.called();
     }
 
@@ -72,7 +72,7 @@ final class Fold {
           text.toString(),
           finish,
           logprobs,
-          said == null ? null : said.said(called));
+          message == null ? null : message.build(called));
     }
 
     private void rate(EngineOutput item, int count) {

@@ -17,7 +17,7 @@ public interface AnswerShape {
    * @param opening what comes before the text; the choices of a prompt share it
    * @param finish null only when no text was asked for
    * @param logprobs null when none were asked for
-   * @param said the message taken apart, null when the text is the message
+   * @param message the message taken apart, null when the text is the message
    */
   record Whole(
       int index,
@@ -25,15 +25,15 @@ public interface AnswerShape {
       String text,
       @Nullable FinishReason finish,
       @Nullable LogprobsText logprobs,
-      @Nullable Said said) {
+      @Nullable MessageDelta message) {
     /** Without an opening. */
     public Whole(
         int index,
         String text,
         @Nullable FinishReason finish,
         @Nullable LogprobsText logprobs,
-        @Nullable Said said) {
-      this(index, "", text, finish, logprobs, said);
+        @Nullable MessageDelta message) {
+      this(index, "", text, finish, logprobs, message);
     }
 
     /** The opening and the text, joined anew at each call. */
@@ -68,7 +68,7 @@ public interface AnswerShape {
   void chunk(
       ByteText frames,
       int choice,
-      Said said,
+      MessageDelta delta,
       boolean first,
       @Nullable FinishReason finish,
       @Nullable LogprobsText logprobs,

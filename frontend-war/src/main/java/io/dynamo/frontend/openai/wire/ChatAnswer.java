@@ -63,7 +63,7 @@ public final class ChatAnswer implements AnswerShape {
   public void chunk(
       ByteText frames,
       int choice,
-      Said said,
+      MessageDelta delta,
       boolean first,
       @Nullable FinishReason finish,
       @Nullable LogprobsText logprobs,
@@ -71,22 +71,22 @@ public final class ChatAnswer implements AnswerShape {
       @Nullable ByteText nvext) {
     frames.append(head).ascii("{\"index\":").number(choice).ascii(",\"delta\":{");
     var comma = "";
-    if (!said.content().isEmpty() || !said.calls().isEmpty()) {
-      frames.ascii("\"content\":").quoted(said.content());
+    if (!delta.content().isEmpty() || !delta.calls().isEmpty()) {
+      frames.ascii("\"content\":").quoted(delta.content());
       comma = ",";
     }
-    if (!said.calls().isEmpty()) {
-      ToolCallsText.append(said.calls(), true, frames.ascii(","));
+    if (!delta.calls().isEmpty()) {
+      ToolCallsText.append(delta.calls(), true, frames.ascii(","));
     }
     if (first) {
       frames.ascii(comma).append(ROLE);
       comma = ",";
     }
-    if (!said.reasoning().isEmpty()) {
-      frames.ascii(comma).append(reasoning).quoted(said.reasoning());
+    if (!delta.reasoning().isEmpty()) {
+      frames.ascii(comma).append(reasoning).quoted(delta.reasoning());
     }
     frames.ascii("}");
-    ending(finish, said.called(), logprobs, frames);
+    ending(finish, delta.called(), logprobs, frames);
     tail(frames, running, nvext);
   }
 
@@ -140,24 +140,24 @@ public final class ChatAnswer implements AnswerShape {
       var choice = choices.get(i);
       json.ascii(i == 0 ? "" : ",").ascii("{\"index\":").number(choice.index());
       json.ascii(",\"message\":{\"content\":");
-      var said = choice.said();
-      var content = said == null ? choice.fullText() : said.content();
+      var message = choice.message();
+      var content = message == null ? choice.fullText() : message.content();
       if (content.isEmpty()) {
         json.ascii("null");
       } else {
         json.quoted(content);
       }
       json.ascii(",\"refusal\":null,");
-      if (said != null && !said.calls().isEmpty()) {
-        ToolCallsText.append(said.calls(), false, json);
+      if (message != null && !message.calls().isEmpty()) {
+        ToolCallsText.append(message.calls(), false, json);
         json.ascii(",");
       }
       json.append(ROLE);
-      if (said != null && !said.reasoning().isEmpty()) {
-        json.ascii(",").append(reasoning).quoted(said.reasoning());
+      if (message != null && !message.reasoning().isEmpty()) {
+        json.ascii(",").append(reasoning).quoted(message.reasoning());
       }
       json.ascii("}");
-      ending(choice.finish(), said != null && said.called(), choice.logprobs(), json);
+      ending(choice.finish(), message != null && message.called(), choice.logprobs(), json);
     }
     json.append(unaryTail).ascii("\"");
     if (usage != null) {

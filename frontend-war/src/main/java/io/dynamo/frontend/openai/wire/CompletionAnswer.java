@@ -50,13 +50,13 @@ public final class CompletionAnswer implements AnswerShape {
   public void chunk(
       ByteText frames,
       int choice,
-      Said said,
+      MessageDelta delta,
       boolean first,
       @Nullable FinishReason finish,
       @Nullable LogprobsText logprobs,
       @Nullable Usage running,
       @Nullable ByteText nvext) {
-    chunk(frames, choice, said.content(), first, finish, logprobs, running, nvext);
+    chunk(frames, choice, delta.content(), first, finish, logprobs, running, nvext);
   }
 
   private static void choice(

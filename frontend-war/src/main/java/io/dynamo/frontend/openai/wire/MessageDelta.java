@@ -5,15 +5,16 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What one chunk, or a whole answer, says of a message that was taken apart.
+ * The part of a message that one chunk, or a whole answer, carries: content, thoughts and tool
+ * calls.
  *
- * @param calls beginnings of calls and parts of their arguments
+ * @param calls starts of calls and fragments of their arguments
  * @param called whether the message has a call so far
  */
-public record Said(String content, String reasoning, List<Piece> calls, boolean called) {
-  /** Nothing. */
-  public static Said nothing(boolean called) {
-    return new Said("", "", List.of(), called);
+public record MessageDelta(String content, String reasoning, List<Piece> calls, boolean called) {
+  /** A delta that adds nothing. */
+  public static MessageDelta empty(boolean called) {
+    return new MessageDelta("", "", List.of(), called);
   }
 
   /**
@@ -22,27 +23,27 @@ public record Said(String content, String reasoning, List<Piece> calls, boolean 
    *
    * @return at least one part
    */
-  public static List<Said> chunks(List<Piece> pieces, boolean called) {
-    var chunks = new ArrayList<Said>();
-    var part = new Part();
+  public static List<MessageDelta> split(List<Piece> pieces, boolean called) {
+    var chunks = new ArrayList<MessageDelta>();
+    var builder = new Builder();
     for (var piece : pieces) {
-      if (part.isBehind(piece)) {
-        chunks.add(part.said(called));
-        part = new Part();
+      if (builder.isBehind(piece)) {
+        chunks.add(builder.build(called));
+        builder = new Builder();
       }
-      part.add(piece);
+      builder.add(piece);
     }
-    chunks.add(part.said(called));
+    chunks.add(builder.build(called));
     return chunks;
   }
 
-  /** A part as it grows. For one thread. */
-  public static final class Part {
+  /** Collects pieces into one delta. For one thread. */
+  public static final class Builder {
     private final StringBuilder content = new StringBuilder();
     private final StringBuilder reasoning = new StringBuilder();
     private final List<Piece> calls = new ArrayList<>(2);
 
-    /** Adds a piece, whatever came before it. */
+    /** Adds a piece; its order relative to pieces of other kinds is lost. */
     public void add(Piece piece) {
       switch (piece) {
         case Piece.Content it -> content.append(it.text());
@@ -53,7 +54,7 @@ public record Said(String content, String reasoning, List<Piece> calls, boolean 
       }
     }
 
-    /** Whether the part already has something that comes after {@code piece} in a chunk. */
+    /** Whether this already has something that comes after {@code piece} in a chunk. */
     private boolean isBehind(Piece piece) {
       return switch (piece) {
         case Piece.Reasoning _ -> !content.isEmpty() || !calls.isEmpty();
@@ -62,9 +63,9 @@ public record Said(String content, String reasoning, List<Piece> calls, boolean 
       };
     }
 
-    /** The part as it is now. */
-    public Said said(boolean called) {
-      return new Said(content.toString(), reasoning.toString(), List.copyOf(calls), called);
+    /** Returns the pieces so far as a delta. */
+    public MessageDelta build(boolean called) {
+      return new MessageDelta(content.toString(), reasoning.toString(), List.copyOf(calls), called);
     }
   }
 }
