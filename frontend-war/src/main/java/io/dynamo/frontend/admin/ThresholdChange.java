@@ -16,7 +16,8 @@ record ThresholdChange(
   private static final String BLOCKS = "active_decode_blocks_threshold";
   private static final String TOKENS = "active_prefill_tokens_threshold";
   private static final String FRACTION = "active_prefill_tokens_threshold_frac";
-  private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
+  private static final String INVALID_BODY =
+      "Failed to deserialize the JSON body into the target type: ";
 
   /**
    * @param given whether anything is to change
@@ -46,11 +47,11 @@ record ThresholdChange(
    */
   static ThresholdChange of(JsonObject body) {
     if (!body.members().containsKey("model")) {
-      throw shape("missing field `model`");
+      throw invalidBody("missing field `model`");
     }
     var name = body.members().get("model");
     if (!(name instanceof String model)) {
-      throw shape("model: invalid type: %s, expected a string".formatted(shown(name)));
+      throw invalidBody("model: invalid type: %s, expected a string".formatted(shown(name)));
     }
     var change =
         new ThresholdChange(
@@ -97,7 +98,8 @@ record ThresholdChange(
   }
 
   private static RefusedException wrong(String name, String what, Object value, String expected) {
-    return shape("%s: invalid %s: %s, expected %s".formatted(name, what, shown(value), expected));
+    return invalidBody(
+        "%s: invalid %s: %s, expected %s".formatted(name, what, shown(value), expected));
   }
 
   private static String shown(@Nullable Object value) {
@@ -111,8 +113,8 @@ record ThresholdChange(
     };
   }
 
-  private static RefusedException shape(String reason) {
-    return new RefusedException(422, SHAPE + reason);
+  private static RefusedException invalidBody(String reason) {
+    return new RefusedException(422, INVALID_BODY + reason);
   }
 
   /** Whether nothing is to change: the caller wants to know how things are. */

@@ -131,8 +131,11 @@ public final class RequestAccount {
     }
   }
 
-  /** The request's shape is known before its model is: refusals are then counted under it. */
-  public void shape(boolean stream) {
+  /**
+   * Sets whether the client wants a stream. Known before the model is, so that refusals are counted
+   * under it.
+   */
+  public void setStreaming(boolean stream) {
     streaming = stream;
   }
 

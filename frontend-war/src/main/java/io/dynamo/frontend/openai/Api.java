@@ -1,7 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.frontend.postprocess.MessageWish;
 import io.dynamo.frontend.preprocess.ModelText;
@@ -90,6 +90,7 @@ sealed interface Api permits ChatApi, CompletionApi {
      *
      * @param reasoningField what a message's thoughts are called
      */
-    AnswerShape shape(String requestId, long createdSeconds, String model, String reasoningField);
+    AnswerFormat answerFormat(
+        String requestId, long createdSeconds, String model, String reasoningField);
   }
 }

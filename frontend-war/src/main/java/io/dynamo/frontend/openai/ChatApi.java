@@ -1,7 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.ChatAnswer;
 import io.dynamo.frontend.openai.wire.ChatMessage;
 import io.dynamo.frontend.openai.wire.ChatRequest;
@@ -133,7 +133,7 @@ final class ChatApi implements Api {
     }
 
     @Override
-    public AnswerShape shape(
+    public AnswerFormat answerFormat(
         String requestId, long createdSeconds, String model, String reasoningField) {
       return new ChatAnswer(requestId, createdSeconds, model, reasoningField);
     }

@@ -1,7 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.error.DynamoException;
-import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.openai.wire.MessageDelta;
 import io.dynamo.frontend.openai.wire.StreamWish;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The frames of one streamed answer. For one thread. */
 final class Chunks implements FrameEncoder<ChoiceDelta> {
-  private final AnswerShape shape;
+  private final AnswerFormat format;
   private final Choices choices;
   private final StreamWish wish;
   private final List<String> openings; // text before each choice, empty for most
@@ -29,14 +29,14 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
    * @param prelude frames that come first, null for none
    */
   Chunks(
-      AnswerShape shape,
+      AnswerFormat format,
       Choices choices,
       StreamWish wish,
       List<String> openings,
       List<LogprobsText> logprobs,
       @Nullable NvextText nvext,
       @Nullable ByteText prelude) {
-    this.shape = shape;
+    this.format = format;
     this.choices = choices;
     this.wish = wish;
     this.openings = openings;
@@ -70,13 +70,13 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
     }
     var running = wish.continuousUsage() ? choices.usage() : null;
     if (pieces == null) {
-      shape.chunk(frames, choice, text, first, delta.finish(), probabilities, running, extension);
+      format.chunk(frames, choice, text, first, delta.finish(), probabilities, running, extension);
     } else {
       var parts = MessageDelta.split(pieces, delta.called());
       for (int i = 0; i < parts.size() - 1; i++) {
-        shape.chunk(frames, choice, parts.get(i), first && i == 0, null, null, running, null);
+        format.chunk(frames, choice, parts.get(i), first && i == 0, null, null, running, null);
       }
-      shape.chunk(
+      format.chunk(
           frames,
           choice,
           parts.getLast(),
@@ -108,16 +108,16 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
   public void end(ByteText frames) {
     begin(frames);
     if (wish.usage() && choices.hasReason()) {
-      shape.usage(frames, choices.usage());
+      format.usage(frames, choices.usage());
     }
-    AnswerShape.done(frames);
+    AnswerFormat.done(frames);
   }
 
   @Override
   public void failure(DynamoException cause, ByteText frames) {
     begin(frames);
     choices.told(cause).appendFrame(frames);
-    AnswerShape.done(frames);
+    AnswerFormat.done(frames);
   }
 
   private void begin(ByteText frames) {

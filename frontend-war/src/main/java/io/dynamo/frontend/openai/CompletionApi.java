@@ -1,7 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.CompletionAnswer;
 import io.dynamo.frontend.openai.wire.CompletionRequest;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
@@ -79,7 +79,7 @@ final class CompletionApi implements Api {
     }
 
     @Override
-    public AnswerShape shape(
+    public AnswerFormat answerFormat(
         String requestId, long createdSeconds, String model, String reasoningField) {
       return new CompletionAnswer(requestId, createdSeconds, model);
     }

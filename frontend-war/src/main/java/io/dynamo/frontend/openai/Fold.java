@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.frontend.openai.wire.AnswerShape.Whole;
+import io.dynamo.frontend.openai.wire.AnswerFormat.CompletedChoice;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.openai.wire.MessageDelta;
 import io.dynamo.frontend.postprocess.message.Piece;
@@ -65,8 +65,8 @@ final class Fold {
       called = delta.called();
     }
 
-    Whole whole(int index) {
-      return new Whole(
+    CompletedChoice completed(int index) {
+      return new CompletedChoice(
           index,
           opening,
           text.toString(),
@@ -137,8 +137,8 @@ final class Fold {
    * @param made texts of each prompt
    * @param wanted how many of them are given: the likeliest
    */
-  List<Whole> best(int made, int wanted) {
-    var given = new ArrayList<Whole>();
+  List<CompletedChoice> best(int made, int wanted) {
+    var given = new ArrayList<CompletedChoice>();
     for (int from = 0; from < folded.size(); from += made) {
       var texts = folded.subList(from, from + made);
       if (wanted < made) {
@@ -146,7 +146,7 @@ final class Fold {
         texts.sort(Comparator.comparingDouble(Folded::mean).reversed());
       }
       for (var text : texts.subList(0, wanted)) {
-        given.add(text.whole(given.size()));
+        given.add(text.completed(given.size()));
       }
     }
     return given;

@@ -178,7 +178,7 @@ final class Intake {
    */
   private @Nullable ServedModel found(Arrival arrival, String name, boolean streams) {
     var found = catalog.find(name).orElse(null);
-    arrival.account.shape(streams);
+    arrival.account.setStreaming(streams);
     arrival.watch.asksFor(found == null ? null : found.name(), streams);
     if (found != null) {
       arrival.account.serving(found.name(), streams);

@@ -8,7 +8,7 @@ import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
-import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
@@ -175,7 +175,7 @@ final class RunningTexts implements AutoCloseable {
   }
 
   /** Storage for the log probabilities of each text, none when the client asked for none. */
-  List<LogprobsText> logprobs(AnswerShape shape, List<String> openings) {
+  List<LogprobsText> logprobs(AnswerFormat format, List<String> openings) {
     var fields = answerContext.fields();
     var alternatives = fields.output().logprobs();
     if (alternatives == null) {
@@ -186,7 +186,7 @@ final class RunningTexts implements AutoCloseable {
     var storage = new ArrayList<LogprobsText>();
     for (var opening : openings) {
       storage.add(
-          shape.logprobs(tokens, alternatives, opening.codePointCount(0, opening.length())));
+          format.logprobs(tokens, alternatives, opening.codePointCount(0, opening.length())));
     }
     return storage;
   }

@@ -17,7 +17,7 @@ import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.openai.wire.AnswerShape;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
@@ -141,7 +141,7 @@ public final class TextService {
     }
   }
 
-  private record Begun(RunningTexts running, AnswerShape shape) {}
+  private record Begun(RunningTexts running, AnswerFormat format) {}
 
   /** One request. Touched by its own thread only. */
   private final class Serving {
@@ -240,7 +240,7 @@ public final class TextService {
         return null;
       }
       try (var running = begun.running) {
-        return generate(running, begun.shape);
+        return generate(running, begun.format);
       }
     }
 
@@ -251,23 +251,23 @@ public final class TextService {
       var prepared =
           intake.take(
               new Intake.Arrival(api, call, id, deadline, cancellation, account, share, watch));
-      var shape =
+      var format =
           prepared
               .parsed()
-              .shape(
+              .answerFormat(
                   prepared.context().id(),
                   clockwork.clock.instant().getEpochSecond(),
                   prepared.model().name(),
                   rules.reasoningField());
       if (prepared.parsed().fields().nvext().asksForRouteOnly()) {
-        route(prepared, shape);
+        route(prepared, format);
         return null;
       }
       return new Begun(
-          new RunningTexts(prepared, texts, deadline, account, workers, clockwork.timer), shape);
+          new RunningTexts(prepared, texts, deadline, account, workers, clockwork.timer), format);
     }
 
-    private @Nullable ApiError generate(RunningTexts running, AnswerShape shape)
+    private @Nullable ApiError generate(RunningTexts running, AnswerFormat format)
         throws InterruptedException {
       var choices = running.choices();
       try (var _ =
@@ -281,8 +281,8 @@ public final class TextService {
           choices.abort(cause);
         }
         return running.answerContext().fields().stream().events()
-            ? events(running, shape)
-            : unary(running, shape);
+            ? events(running, format)
+            : unary(running, format);
       } finally {
         inFlight.remove(choices);
         account(running);
@@ -301,31 +301,32 @@ public final class TextService {
     }
 
     /** Says where the first prompt would be served, without a text. */
-    private void route(PreparedRequest prepared, AnswerShape shape) {
+    private void route(PreparedRequest prepared, AnswerFormat format) {
       var prompt = prepared.prompts().getFirst();
       var trail = dispatcher.route(prepared.model(), prepared.request(0), prepared.context());
       var nvext = NvextText.route(trail, prompt.tokens());
       answered = true;
       if (prepared.parsed().fields().stream().events()) {
         var frames = new ByteText(512);
-        shape.chunk(frames, 0, "", true, null, null, null, nvext);
-        AnswerShape.done(frames);
+        format.chunk(frames, 0, "", true, null, null, null, nvext);
+        AnswerFormat.done(frames);
         answer.events(frames::writeTo);
       } else {
         answer.json(
-            shape.unary(List.of(new AnswerShape.Whole(0, "", null, null, null)), null, nvext));
+            format.unary(
+                List.of(new AnswerFormat.CompletedChoice(0, "", null, null, null)), null, nvext));
       }
     }
 
-    private @Nullable ApiError unary(RunningTexts running, AnswerShape shape)
+    private @Nullable ApiError unary(RunningTexts running, AnswerFormat format)
         throws InterruptedException {
       var answerContext = running.answerContext();
       var openings = running.openings();
       var nvext = running.nvext(receivedMillis, receivedNanos);
-      var fold = new Fold(openings, running.logprobs(shape, openings), nvext);
+      var fold = new Fold(openings, running.logprobs(format, openings), nvext);
       fold.drain(running.choices());
       var body =
-          shape.unary(
+          format.unary(
               fold.best(answerContext.texts(), answerContext.fields().choices()),
               running.choices().hasReason() ? running.choices().usage() : null,
               nvext == null ? null : nvext.whole());
@@ -334,7 +335,7 @@ public final class TextService {
       return null;
     }
 
-    private @Nullable ApiError events(RunningTexts running, AnswerShape shape)
+    private @Nullable ApiError events(RunningTexts running, AnswerFormat format)
         throws InterruptedException {
       var choices = running.choices();
       if (choices.await(settings.firstItemWait().toNanos())) {
@@ -347,11 +348,11 @@ public final class TextService {
           new SseWriter<>(
               choices,
               new Chunks(
-                  shape,
+                  format,
                   choices,
                   fields.stream(),
                   openings,
-                  running.logprobs(shape, openings),
+                  running.logprobs(format, openings),
                   running.nvext(receivedMillis, receivedNanos),
                   Annotations.prelude(
                       fields.nvext(),

@@ -1,7 +1,7 @@
 /**
  * Streams to HTTP clients: a bounded inbox that the writer's own thread drains, frames in one write
  * per wake-up, and the watch over clients that hang up. Start at {@link
- * io.dynamo.frontend.sse.SseWriter}. Knows nothing of models or of any API's shapes.
+ * io.dynamo.frontend.sse.SseWriter}. Knows nothing of models or of the format of any API.
  */
 @NullMarked
 package io.dynamo.frontend.sse;

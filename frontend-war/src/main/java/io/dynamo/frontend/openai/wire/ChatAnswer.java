@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Chat completions. What is the same in every chunk is made once. */
-public final class ChatAnswer implements AnswerShape {
+public final class ChatAnswer implements AnswerFormat {
   private static final byte[] ROLE = ascii("\"role\":\"assistant\"");
 
   private final byte[] head; // up to the choices
@@ -93,7 +93,7 @@ public final class ChatAnswer implements AnswerShape {
   /** A regular end behind a call is told as the call's. */
   private static String finishName(FinishReason finish, boolean called) {
     boolean regular = finish == FinishReason.STOP || finish == FinishReason.EOS;
-    return called && regular ? "tool_calls" : AnswerShape.wireName(finish);
+    return called && regular ? "tool_calls" : AnswerFormat.wireName(finish);
   }
 
   private static void ending(
@@ -124,7 +124,7 @@ public final class ChatAnswer implements AnswerShape {
   private void tail(ByteText frames, @Nullable Usage usage, @Nullable ByteText nvext) {
     frames.append(chunkTail);
     if (usage != null) {
-      AnswerShape.appendUsage(usage, frames.ascii(",\"usage\":"));
+      AnswerFormat.appendUsage(usage, frames.ascii(",\"usage\":"));
     }
     if (nvext != null) {
       frames.ascii(",\"nvext\":").append(nvext);
@@ -133,7 +133,8 @@ public final class ChatAnswer implements AnswerShape {
   }
 
   @Override
-  public byte[] unary(List<Whole> choices, @Nullable Usage usage, @Nullable ByteText nvext) {
+  public byte[] unary(
+      List<CompletedChoice> choices, @Nullable Usage usage, @Nullable ByteText nvext) {
     var json = new ByteText(512);
     json.append(unaryHead);
     for (int i = 0; i < choices.size(); i++) {
@@ -161,7 +162,7 @@ public final class ChatAnswer implements AnswerShape {
     }
     json.append(unaryTail).ascii("\"");
     if (usage != null) {
-      AnswerShape.appendUsage(usage, json.ascii(",\"usage\":"));
+      AnswerFormat.appendUsage(usage, json.ascii(",\"usage\":"));
     }
     if (nvext != null) {
       json.ascii(",\"nvext\":").append(nvext);

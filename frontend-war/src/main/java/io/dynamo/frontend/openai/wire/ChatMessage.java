@@ -59,7 +59,7 @@ public record ChatMessage(
     var fields = Fields.of(node, path);
     var role = fields.requireString("role");
     if (!ROLES.contains(role)) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           "%s.role: unknown variant `%s`, expected one of `developer`, `system`, `user`, `assistant`, `tool`, `function`"
               .formatted(path, Fields.clipped(role)));
     }
@@ -127,7 +127,7 @@ public record ChatMessage(
   }
 
   private static ApiException unknownPart(String path, String type) {
-    return JsonBody.shape(
+    return JsonBody.invalidBody(
         "%s: unknown variant `%s`, expected one of `text`, `image_url`, `video_url`, `audio_url`, `input_audio`"
             .formatted(path, Fields.clipped(type)));
   }

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads a chat completion request and refuses what is out of bounds, in Dynamo's order and words:
- * the body's shape first, then keys that nobody knows, then values.
+ * types of fields first, then unknown keys, then values.
  */
 public final class ChatRequestReader {
   private static final int MAX_TOP_LOGPROBS = 20;
@@ -159,7 +159,7 @@ public final class ChatRequestReader {
     var args = fields.map("chat_template_args");
     var kwargs = fields.map("chat_template_kwargs");
     if (!args.isEmpty() && !kwargs.isEmpty()) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           "duplicate field `chat_template_args`; `chat_template_kwargs` is its alias");
     }
     return args.isEmpty() ? kwargs : args;
@@ -185,7 +185,7 @@ public final class ChatRequestReader {
     fields.map("web_search_options");
     var tier = fields.string("service_tier");
     if (tier != null && !TIERS.contains(tier)) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           "service_tier: unknown variant `%s`, expected one of `auto`, `default`, `flex`, `scale`, `priority`, `fast`"
               .formatted(Fields.clipped(tier)));
     }

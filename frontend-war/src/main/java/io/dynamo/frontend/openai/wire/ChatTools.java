@@ -43,7 +43,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
       for (int i = 0; i < tools.size(); i++) {
         var tool = Fields.of(tools.get(i), "tools[" + i + "]");
         if (!tool.requireString("type").equals("function")) {
-          throw JsonBody.shape(
+          throw JsonBody.invalidBody(
               tool.path("type")
                   + ": unknown variant `"
                   + Fields.clipped(tool.requireString("type"))

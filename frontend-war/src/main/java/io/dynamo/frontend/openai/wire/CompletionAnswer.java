@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Completions. As Dynamo's, but {@code finish_reason} is on every chunk, null while the text goes
  * on: OpenAI's own clients read it. What is the same in every chunk is made once.
  */
-public final class CompletionAnswer implements AnswerShape {
+public final class CompletionAnswer implements AnswerFormat {
   private final byte[] head; // up to the choices
   private final byte[] unaryHead;
   private final byte[] tail; // after the choices
@@ -72,7 +72,7 @@ public final class CompletionAnswer implements AnswerShape {
     if (finish == null) {
       json.ascii(",\"finish_reason\":null}");
     } else {
-      json.ascii(",\"finish_reason\":\"").ascii(AnswerShape.wireName(finish)).ascii("\"}");
+      json.ascii(",\"finish_reason\":\"").ascii(AnswerFormat.wireName(finish)).ascii("\"}");
     }
   }
 
@@ -81,7 +81,7 @@ public final class CompletionAnswer implements AnswerShape {
     if (usage == null) {
       json.ascii("null");
     } else {
-      AnswerShape.appendUsage(usage, json);
+      AnswerFormat.appendUsage(usage, json);
     }
     if (nvext != null) {
       json.ascii(",\"nvext\":").append(nvext);
@@ -96,7 +96,8 @@ public final class CompletionAnswer implements AnswerShape {
   }
 
   @Override
-  public byte[] unary(List<Whole> choices, @Nullable Usage usage, @Nullable ByteText nvext) {
+  public byte[] unary(
+      List<CompletedChoice> choices, @Nullable Usage usage, @Nullable ByteText nvext) {
     var json = new ByteText(512);
     json.append(unaryHead);
     for (int i = 0; i < choices.size(); i++) {

@@ -39,7 +39,7 @@ record Fields(JsonNode object, String path) {
   JsonNode require(String name) {
     var value = object.get(name);
     if (value == null) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           "missing field `" + name + "`" + (path.isEmpty() ? "" : " in " + parent()));
     }
     return value;
@@ -131,7 +131,7 @@ record Fields(JsonNode object, String path) {
   void onlyKnown(List<String> known) {
     for (var entry : object.properties()) {
       if (!known.contains(entry.getKey())) {
-        throw JsonBody.shape(
+        throw JsonBody.invalidBody(
             (path.isEmpty() ? "" : parent() + ": ")
                 + "unknown field `%s`, expected one of %s"
                     .formatted(
@@ -184,7 +184,7 @@ record Fields(JsonNode object, String path) {
 
   /** Refuses {@code value}. */
   static ApiException wrong(String path, JsonNode value, String expected) {
-    return JsonBody.shape(
+    return JsonBody.invalidBody(
         (path.isEmpty() ? "" : path + ": ") + "invalid " + shown(value) + ", expected " + expected);
   }
 

@@ -66,7 +66,7 @@ final class GuidedFields {
         format = Fields.plainValue(schema);
       }
       default ->
-          throw JsonBody.shape(
+          throw JsonBody.invalidBody(
               "response_format.type: unknown variant `%s`, expected one of `text`, `json_object`, `json_schema`"
                   .formatted(Fields.clipped(type)));
     }

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
 /** Parses a request's JSON body, by the rules of JsonText. */
 public final class JsonBody {
   private static final System.Logger LOG = System.getLogger(JsonBody.class.getName());
-  private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
+  private static final String INVALID_BODY =
+      "Failed to deserialize the JSON body into the target type: ";
 
   private static final AtomicBoolean PARSER_FAILED = new AtomicBoolean();
 
@@ -50,14 +51,14 @@ public final class JsonBody {
     try {
       return JsonText.parse(mapper, new String(body, StandardCharsets.UTF_8)); // or U+FFFD
     } catch (JsonText.Malformed e) {
-      throw shape(e.fault() + e.place());
+      throw invalidBody(e.fault() + e.place());
     } catch (RuntimeException e) { // the parser's own failure, on a text of a client's choice
       boolean first = PARSER_FAILED.compareAndSet(false, true);
       LOG.log(
           first ? Level.WARNING : Level.DEBUG,
           "the JSON parser failed on a body, which is refused; more such bodies are only counted",
           FailureShape.of(e));
-      throw new ApiException(ApiError.unreadable(SHAPE + "the parser cannot read it"));
+      throw new ApiException(ApiError.unreadable(INVALID_BODY + "the parser cannot read it"));
     }
   }
 
@@ -76,8 +77,8 @@ public final class JsonBody {
     return JsonText.MAPPER.writeValueAsBytes(value);
   }
 
-  /** What to throw when the body's shape is wrong: 400. */
-  static ApiException shape(String reason) {
-    return new ApiException(400, SHAPE + reason);
+  /** The error for JSON that does not have the fields and types of a request: 400. */
+  static ApiException invalidBody(String reason) {
+    return new ApiException(400, INVALID_BODY + reason);
   }
 }

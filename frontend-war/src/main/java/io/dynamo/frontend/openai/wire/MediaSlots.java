@@ -42,14 +42,14 @@ final class MediaSlots {
       uuid = source.string("uuid");
     }
     if (url == null && uuid == null) {
-      throw JsonBody.shape("missing field `url` in " + part.path(type));
+      throw JsonBody.invalidBody("missing field `url` in " + part.path(type));
     }
     if (url != null && !FETCHED.matcher(url).lookingAt()) {
       throw Fields.wrong(
           source.path("url"), source.require("url"), "a URL of `http`, `https` or `data`");
     }
     if (uuid != null && (uuid.isEmpty() || !type.equals("image_url"))) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           part.path("uuid")
               + ": expected a non-empty text, and only on a part of type `image_url`");
     }

@@ -127,7 +127,7 @@ public record Nvext(
   private static List<String> names(Fields fields, String name) {
     var names = fields.strings(name);
     if (names.size() > MAX_NAMES) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           "%s: %d entries, expected at most %d"
               .formatted(fields.path(name), names.size(), MAX_NAMES));
     }
@@ -166,7 +166,7 @@ public record Nvext(
     upload.onlyKnown(List.of("url"));
     var url = upload.requireString("url");
     if (url.isBlank()) {
-      throw JsonBody.shape("metadata_upload.url must not be empty");
+      throw JsonBody.invalidBody("metadata_upload.url must not be empty");
     }
     if (!REMOTE.matcher(url).lookingAt()) {
       throw Fields.wrong(

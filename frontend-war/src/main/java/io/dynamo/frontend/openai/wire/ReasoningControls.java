@@ -22,7 +22,7 @@ final class ReasoningControls {
     this.fields = fields;
     effort = fields.string("reasoning_effort");
     if (effort != null && !EFFORTS.contains(effort)) {
-      throw JsonBody.shape(
+      throw JsonBody.invalidBody(
           "reasoning_effort: unknown variant `%s`, expected one of %s"
               .formatted(
                   Fields.clipped(effort),

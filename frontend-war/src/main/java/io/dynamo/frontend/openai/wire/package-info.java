@@ -1,7 +1,7 @@
 /**
  * The OpenAI API as it is on the wire: requests read and checked, answers written. Start at {@link
  * io.dynamo.frontend.openai.wire.GenerationReader}, which has what chat and completions share, and
- * {@link io.dynamo.frontend.openai.wire.AnswerShape}. Texts of refusals are Dynamo's where it has
+ * {@link io.dynamo.frontend.openai.wire.AnswerFormat}. Texts of refusals are Dynamo's where it has
  * one. Knows nothing of HTTP or of workers.
  */
 @NullMarked

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * How one API writes the answer to one request, byte by byte as Dynamo orders its keys. Safe for
  * concurrent use.
  */
-public interface AnswerShape {
+public interface AnswerFormat {
   /**
    * A choice of a unary answer.
    *
@@ -19,7 +19,7 @@ public interface AnswerShape {
    * @param logprobs null when none were asked for
    * @param message the message taken apart, null when the text is the message
    */
-  record Whole(
+  record CompletedChoice(
       int index,
       String opening,
       String text,
@@ -27,7 +27,7 @@ public interface AnswerShape {
       @Nullable LogprobsText logprobs,
       @Nullable MessageDelta message) {
     /** Without an opening. */
-    public Whole(
+    public CompletedChoice(
         int index,
         String text,
         @Nullable FinishReason finish,
@@ -84,7 +84,7 @@ public interface AnswerShape {
    * @param choices by index
    * @param usage null when no text was asked for
    */
-  byte[] unary(List<Whole> choices, @Nullable Usage usage, @Nullable ByteText nvext);
+  byte[] unary(List<CompletedChoice> choices, @Nullable Usage usage, @Nullable ByteText nvext);
 
   /** New storage for the log probabilities of one choice. */
   LogprobsText logprobs(LogprobsText.Tokens tokens, int alternatives, int textOffset);
