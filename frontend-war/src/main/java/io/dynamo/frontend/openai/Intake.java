@@ -33,7 +33,7 @@ final class Intake {
    */
   record Arrival(
       Api api,
-      HttpCall call,
+      IncomingRequest call,
       String id,
       Deadline deadline,
       Cancellation cancellation,
@@ -127,7 +127,7 @@ final class Intake {
             arrival.cancellation);
     int tokens = 0;
     for (var prompt : prompts) {
-      Generations.check(parsed.fields(), found, prompt, api.promptField());
+      WorkerRequests.check(parsed.fields(), found, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
     arrival.share.work(

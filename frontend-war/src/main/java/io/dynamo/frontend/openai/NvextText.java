@@ -20,14 +20,14 @@ final class NvextText {
   private final boolean routedExperts;
   private final boolean promptLogprobs;
   private final Trail trail;
-  private final Timing times;
+  private final RequestTiming times;
   private final ByteText json = new ByteText(256);
   private final ByteText ids = new ByteText(128); // completion_token_ids so far
   private final Map<Integer, Object> engines = new HashMap<>(); // by choice
   private @Nullable StopReason stop;
   private @Nullable Object engine;
 
-  private NvextText(Nvext asked, Trail trail, Timing times) {
+  private NvextText(Nvext asked, Trail trail, RequestTiming times) {
     this.workerId = asked.extraFields().contains("worker_id");
     this.timing = asked.extraFields().contains("timing");
     this.stopReason = asked.extraFields().contains("stop_reason");
@@ -40,7 +40,7 @@ final class NvextText {
   }
 
   /** Null when nothing was asked for. */
-  static @Nullable NvextText of(Nvext asked, Trail trail, Timing times) {
+  static @Nullable NvextText of(Nvext asked, Trail trail, RequestTiming times) {
     var text = new NvextText(asked, trail, times);
     return text.workerId
             || text.timing

@@ -33,6 +33,6 @@ record PreparedRequest(
 
   /** The request that a worker gets for one of the texts. */
   GenerateRequest request(int text) {
-    return Generations.of(parsed, model, prompt(text), text % parsed.texts(), agent);
+    return WorkerRequests.of(parsed, model, prompt(text), text % parsed.texts(), agent);
   }
 }

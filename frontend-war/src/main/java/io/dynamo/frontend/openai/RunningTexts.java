@@ -35,7 +35,7 @@ final class RunningTexts implements AutoCloseable {
 
   private final AnswerContext answerContext;
   private final List<String> openings;
-  private final List<Running> running = new ArrayList<>();
+  private final List<TextStream> textStreams = new ArrayList<>();
   private final Doorbell bell;
   private final Choices choices;
   private final Trail trail = new Trail(); // of the first text
@@ -44,7 +44,7 @@ final class RunningTexts implements AutoCloseable {
   /**
    * @param own of this text alone; null when it shares the request's
    */
-  private record Running(
+  private record TextStream(
       GenerateRequest request,
       RequestContext context,
       Inbox<EngineOutput> inbox,
@@ -77,7 +77,7 @@ final class RunningTexts implements AutoCloseable {
               ? null
               : grammar.assembler(
                   wish, schemas, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
-      running.add(running(request, inbox, i, prepared.texts() == 1));
+      textStreams.add(stream(request, inbox, i, prepared.texts() == 1));
       streams.add(
           new ChoiceStream(
               i,
@@ -97,18 +97,21 @@ final class RunningTexts implements AutoCloseable {
     account.onTokens(new WorkerPace(workers, trails));
   }
 
-  /** The only text is the request itself; several are told apart by their number. */
-  private Running running(
+  /**
+   * The stream of one text. A single text runs under the request's own id and cancellation; each of
+   * several gets the id with its number, and a child cancellation.
+   */
+  private TextStream stream(
       GenerateRequest request, Inbox<EngineOutput> inbox, int text, boolean only) {
     var whole = answerContext.context();
     if (only) {
-      return new Running(request, whole, inbox, null);
+      return new TextStream(request, whole, inbox, null);
     }
     var own = whole.cancellation().child();
     var context =
         new RequestContext(
             whole.id() + "-" + text, whole.metadata(), whole.headers(), whole.deadline(), own);
-    return new Running(request, context, inbox, own);
+    return new TextStream(request, context, inbox, own);
   }
 
   AnswerContext answerContext() {
@@ -121,8 +124,8 @@ final class RunningTexts implements AutoCloseable {
 
   /** Asks the workers. What {@code dispatcher} throws ends all. */
   void start(Dispatcher dispatcher) {
-    for (int i = 0; i < running.size(); i++) {
-      var text = running.get(i);
+    for (int i = 0; i < textStreams.size(); i++) {
+      var text = textStreams.get(i);
       var own = i == 0 ? trail : new Trail();
       trails.add(own);
       dispatcher
@@ -196,7 +199,7 @@ final class RunningTexts implements AutoCloseable {
     return NvextText.of(
         answerContext.fields().nvext(),
         trail,
-        new Timing(
+        new RequestTiming(
             receivedMillis,
             receivedNanos,
             trail,
@@ -209,7 +212,7 @@ final class RunningTexts implements AutoCloseable {
   public void close() {
     bell.close();
     choices.cancel();
-    for (var text : running) {
+    for (var text : textStreams) {
       if (text.own() != null) {
         text.own().detach();
       }

@@ -30,7 +30,7 @@ final class TextCalls {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
     CountingMark.take(request);
     var call =
-        new HttpCall(
+        new IncomingRequest(
             request.getContentType(),
             request.getContentLengthLong(),
             headers(request),
@@ -74,12 +74,12 @@ final class TextCalls {
   }
 
   /** Answers through {@code response}, on the thread that gives the answer. */
-  static Answer answer(AsyncResponse response) {
+  static AnswerSink answer(AsyncResponse response) {
     return new JaxRsAnswer(response);
   }
 
   /** Resumes on the thread that serves the request; the container writes on it too. */
-  private record JaxRsAnswer(AsyncResponse response) implements Answer {
+  private record JaxRsAnswer(AsyncResponse response) implements AnswerSink {
     @Override
     public void error(ApiError error) {
       TextCalls.resume(response, ErrorMapper.response(error));
@@ -97,7 +97,7 @@ final class TextCalls {
     }
 
     @Override
-    public void events(Body body) {
+    public void events(StreamBody body) {
       StreamingOutput output =
           out -> {
             out.flush(); // the container ignores the first: without it the first frame would wait

@@ -97,7 +97,7 @@ public final class TextService {
    *
    * @throws ApiException when there is no room for it; {@code answer} is not used then
    */
-  void serve(Api api, HttpCall call, Answer answer) {
+  void serve(Api api, IncomingRequest call, AnswerSink answer) {
     var watch = watches.open(api.endpoint(), call.headers());
     var id = CallHeaders.requestId(call.headers());
     RequestAccount account;
@@ -146,8 +146,8 @@ public final class TextService {
   /** One request. Touched by its own thread only. */
   private final class Serving {
     private final Api api;
-    private final HttpCall call;
-    private final Answer answer;
+    private final IncomingRequest call;
+    private final AnswerSink answer;
     private final RequestAccount account;
     private final RequestWatch watch;
     private final String id;
@@ -163,8 +163,8 @@ public final class TextService {
 
     Serving(
         Api api,
-        HttpCall call,
-        Answer answer,
+        IncomingRequest call,
+        AnswerSink answer,
         String id,
         RequestAccount account,
         RequestWatch watch) {
@@ -323,11 +323,11 @@ public final class TextService {
       var answerContext = running.answerContext();
       var openings = running.openings();
       var nvext = running.nvext(receivedMillis, receivedNanos);
-      var fold = new Fold(openings, running.logprobs(format, openings), nvext);
-      fold.drain(running.choices());
+      var folded = new UnaryAnswer(openings, running.logprobs(format, openings), nvext);
+      folded.drain(running.choices());
       var body =
           format.unary(
-              fold.best(answerContext.texts(), answerContext.fields().choices()),
+              folded.best(answerContext.texts(), answerContext.fields().choices()),
               running.choices().hasReason() ? running.choices().usage() : null,
               nvext == null ? null : nvext.whole());
       answered = true;
@@ -347,7 +347,7 @@ public final class TextService {
       var sse =
           new SseWriter<>(
               choices,
-              new Chunks(
+              new ChunkEncoder(
                   format,
                   choices,
                   fields.stream(),

@@ -202,7 +202,7 @@ class CountedOnceTest implements Dispatcher {
     var answer = new Waited();
     frontend.completions.serve(
         TextService.CHAT,
-        new HttpCall(
+        new IncomingRequest(
             headers.getOrDefault("content-type", "application/json"),
             body.length,
             headers,
@@ -230,7 +230,7 @@ class CountedOnceTest implements Dispatcher {
     }
 
     @Override
-    public void events(Body stream) {
+    public void events(StreamBody stream) {
       begun.countDown();
       super.events(stream);
     }

@@ -61,7 +61,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000);
 
   /** The answer to one request. */
-  static class Recorded implements Answer {
+  static class Recorded implements AnswerSink {
     int status;
     @Nullable ApiError error;
     final ByteArrayOutputStream body = new ByteArrayOutputStream();
@@ -83,7 +83,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
 
     @Override
-    public void events(Body stream) {
+    public void events(StreamBody stream) {
       once(200);
       events = true;
       try {
@@ -270,7 +270,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   Recorded post(InputStream body, long length, Map<String, String> headers, Recorded answer) {
     completions.serve(
         api,
-        new HttpCall(
+        new IncomingRequest(
             headers.getOrDefault("content-type", "application/json"),
             length,
             headers,

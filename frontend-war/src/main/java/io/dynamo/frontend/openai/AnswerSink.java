@@ -5,14 +5,14 @@ import java.io.IOException;
 import java.io.OutputStream;
 
 /**
- * Where the one answer of a request goes. Exactly one method is called, once, by the thread that
- * serves the request; it returns when everything is written, and throws {@link
+ * Sends the one answer of a request to its client. Exactly one method is called, once, by the
+ * thread that serves the request; it returns when everything is written, and throws {@link
  * java.io.UncheckedIOException} when the connection is gone.
  */
-interface Answer {
+interface AnswerSink {
   /** Writes a stream's body. */
   @FunctionalInterface
-  interface Body {
+  interface StreamBody {
     void writeTo(OutputStream out) throws IOException;
   }
 
@@ -21,5 +21,5 @@ interface Answer {
   void json(byte[] body);
 
   /** Sends the status line and headers of an event stream with the first bytes of {@code body}. */
-  void events(Body body);
+  void events(StreamBody body);
 }

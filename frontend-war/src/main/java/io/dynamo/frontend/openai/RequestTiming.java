@@ -5,7 +5,7 @@ import io.dynamo.frontend.sse.ByteText;
 import org.jspecify.annotations.Nullable;
 
 /** When the parts of a request happened, in milliseconds as Dynamo tells them. For one thread. */
-final class Timing {
+final class RequestTiming {
   private final long receivedMillis;
   private final long receivedNanos;
   private final Trail trail;
@@ -19,7 +19,8 @@ final class Timing {
    * @param receivedNanos the same moment by {@link System#nanoTime()}
    * @param promptTokens of the first prompt
    */
-  Timing(long receivedMillis, long receivedNanos, Trail trail, int promptTokens, int blockTokens) {
+  RequestTiming(
+      long receivedMillis, long receivedNanos, Trail trail, int promptTokens, int blockTokens) {
     this.receivedMillis = receivedMillis;
     this.receivedNanos = receivedNanos;
     this.trail = trail;

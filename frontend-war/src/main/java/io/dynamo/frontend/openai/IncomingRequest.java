@@ -14,14 +14,14 @@ import org.jspecify.annotations.Nullable;
  * @param remote the client's
  * @param body read once, by the thread that serves the request
  */
-record HttpCall(
+record IncomingRequest(
     @Nullable String contentType,
     long contentBytes,
     Map<String, String> headers,
     InetSocketAddress local,
     InetSocketAddress remote,
     InputStream body) {
-  HttpCall {
+  IncomingRequest {
     headers = Map.copyOf(headers);
   }
 }

@@ -16,11 +16,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What workers are asked for a request. */
-final class Generations {
+/** Builds the requests that are sent to workers, and refuses prompts that no worker could take. */
+final class WorkerRequests {
   private static final int[] NO_TOKENS = {};
 
-  private Generations() {}
+  private WorkerRequests() {}
 
   /**
    * The request for one choice of one prompt.

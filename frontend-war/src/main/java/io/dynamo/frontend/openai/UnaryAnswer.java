@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Folds the choices of a request into a unary answer: the same texts and finish reasons. */
-final class Fold {
+final class UnaryAnswer {
   private static final long WAIT_NANOS = TimeUnit.HOURS.toNanos(1); // the stream's deadline is less
 
-  private final List<Folded> folded = new ArrayList<>();
+  private final List<FoldedChoice> folded = new ArrayList<>();
   private final @Nullable NvextText nvext;
 
   /** One text as it grows. */
-  private static final class Folded {
+  private static final class FoldedChoice {
     private final String opening; // joined to the text only when the answer is written
     private final StringBuilder text = new StringBuilder();
     private final @Nullable LogprobsText logprobs;
@@ -33,7 +33,7 @@ final class Fold {
     private int rated; // tokens in that sum
     private int tokens;
 
-    Folded(String opening, @Nullable LogprobsText logprobs) {
+    FoldedChoice(String opening, @Nullable LogprobsText logprobs) {
       this.opening = opening;
       this.logprobs = logprobs;
     }
@@ -101,9 +101,9 @@ final class Fold {
    * @param openings text before each choice's own
    * @param logprobs one for each choice, or none at all
    */
-  Fold(List<String> openings, List<LogprobsText> logprobs, @Nullable NvextText nvext) {
+  UnaryAnswer(List<String> openings, List<LogprobsText> logprobs, @Nullable NvextText nvext) {
     for (int i = 0; i < openings.size(); i++) {
-      folded.add(new Folded(openings.get(i), logprobs.isEmpty() ? null : logprobs.get(i)));
+      folded.add(new FoldedChoice(openings.get(i), logprobs.isEmpty() ? null : logprobs.get(i)));
     }
     this.nvext = nvext;
   }
@@ -143,7 +143,7 @@ final class Fold {
       var texts = folded.subList(from, from + made);
       if (wanted < made) {
         texts = new ArrayList<>(texts);
-        texts.sort(Comparator.comparingDouble(Folded::mean).reversed());
+        texts.sort(Comparator.comparingDouble(FoldedChoice::mean).reversed());
       }
       for (var text : texts.subList(0, wanted)) {
         given.add(text.completed(given.size()));

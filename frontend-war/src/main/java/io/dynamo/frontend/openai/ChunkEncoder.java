@@ -11,7 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** The frames of one streamed answer. For one thread. */
-final class Chunks implements FrameEncoder<ChoiceDelta> {
+final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
   private final AnswerFormat format;
   private final Choices choices;
   private final StreamWish wish;
@@ -28,7 +28,7 @@ final class Chunks implements FrameEncoder<ChoiceDelta> {
    * @param nvext null when the client asked for nothing of it
    * @param prelude frames that come first, null for none
    */
-  Chunks(
+  ChunkEncoder(
       AnswerFormat format,
       Choices choices,
       StreamWish wish,
