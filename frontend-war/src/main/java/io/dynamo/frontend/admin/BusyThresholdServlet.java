@@ -6,9 +6,9 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.EdgeFilter;
 import io.dynamo.frontend.OffPoolServlet;
-import io.dynamo.frontend.admission.Admission;
-import io.dynamo.frontend.admission.Body;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.admission.RequestAdmission;
+import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.json.Json;
@@ -67,7 +67,7 @@ public class BusyThresholdServlet extends OffPoolServlet {
   }
 
   @Inject
-  void configure(DynamoRuntime runtime, Admission admission) {
+  void configure(DynamoRuntime runtime, RequestAdmission admission) {
     enabled = runtime.settings().frontend().adminApi();
     uploadTimeout = runtime.settings().frontend().uploadTimeout();
     bodies = admission.bodies();
@@ -108,10 +108,10 @@ public class BusyThresholdServlet extends OffPoolServlet {
     }
     try (var share = bodies.open()) {
       var body =
-          Body.read(
+          RequestBody.read(
               request.getInputStream(),
               request.getContentLengthLong(),
-              new Body.Bounds(BODY_BYTES, "/busy_threshold", uploadTimeout),
+              new RequestBody.Bounds(BODY_BYTES, "/busy_threshold", uploadTimeout),
               Deadline.after(uploadTimeout),
               share);
       return Json.readObject(body.drain());
@@ -131,7 +131,7 @@ public class BusyThresholdServlet extends OffPoolServlet {
         ListedNames.of(catalog).entrySet().stream()
             .map(
                 it ->
-                    ThresholdChange.told(it.getKey(), workers.thresholds(it.getValue().workers())))
+                    ThresholdChange.json(it.getKey(), workers.thresholds(it.getValue().workers())))
             .toList());
   }
 
@@ -139,7 +139,7 @@ public class BusyThresholdServlet extends OffPoolServlet {
     var change = ThresholdChange.of(body);
     var model = catalog.find(change.model());
     if (change.asksOnly()) {
-      return ThresholdChange.told(
+      return ThresholdChange.json(
           ApiError.shown(change.model()),
           model.map(it -> workers.thresholds(it.workers())).orElse(Busy.STANDARD));
     }
@@ -155,7 +155,7 @@ public class BusyThresholdServlet extends OffPoolServlet {
     synchronized (this) { // two changes at once are one after the other
       var now = change.applied(workers.thresholds(served));
       workers.setThresholds(served, now);
-      return ThresholdChange.told(change.model(), now);
+      return ThresholdChange.json(change.model(), now);
     }
   }
 

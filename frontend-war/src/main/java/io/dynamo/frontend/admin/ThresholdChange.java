@@ -135,12 +135,12 @@ record ThresholdChange(
   }
 
   /** Thresholds as a caller is told of them. */
-  static Map<String, @Nullable Object> told(String model, Busy thresholds) {
-    var told = new LinkedHashMap<String, @Nullable Object>();
-    told.put("model", model);
-    told.put(BLOCKS, thresholds.decodeBlocks());
-    told.put(TOKENS, thresholds.prefillTokens());
-    told.put(FRACTION, thresholds.prefillTokensFraction());
-    return told;
+  static Map<String, @Nullable Object> json(String model, Busy thresholds) {
+    var json = new LinkedHashMap<String, @Nullable Object>();
+    json.put("model", model);
+    json.put(BLOCKS, thresholds.decodeBlocks());
+    json.put(TOKENS, thresholds.prefillTokens());
+    json.put(FRACTION, thresholds.prefillTokensFraction());
+    return json;
   }
 }

@@ -11,25 +11,25 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The memory that request bodies, and what is made of them, take together. Two areas: requests at
- * work, and requests that wait for their turn. The first bytes of each request are free, so that a
- * small one is never refused for what large ones hold. Where there is no room, bodies that still
- * arrive yield: the one first that has held most for longest, which may be the one that asks. Safe
- * for concurrent use; never waits.
+ * Bounds the memory of all request bodies and of the objects parsed from them. There are two areas:
+ * running requests and waiting requests. The first bytes of each request are free, so that a small
+ * one is never refused because of large ones. When an area is full, bodies that are still arriving
+ * are dropped: first the one with the largest product of bytes and time, which may be the one that
+ * asks. Safe for concurrent use; never waits.
  */
 public final class BodyBudget {
   private static final int FREE_BYTES = 16 * 1024;
 
   /**
-   * How much the areas hold.
+   * The sizes of the areas.
    *
-   * @param freeBytes of each request, beside the areas
+   * @param freeBytes not charged, for each request
    */
   public record Limits(long workBytes, long waitingBytes, int freeBytes) {
     /**
-     * The parts that {@link HeapShare} sets aside.
+     * The parts of the heap that {@link HeapShare} sets aside.
      *
-     * @param requests that may be under way together
+     * @param requests the largest number of concurrent requests
      */
     public static Limits ofHeap(long heapBytes, int requests) {
       return new Limits(
@@ -55,31 +55,33 @@ public final class BodyBudget {
     this.nanoClock = nanoClock;
   }
 
-  /** The share of one request, empty at first. */
+  /** Opens the share of one request, empty at first. */
   public Share open() {
     return new Share();
   }
 
-  /** Bytes held now by requests at work, without those that are free. */
+  /** Bytes charged to running requests now. */
   public synchronized long heldBytes() {
     return workBytes;
   }
 
-  /** Bytes held now by requests that wait for their turn, without those that are free. */
+  /** Bytes charged to waiting requests now. */
   public synchronized long waitingBytes() {
     return waitingBytes;
   }
 
-  private enum Stage {
+  private enum Phase {
     ARRIVING,
     AT_WORK,
     WAITING,
     CLOSED
   }
 
-  /** What one request holds. For one thread at a time; others only make it yield. */
+  /**
+   * The memory that is charged to one request. For one thread at a time; others only make it yield.
+   */
   public final class Share implements AutoCloseable {
-    private Stage stage = Stage.ARRIVING; // guarded by the budget, like all that follows
+    private Phase phase = Phase.ARRIVING; // guarded by the budget, like all that follows
     private long bytes; // charged, without the free ones
     private double byteNanos; // held bytes × time, up to `since`
     private long since = nanoClock.getAsLong();
@@ -89,8 +91,8 @@ public final class BodyBudget {
     private Share() {}
 
     /**
-     * {@code release} is run when this share has to yield while its body arrives; it frees the
-     * memory, at once and on the thread of another request. What this share does then fails.
+     * Sets the task that frees the body's memory when this share must yield while the body arrives.
+     * It runs on the thread of another request. Later charges to this share fail.
      */
     public void onYield(Runnable release) {
       synchronized (BodyBudget.this) {
@@ -99,25 +101,25 @@ public final class BodyBudget {
     }
 
     /**
-     * Sets what the body takes while it arrives.
+     * Charges an arriving body.
      *
-     * @param heldBytes all that is held of it, not less than before
+     * @param heldBytes the bytes held in total, not less than before
      * @throws ApiException with 503 when there is no room; with 413 when there never can be
      */
     public void arrived(long heldBytes) {
-      resize(heldBytes, Stage.ARRIVING);
+      resize(heldBytes, Phase.ARRIVING);
     }
 
     /**
-     * The body is there; from now on the request takes so much and does not yield.
+     * Charges a request whose body is complete. It does not yield from here on.
      *
      * @throws ApiException with 503 when there is no room; with 413 when there never can be
      */
     public void work(long neededBytes) {
-      resize(neededBytes, Stage.AT_WORK);
+      resize(neededBytes, Phase.AT_WORK);
     }
 
-    private void resize(long total, Stage next) {
+    private void resize(long total, Phase next) {
       long wanted = Math.max(0, total - limits.freeBytes);
       synchronized (BodyBudget.this) {
         if (yielded) {
@@ -127,7 +129,7 @@ public final class BodyBudget {
           throw tooLarge(total);
         }
         account(nanoClock.getAsLong());
-        if (next == Stage.AT_WORK) {
+        if (next == Phase.AT_WORK) {
           arriving.remove(this); // what is there is worth more than what may never be
         }
         long more = wanted - bytes;
@@ -140,8 +142,8 @@ public final class BodyBudget {
         }
         bytes = wanted;
         workBytes += more;
-        stage = next;
-        if (next == Stage.ARRIVING && bytes > 0) {
+        phase = next;
+        if (next == Phase.ARRIVING && bytes > 0) {
           arriving.add(this);
         } else {
           arriving.remove(this);
@@ -169,8 +171,8 @@ public final class BodyBudget {
     }
 
     /**
-     * Moves what the request holds to the area of those that wait, until what is returned is
-     * closed. One model gets at most as much as is left free for all others.
+     * Moves the request's charge to the area of waiting requests until the returned object is
+     * closed. One model gets at most as much of that area as stays free for all others.
      *
      * @throws ApiException with 429 when there is no room
      */
@@ -189,12 +191,12 @@ public final class BodyBudget {
         waitingByModel.merge(model, bytes, Long::sum);
         waitingBytes += bytes;
         workBytes -= bytes;
-        stage = Stage.WAITING;
+        phase = Phase.WAITING;
         return new Parked(model);
       }
     }
 
-    /** The stay of a share among those that wait. */
+    /** The time during which a share is charged to waiting requests. */
     final class Parked implements AutoCloseable {
       private final String model;
 
@@ -202,12 +204,12 @@ public final class BodyBudget {
         this.model = model;
       }
 
-      /** Moves it back. There is always room: what all requests hold together does not change. */
+      /** Moves the charge back. There is always room, as the total does not change. */
       @Override
       public void close() {
         synchronized (BodyBudget.this) {
-          if (stage == Stage.WAITING) {
-            stage = Stage.AT_WORK;
+          if (phase == Phase.WAITING) {
+            phase = Phase.AT_WORK;
             waitingByModel.computeIfPresent(
                 model, (_, held) -> held == bytes ? null : (Long) (held - bytes));
             waitingBytes -= bytes;
@@ -217,12 +219,12 @@ public final class BodyBudget {
       }
     }
 
-    /** Gives back all that was taken. Idempotent; not while it waits. */
+    /** Frees the whole charge. Idempotent; not called while the request waits. */
     @Override
     public void close() {
       synchronized (BodyBudget.this) {
-        if (stage != Stage.CLOSED) {
-          stage = Stage.CLOSED;
+        if (phase != Phase.CLOSED) {
+          phase = Phase.CLOSED;
           arriving.remove(this);
           workBytes -= bytes;
           bytes = 0;
@@ -232,7 +234,7 @@ public final class BodyBudget {
     }
   }
 
-  /** Called with the lock. The body that has held most for longest of those that still arrive. */
+  /** The arriving body with the largest product of bytes and time. Called with the lock. */
   private @Nullable Share slowest() {
     Share slowest = null;
     long now = nanoClock.getAsLong();

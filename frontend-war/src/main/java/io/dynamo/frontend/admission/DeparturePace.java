@@ -1,8 +1,8 @@
 package io.dynamo.frontend.admission;
 
 /**
- * How fast places become free while all are taken: the mean over the newest departures since then.
- * Guarded by its owner.
+ * Estimates how fast places become free while all are taken, as the mean over the newest
+ * departures. Guarded by its owner's lock.
  */
 final class DeparturePace {
   private static final int KEPT = 32;
@@ -12,21 +12,20 @@ final class DeparturePace {
   private long count; // since the last place was taken
   private long fullSince; // nanos
 
-  /** The last place was taken. */
+  /** Restarts the estimate. Called when the last place is taken. */
   void full(long nanos) {
     count = 0;
     fullSince = nanos;
   }
 
-  /** A place became free. */
+  /** Records that a place became free. */
   void departed(long nanos) {
     departures[(int) (count % KEPT)] = nanos;
     count++;
   }
 
   /**
-   * Seconds until so many places more have become free, if it goes on like this: 1 to {@value
-   * #MAX_SECONDS}.
+   * Estimates the seconds until {@code places} more have become free: 1 to {@value #MAX_SECONDS}.
    */
   int secondsUntil(int places, long now) {
     long since = count <= KEPT ? fullSince : departures[(int) (count % KEPT)];

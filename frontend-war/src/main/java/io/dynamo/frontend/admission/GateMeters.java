@@ -4,7 +4,7 @@ import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 
-/** What is counted before the door of one model. */
+/** Counts requests that wait for one model or are refused by it. */
 final class GateMeters {
   private final Metrics metrics;
   private final Label model;
@@ -20,7 +20,7 @@ final class GateMeters {
     waiting.add(1);
   }
 
-  /** However it ended. */
+  /** Records the end of a wait, whether or not the request was admitted. */
   void waited(long nanos) {
     waiting.add(-1);
     metrics.timer(FrontendMetrics.ADMISSION_WAIT, model).record(nanos);

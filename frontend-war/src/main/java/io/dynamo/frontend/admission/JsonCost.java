@@ -1,8 +1,8 @@
 package io.dynamo.frontend.admission;
 
 /**
- * What a JSON text takes in memory once it is parsed, found in one pass without parsing it: an
- * upper bound for well-formed text, and some number for all other. For one thread.
+ * Estimates the memory of a JSON text once it is parsed, in one pass and without parsing it. The
+ * estimate is an upper bound for well-formed text and arbitrary for other text. For one thread.
  */
 public final class JsonCost {
   // a node of the tree, and the maps and records that are made of it
@@ -21,7 +21,7 @@ public final class JsonCost {
   private boolean wide; // the string holds a character that takes two bytes, or may
   private long chars; // of the string
 
-  /** Looks at the next bytes of the text, the first {@code count} of {@code piece}. */
+  /** Scans the next bytes of the text: the first {@code count} of {@code piece}. */
   void add(byte[] piece, int count) {
     length += count;
     for (int i = 0; i < count; i++) {
@@ -66,14 +66,14 @@ public final class JsonCost {
     }
   }
 
-  /** Its strings and values, as they are kept. */
+  /** Bytes of the strings and values that are kept after parsing. */
   public long keptBytes() {
     return stringBytes + nodeBytes;
   }
 
   /**
-   * The most that is held while it is parsed, or while a prompt is made and encoded: the bytes and
-   * their text, a string in the making, the strings, the rendered prompt as it grows.
+   * The peak while the text is parsed or a prompt is rendered and encoded: the raw bytes, their
+   * text, a string being built, the parsed strings, the growing prompt.
    */
   public long workBytes() {
     return 2 * length + 5 * stringBytes + nodeBytes;

@@ -15,31 +15,31 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongSupplier;
 
 /**
- * The door of one model: so many requests inside, so many before it, by urgency and then in order
- * of arrival. A place that becomes free is handed to the first who waits, so that nobody passes who
- * came later; when the queue is full, one that goes first takes the place of the last. A request
+ * Bounds the running and the waiting requests of one model. Requests wait in order of priority,
+ * then of arrival. A freed permit goes to the first in the queue, so that no later request
+ * overtakes it; when the queue is full, a request of higher priority displaces the last. A request
  * waits on its caller's thread, which should be virtual. Safe for concurrent use.
  */
 final class ModelGate {
-  private static final Comparator<Waiter> ORDER =
-      Comparator.<Waiter>comparingLong(waiter -> -waiter.urgency.strictPriority())
-          .thenComparingDouble(waiter -> waiter.arrivalSeconds)
-          .thenComparingLong(waiter -> waiter.number);
+  private static final Comparator<QueuedRequest> ORDER =
+      Comparator.<QueuedRequest>comparingLong(request -> -request.urgency.strictPriority())
+          .thenComparingDouble(request -> request.arrivalSeconds)
+          .thenComparingLong(request -> request.number);
 
   private enum State {
     WAITING,
     INSIDE,
     DISPLACED,
     CANCELLED,
-    TURNED_AWAY
+    REFUSED
   }
 
-  /** A place inside. Closing it gives it to the next; idempotent, from any thread. */
-  final class Place implements AutoCloseable {
+  /** The right to run. Closing it passes it to the next request; idempotent, from any thread. */
+  final class Permit implements AutoCloseable {
     private final AtomicBoolean taken = new AtomicBoolean(true);
     private final int texts;
 
-    private Place(int texts) {
+    private Permit(int texts) {
       this.texts = texts;
     }
 
@@ -51,7 +51,7 @@ final class ModelGate {
     }
   }
 
-  private static final class Waiter {
+  private static final class QueuedRequest {
     final Urgency urgency;
     final double arrivalSeconds; // less what it jumps
     final long number;
@@ -59,7 +59,7 @@ final class ModelGate {
     final int texts;
     State state = State.WAITING; // guarded by lock
 
-    Waiter(Urgency urgency, double arrivalSeconds, long number, Condition turn, int texts) {
+    QueuedRequest(Urgency urgency, double arrivalSeconds, long number, Condition turn, int texts) {
       this.urgency = urgency;
       this.arrivalSeconds = arrivalSeconds;
       this.number = number;
@@ -74,7 +74,7 @@ final class ModelGate {
   private final LongSupplier nanoClock;
   private final long epochNanos;
   private final ReentrantLock lock = new ReentrantLock();
-  private final TreeSet<Waiter> waiters = new TreeSet<>(ORDER); // guarded by lock
+  private final TreeSet<QueuedRequest> queue = new TreeSet<>(ORDER); // guarded by lock
   private final DeparturePace pace = new DeparturePace(); // guarded by lock
   private int inside; // texts; guarded by lock; where the first who waits fits, nobody waits
   private long numbers; // guarded by lock
@@ -92,16 +92,16 @@ final class ModelGate {
   }
 
   /**
-   * Takes a place, at once or after a wait.
+   * Takes a permit, at once or after a wait.
    *
-   * @param texts that the request is for: each counts as one inside
-   * @param share what the request holds: while it waits, among those that wait
+   * @param texts the number of texts of the request: each counts as one running request
+   * @param share the request's memory, charged to waiting requests while it waits
    * @throws ApiException with 429 and {@code Retry-After} when there is no room; with 503 when the
    *     gate is closed
    * @throws DeadlineExceededException when the deadline passes first
    * @throws CancelledException when the cancellation is raised to kill first
    */
-  Place enter(
+  Permit enter(
       Urgency urgency,
       int texts,
       BodyBudget.Share share,
@@ -118,17 +118,17 @@ final class ModelGate {
       lock.unlock();
     }
     try (var _ = share.park(model)) {
-      Waiter waiter;
+      QueuedRequest request;
       lock.lock();
       try {
         if (hasRoom(counted)) { // since a moment ago
           return take(counted);
         }
-        waiter = queue(urgency, counted);
+        request = enqueue(urgency, counted);
       } finally {
         lock.unlock();
       }
-      return await(waiter, deadline, cancellation);
+      return await(request, deadline, cancellation);
     }
   }
 
@@ -137,47 +137,48 @@ final class ModelGate {
     if (closed) {
       throw new ApiException(ApiError.unavailable("Service is not ready", null));
     }
-    return waiters.isEmpty() && inside + texts <= bounds.running();
+    return queue.isEmpty() && inside + texts <= bounds.running();
   }
 
   /** Called with the lock. */
-  private Place take(int texts) {
+  private Permit take(int texts) {
     inside += texts;
     if (inside == bounds.running()) {
       pace.full(nanoClock.getAsLong());
     }
-    return new Place(texts);
+    return new Permit(texts);
   }
 
   /** Called with the lock. */
-  private Waiter queue(Urgency urgency, int texts) {
+  private QueuedRequest enqueue(Urgency urgency, int texts) {
     double arrival = (nanoClock.getAsLong() - epochNanos) / 1e9 - urgency.jumpSeconds();
-    var waiter = new Waiter(urgency, arrival, numbers++, lock.newCondition(), texts);
-    if (waiters.size() >= bounds.waiting()) {
-      if (waiters.isEmpty() || ORDER.compare(waiter, waiters.last()) > 0) {
+    var request = new QueuedRequest(urgency, arrival, numbers++, lock.newCondition(), texts);
+    if (queue.size() >= bounds.waiting()) {
+      if (queue.isEmpty() || ORDER.compare(request, queue.last()) > 0) {
         throw refused(RefusalReason.QUEUE_FULL);
       }
-      wake(waiters.last(), State.DISPLACED);
+      wake(queue.last(), State.DISPLACED);
     }
-    waiters.add(waiter);
-    return waiter;
+    queue.add(request);
+    return request;
   }
 
-  private Place await(Waiter waiter, Deadline deadline, Cancellation cancellation)
+  private Permit await(QueuedRequest request, Deadline deadline, Cancellation cancellation)
       throws InterruptedException {
     long begun = System.nanoTime();
     meters.began();
-    try (var _ = cancellation.onCancel(level -> onCancel(waiter, level))) {
-      return await(waiter, deadline, begun + bounds.patience().toNanos());
+    try (var _ = cancellation.onCancel(level -> onCancel(request, level))) {
+      return await(request, deadline, begun + bounds.patience().toNanos());
     } finally {
       meters.waited(System.nanoTime() - begun);
     }
   }
 
-  private Place await(Waiter waiter, Deadline deadline, long until) throws InterruptedException {
+  private Permit await(QueuedRequest request, Deadline deadline, long until)
+      throws InterruptedException {
     lock.lock();
     try {
-      while (waiter.state == State.WAITING) {
+      while (request.state == State.WAITING) {
         if (deadline.isExpired()) {
           throw new DeadlineExceededException("the deadline passed while it waited for its turn");
         }
@@ -185,35 +186,35 @@ final class ModelGate {
         if (left <= 0) {
           throw refused(RefusalReason.WAITED_TOO_LONG);
         }
-        var _ = waiter.turn.awaitNanos(Math.min(left, Math.max(1, deadline.remainingNanos())));
+        var _ = request.turn.awaitNanos(Math.min(left, Math.max(1, deadline.remainingNanos())));
       }
-      return switch (waiter.state) {
-        case INSIDE -> new Place(waiter.texts);
+      return switch (request.state) {
+        case INSIDE -> new Permit(request.texts);
         case DISPLACED -> throw refused(RefusalReason.DISPLACED);
         case CANCELLED -> throw new CancelledException("the client left while it waited");
-        case TURNED_AWAY ->
+        case REFUSED ->
             throw new ApiException(ApiError.unavailable("Service is shutting down", null));
         case WAITING -> throw new IllegalStateException("it waits no more");
       };
     } catch (InterruptedException e) {
-      if (waiter.state == State.INSIDE) {
-        leave(waiter.texts); // handed over in the same moment
+      if (request.state == State.INSIDE) {
+        leave(request.texts); // handed over in the same moment
       }
       throw e;
     } finally {
-      waiters.remove(waiter);
-      admitWaiters(); // it may have been the first, and too large for the room there is
+      queue.remove(request);
+      admitQueued(); // it may have been the first, and too large for the room there is
       lock.unlock();
     }
   }
 
-  /** Called with the lock; what is to be thrown. */
+  /** Counts a refusal and returns its exception. Called with the lock. */
   private ApiException refused(RefusalReason reason) {
     meters.refused(reason);
-    int seconds = pace.secondsUntil(waiters.size() + 1, nanoClock.getAsLong());
+    int seconds = pace.secondsUntil(queue.size() + 1, nanoClock.getAsLong());
     var state =
         "model `%s` has %d requests under way and %d waiting"
-            .formatted(model, inside, waiters.size());
+            .formatted(model, inside, queue.size());
     var why =
         switch (reason) {
           case WAITED_TOO_LONG ->
@@ -225,23 +226,23 @@ final class ModelGate {
         ApiError.overloaded(429, state + why + "; retry in " + seconds + " s", seconds));
   }
 
-  private void onCancel(Waiter waiter, Cancellation.Level level) {
+  private void onCancel(QueuedRequest request, Cancellation.Level level) {
     if (level == Cancellation.Level.KILL) {
       lock.lock();
       try {
-        wake(waiter, State.CANCELLED);
+        wake(request, State.CANCELLED);
       } finally {
         lock.unlock();
       }
     }
   }
 
-  /** Called with the lock. Takes the waiter out of the queue, unless it has left. */
-  private void wake(Waiter waiter, State state) {
-    if (waiter.state == State.WAITING) {
-      waiters.remove(waiter);
-      waiter.state = state;
-      waiter.turn.signal();
+  /** Takes the request out of the queue, unless it has left it. Called with the lock. */
+  private void wake(QueuedRequest request, State state) {
+    if (request.state == State.WAITING) {
+      queue.remove(request);
+      request.state = state;
+      request.turn.signal();
     }
   }
 
@@ -250,38 +251,38 @@ final class ModelGate {
     try {
       pace.departed(nanoClock.getAsLong());
       inside -= texts;
-      admitWaiters();
+      admitQueued();
     } finally {
       lock.unlock();
     }
   }
 
-  /** Called with the lock. Hands the room that there is to the first who wait. */
-  private void admitWaiters() {
-    while (!waiters.isEmpty() && inside + waiters.first().texts <= bounds.running()) {
-      inside += waiters.first().texts;
-      wake(waiters.first(), State.INSIDE);
+  /** Admits waiting requests while there is room. Called with the lock. */
+  private void admitQueued() {
+    while (!queue.isEmpty() && inside + queue.first().texts <= bounds.running()) {
+      inside += queue.first().texts;
+      wake(queue.first(), State.INSIDE);
     }
   }
 
-  /** Turns away those who wait and those who come. Who is inside stays. Idempotent. */
+  /** Refuses waiting and new requests. Running requests go on. Idempotent. */
   void close() {
     lock.lock();
     try {
       closed = true;
-      while (!waiters.isEmpty()) {
-        wake(waiters.first(), State.TURNED_AWAY);
+      while (!queue.isEmpty()) {
+        wake(queue.first(), State.REFUSED);
       }
     } finally {
       lock.unlock();
     }
   }
 
-  /** Those who wait now. */
+  /** The number of waiting requests. */
   int waiting() {
     lock.lock();
     try {
-      return waiters.size();
+      return queue.size();
     } finally {
       lock.unlock();
     }

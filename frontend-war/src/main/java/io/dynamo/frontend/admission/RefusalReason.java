@@ -3,16 +3,16 @@ package io.dynamo.frontend.admission;
 import io.dynamo.metrics.Label;
 import java.util.Locale;
 
-/** Why a request was not let in, or not for long. */
+/** Why a request was refused, or removed from the queue. */
 @SuppressWarnings("ImmutableEnumChecker") // a label is a record of texts
 enum RefusalReason {
-  /** The server has as many requests as it takes. */
+  /** The server has reached its limit of concurrent requests. */
   SERVER_FULL,
-  /** As many wait for the model as may. */
+  /** The queue of the model is full. */
   QUEUE_FULL,
-  /** One that goes first took its place in the queue. */
+  /** A request of higher priority took its place in the queue. */
   DISPLACED,
-  /** It has waited as long as it may. */
+  /** It has waited for the longest time allowed. */
   WAITED_TOO_LONG,
   /** Every worker of the model is busy. */
   WORKERS_BUSY;

@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
 public final class RequestAccount {
   private static final double NANOS_PER_SECOND = 1e9;
 
-  private final Admission admission;
+  private final RequestAdmission admission;
   private final String endpoint;
   private final long arrived = System.nanoTime();
   private final AtomicBoolean over = new AtomicBoolean();
   private volatile @Nullable ModelMeters meters;
-  private volatile ModelGate.@Nullable Place place;
+  private volatile ModelGate.@Nullable Permit place;
   private volatile boolean streaming;
   private volatile boolean queued;
   private final AtomicInteger tickets = new AtomicInteger(1); // not given back yet
@@ -37,17 +37,17 @@ public final class RequestAccount {
   private int promptTokens;
   private long generated; // tokens, of all choices
 
-  RequestAccount(Admission admission, String endpoint) {
+  RequestAccount(RequestAdmission admission, String endpoint) {
     this.admission = admission;
     this.endpoint = endpoint;
   }
 
   /**
-   * The request named a model that exists.
+   * Sets the model and begins to count the request under its name.
    *
    * @param model from the catalog, never what a client made up: it becomes a label
    */
-  public void serving(String model, boolean stream) {
+  public void setModel(String model, boolean stream) {
     var known = admission.meters(model);
     meters = known;
     streaming = stream;
@@ -66,24 +66,24 @@ public final class RequestAccount {
   }
 
   /**
-   * The request is for so many texts: each is counted from here on as a request of its own.
+   * Reserves room for each text of the request: each counts as a request of its own from here on.
    *
    * @throws ApiException with {@code Retry-After} when there is no room for all of them
    */
-  public void texts(int count) {
+  public void reserveTexts(int count) {
     texts = count;
-    tickets.addAndGet(admission.widen(count));
+    tickets.addAndGet(admission.reserveTexts(count));
     if (over.get()) {
       admission.release(tickets.getAndSet(0)); // ended meanwhile
     }
   }
 
   /**
-   * Waits for the request's turn. What it asks for is checked by then, and nothing costly was done
-   * for it yet.
+   * Waits until the model has room for the request. Called after the request's checks and before
+   * its templates and tokenizer run.
    *
-   * @param workers of its model, the one that it was said to be {@link #serving}
-   * @param share what it holds; held among those that wait, while it waits
+   * @param workers of the model that was set by {@link #setModel}
+   * @param share the request's memory, accounted under waiting requests while it waits
    * @throws ApiException with {@code Retry-After} when there is no room for it
    * @throws DynamoException when its deadline passes or its client leaves before its turn
    */
@@ -103,28 +103,28 @@ public final class RequestAccount {
     }
   }
 
-  /** What a client is told of {@code failure}. */
-  public ApiError told(Throwable failure) {
-    return admission.told(ApiError.of(failure));
+  /** The error that the client gets for {@code failure}. */
+  public ApiError errorFor(Throwable failure) {
+    return admission.withOverloadStatus(ApiError.of(failure));
   }
 
-  /** {@code task} is run when the first token comes, on the thread that tells of it. */
+  /** Runs {@code task} when the first token is recorded, on the recording thread. */
   public void onFirstToken(Runnable task) {
     whenFirstTokenComes = task;
   }
 
-  /** {@code listener} is told from now on how fast the tokens come. */
-  public void onTokens(TokenPace listener) {
+  /** Sets the listener that gets the time of each token from now on. */
+  public void setTokenPace(TokenPace listener) {
     pace = listener;
   }
 
-  /** The request's prompts have so many tokens together. */
-  public void prompts(int tokens) {
+  /** Sets the number of tokens of all prompts together. */
+  public void setPromptTokens(int tokens) {
     promptTokens = tokens;
   }
 
-  /** A worker has told how many of the prompts' tokens it had; at most once. */
-  public void cached(int tokens) {
+  /** Records how many prompt tokens workers had in their caches. Called at most once. */
+  public void recordCachedTokens(int tokens) {
     var known = meters;
     if (known != null) {
       known.cachedTokens.record(tokens, 1);
@@ -140,11 +140,11 @@ public final class RequestAccount {
   }
 
   /**
-   * So many tokens have just come out of the engine.
+   * Records tokens that have just arrived from the engine.
    *
-   * @param choice whose they are, counted from 0 over all prompts
+   * @param choice the choice that they belong to, counted from 0 over all prompts
    */
-  public void tokens(int choice, int count) {
+  public void recordTokens(int choice, int count) {
     var known = meters;
     if (known == null || count <= 0) {
       return;
@@ -172,7 +172,7 @@ public final class RequestAccount {
     known.outputTokens.add(count);
   }
 
-  /** Counts the request, unless that was done before. Null means it got what it asked for. */
+  /** Ends and counts the request; later calls are ignored. Null means success. */
   public void end(@Nullable ApiError error) {
     if (!over.compareAndSet(false, true)) {
       return;
@@ -198,8 +198,8 @@ public final class RequestAccount {
     admission.release(tickets.getAndSet(0));
   }
 
-  /** The client left before its answer was done. */
-  public void disconnected() {
+  /** Counts a client that left before its answer was complete. */
+  public void recordDisconnect() {
     if (over.get()) {
       return;
     }
@@ -210,7 +210,7 @@ public final class RequestAccount {
         .increment();
   }
 
-  void refused(ApiError error) {
+  void recordRefusal(ApiError error) {
     over.set(true);
     count(error);
   }
@@ -243,7 +243,7 @@ public final class RequestAccount {
 
   private Label modelLabel() {
     var known = meters;
-    return known == null ? new Label("model", Admission.UNKNOWN_MODEL) : known.model;
+    return known == null ? new Label("model", RequestAdmission.UNKNOWN_MODEL) : known.model;
   }
 
   private Label endpointLabel() {

@@ -1,8 +1,8 @@
 package io.dynamo.frontend.admission;
 
-/** Told how fast the tokens of a request come, on the thread that serves it. */
+/** Gets the times between the tokens of a request. Called on the thread that serves it. */
 public interface TokenPace {
-  /** Tells nobody. */
+  /** Ignores all calls. */
   TokenPace UNWATCHED =
       new TokenPace() {
         @Override
@@ -13,17 +13,17 @@ public interface TokenPace {
       };
 
   /**
-   * The first token of all choices has come.
+   * Called for the first token of all choices.
    *
-   * @param seconds since the request
+   * @param seconds from the request's arrival to the token
    * @param promptTokens of all prompts together
    */
   void firstToken(int choice, double seconds, int promptTokens);
 
   /**
-   * A choice has more tokens.
+   * Called for later tokens of a choice.
    *
-   * @param seconds since those before them, for each of them
+   * @param seconds for each token, since the one before it
    */
   void nextToken(int choice, double seconds);
 }

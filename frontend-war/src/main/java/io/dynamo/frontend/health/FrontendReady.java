@@ -1,7 +1,7 @@
 package io.dynamo.frontend.health;
 
 import io.dynamo.config.Role;
-import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.natives.NativeLibrary;
 import io.dynamo.runtime.DynamoRuntime;
@@ -24,7 +24,7 @@ public class FrontendReady implements HealthCheck {
 
   // Made on servers that play the role only.
   @Inject private Instance<ModelCatalog> catalog;
-  @Inject private Instance<Admission> admission;
+  @Inject private Instance<RequestAdmission> admission;
   @Inject private Instance<RouterStatus> router;
 
   @Override

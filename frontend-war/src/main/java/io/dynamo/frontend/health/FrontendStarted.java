@@ -1,7 +1,7 @@
 package io.dynamo.frontend.health;
 
 import io.dynamo.config.Role;
-import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -14,7 +14,7 @@ import org.eclipse.microprofile.health.Startup;
 @ApplicationScoped
 public class FrontendStarted implements HealthCheck {
   @Inject private DynamoRuntime runtime;
-  @Inject private Admission admission;
+  @Inject private RequestAdmission admission;
 
   @Override
   public HealthCheckResponse call() {

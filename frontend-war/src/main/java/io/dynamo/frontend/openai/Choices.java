@@ -69,7 +69,7 @@ final class Choices implements Source<ChoiceDelta> {
       }
       if (delta != null) {
         turn = at + 1 == count ? 0 : at + 1;
-        account.tokens(at, delta.tokens());
+        account.recordTokens(at, delta.tokens());
         return delta;
       }
     }
@@ -130,8 +130,8 @@ final class Choices implements Source<ChoiceDelta> {
   }
 
   /** What the client is told of {@code failure}. */
-  ApiError told(DynamoException failure) {
-    return account.told(failure);
+  ApiError errorFor(DynamoException failure) {
+    return account.errorFor(failure);
   }
 
   /** Ends every choice with {@code cause}. Safe from any thread. */

@@ -116,7 +116,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
   @Override
   public void failure(DynamoException cause, ByteText frames) {
     begin(frames);
-    choices.told(cause).appendFrame(frames);
+    choices.errorFor(cause).appendFrame(frames);
     AnswerFormat.done(frames);
   }
 

@@ -6,10 +6,10 @@ import io.dynamo.config.FrontendSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.admission.Body;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.JsonBody;
@@ -63,10 +63,10 @@ final class Intake {
   PreparedRequest take(Arrival arrival) throws InterruptedException {
     var call = arrival.call;
     var body =
-        Body.read(
+        RequestBody.read(
             call.body(),
             call.contentBytes(),
-            new Body.Bounds(
+            new RequestBody.Bounds(
                 settings.bodyLimitBytes(), "dynamo.frontend.body-limit", settings.uploadTimeout()),
             arrival.deadline,
             arrival.share);
@@ -79,7 +79,7 @@ final class Intake {
   /**
    * @param span under which the work is seen
    */
-  private PreparedRequest prepare(Arrival arrival, Body arrived, @Nullable TraceContext span)
+  private PreparedRequest prepare(Arrival arrival, RequestBody arrived, @Nullable TraceContext span)
       throws InterruptedException {
     var api = arrival.api;
     var headers = arrival.call.headers();
@@ -98,7 +98,7 @@ final class Intake {
     if (found == null || !found.card().modelTypes().contains(api.modelType())) {
       throw new ApiException(ApiError.modelNotFound(name));
     }
-    arrival.account.texts(parsed.prompts() * parsed.texts());
+    arrival.account.reserveTexts(parsed.prompts() * parsed.texts());
     arrival.account.enter(
         found.workers(),
         parsed.fields().nvext().routing().urgency(),
@@ -132,7 +132,7 @@ final class Intake {
     }
     arrival.share.work(
         runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
-    arrival.account.prompts(tokens);
+    arrival.account.setPromptTokens(tokens);
     return new PreparedRequest(
         found, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
   }
@@ -181,7 +181,7 @@ final class Intake {
     arrival.account.setStreaming(streams);
     arrival.watch.asksFor(found == null ? null : found.name(), streams);
     if (found != null) {
-      arrival.account.serving(found.name(), streams);
+      arrival.account.setModel(found.name(), streams);
     } else if (catalog.isKnown(name)) {
       throw new ApiException(TextService.notReady(name));
     }

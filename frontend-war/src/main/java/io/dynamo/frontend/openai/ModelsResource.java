@@ -5,7 +5,7 @@ import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.FailureMeters;
-import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
@@ -40,7 +40,7 @@ public class ModelsResource {
   private static final String READY = "/ready";
 
   @Inject private ModelCatalog catalog;
-  @Inject private Admission admission;
+  @Inject private RequestAdmission admission;
   @Inject private EdgeRules rules;
   @Inject private DynamoRuntime runtime;
   @Inject private FailureMeters failures;

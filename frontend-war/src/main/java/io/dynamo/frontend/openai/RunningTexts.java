@@ -94,7 +94,7 @@ final class RunningTexts implements AutoCloseable {
               request.tokenIds().length));
     }
     choices = new Choices(streams, prepared.parsed().texts(), bell, deadline, account);
-    account.onTokens(new WorkerPace(workers, trails));
+    account.setTokenPace(new WorkerPace(workers, trails));
   }
 
   /**

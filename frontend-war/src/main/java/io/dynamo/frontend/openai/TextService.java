@@ -11,9 +11,9 @@ import io.dynamo.error.FailureShape;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
@@ -51,7 +51,7 @@ public final class TextService {
   private final Intake intake;
   private final Dispatcher dispatcher;
   private final TextPipe.Factory texts;
-  private final Admission admission;
+  private final RequestAdmission admission;
   private final DisconnectWatcher watcher;
   private final Clockwork clockwork;
   private final RequestWatch.Desk watches;
@@ -75,7 +75,7 @@ public final class TextService {
       Dispatcher dispatcher,
       Preprocessor preprocessor,
       TextPipe.Factory texts,
-      Admission admission,
+      RequestAdmission admission,
       DisconnectWatcher watcher,
       Clockwork clockwork,
       RequestWatch.Desk watches,
@@ -112,10 +112,10 @@ public final class TextService {
       var request = new Serving(api, call, answer, id, account, watch);
       clockwork.blocking.execute(() -> run(request));
     } catch (RuntimeException | Error e) {
-      var told = account.told(e);
-      account.end(told);
+      var error = account.errorFor(e);
+      account.end(error);
       watch.begun(id);
-      watch.end(told);
+      watch.end(error);
       throw e;
     }
   }
@@ -126,7 +126,7 @@ public final class TextService {
    */
   public void abortAll(DynamoException cause) {
     aborted = cause;
-    admission.turnAway();
+    admission.refuseWaiting();
     inFlight.forEach(choices -> choices.abort(cause));
   }
 
@@ -191,7 +191,7 @@ public final class TextService {
         }
       } catch (ApiException | DynamoException e) {
         report(id, e);
-        return refuse(account.told(e));
+        return refuse(account.errorFor(e));
       }
     }
 
@@ -220,7 +220,7 @@ public final class TextService {
       share.close();
       var error = outcome;
       if (outcome != null && (client.loss() != ClientConnection.Loss.NONE || writeFailed)) {
-        account.disconnected();
+        account.recordDisconnect();
         error = GONE;
       }
       account.end(error);
@@ -294,7 +294,7 @@ public final class TextService {
       var usage = running.choices().usage();
       var cached = usage.cachedTokens();
       if (cached != null) {
-        account.cached(cached);
+        account.recordCachedTokens(cached);
       }
       watch.took(usage, running.served());
       watch.stages().detokenized(running.choices().detokenizeNanos(), usage.completionTokens());
@@ -378,7 +378,7 @@ public final class TextService {
         return null;
       }
       report(id, streamFailure);
-      return account.told(streamFailure);
+      return account.errorFor(streamFailure);
     }
   }
 
@@ -398,8 +398,8 @@ public final class TextService {
     } else if (failure instanceof WorkerLostException lost) {
       LOG.log(Level.WARNING, "request {0} lost its worker: {1}", id, lost.code());
     } else if (LOG.isLoggable(Level.DEBUG)) {
-      var told = ApiError.of(failure);
-      LOG.log(Level.DEBUG, "request {0} was refused: {1}, {2}", id, told.status(), told.code());
+      var error = ApiError.of(failure);
+      LOG.log(Level.DEBUG, "request {0} was refused: {1}, {2}", id, error.status(), error.code());
     }
   }
 }

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.wiring;
 
-import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
@@ -33,9 +33,9 @@ public class FrontendProducer {
   /** Closed until the role starts. */
   @Produces
   @Singleton
-  public Admission admission(DynamoRuntime runtime, BusyControl workers) {
+  public RequestAdmission admission(DynamoRuntime runtime, BusyControl workers) {
     var settings = runtime.settings().frontend();
-    return new Admission(
+    return new RequestAdmission(
         settings.maxConcurrentRequests(),
         settings.admission(),
         workers::allBusy,
@@ -92,7 +92,7 @@ public class FrontendProducer {
       ModelCatalog catalog,
       Dispatcher dispatcher,
       Preprocessor preprocessor,
-      Admission admission,
+      RequestAdmission admission,
       DisconnectWatcher watcher,
       Stages stages,
       WorkerGauges workers) {
@@ -116,7 +116,7 @@ public class FrontendProducer {
   @Singleton
   public FrontendRole role(
       DynamoRuntime runtime,
-      Admission admission,
+      RequestAdmission admission,
       TextService completions,
       ModelCatalog catalog,
       ModelGauges gauges) {

@@ -4,7 +4,7 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.ServerSettings;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.frontend.admission.Admission;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.runtime.RoleLifecycle;
@@ -21,7 +21,7 @@ public final class FrontendRole implements RoleLifecycle {
 
   private final ServerSettings server;
   private final SystemStatus status;
-  private final Admission admission;
+  private final RequestAdmission admission;
   private final TextService completions;
   private final ModelCatalog catalog;
   private final Duration drainTimeout;
@@ -31,7 +31,7 @@ public final class FrontendRole implements RoleLifecycle {
   FrontendRole(
       ServerSettings server,
       SystemStatus status,
-      Admission admission,
+      RequestAdmission admission,
       TextService completions,
       ModelCatalog catalog,
       Duration drainTimeout,

@@ -56,16 +56,16 @@ class ModelGateTest {
     return new BodyBudget(new BodyBudget.Limits(1, 1, 0)).open();
   }
 
-  private static ModelGate.Place enter(ModelGate gate) throws InterruptedException {
+  private static ModelGate.Permit enter(ModelGate gate) throws InterruptedException {
     return gate.enter(Urgency.NONE, 1, share(), Deadline.after(LONG), new Cancellation());
   }
 
   /** Begins to wait and returns once it does. */
-  private Future<ModelGate.Place> waiting(ModelGate gate, Urgency urgency, Deadline deadline) {
+  private Future<ModelGate.Permit> waiting(ModelGate gate, Urgency urgency, Deadline deadline) {
     return waiting(gate, urgency, deadline, new Cancellation());
   }
 
-  private Future<ModelGate.Place> waiting(
+  private Future<ModelGate.Permit> waiting(
       ModelGate gate, Urgency urgency, Deadline deadline, Cancellation cancellation) {
     int before = gate.waiting();
     var place = threads.submit(() -> gate.enter(urgency, 1, share(), deadline, cancellation));
@@ -81,11 +81,11 @@ class ModelGateTest {
     }
   }
 
-  private static ModelGate.Place got(Future<ModelGate.Place> place) throws Exception {
+  private static ModelGate.Permit got(Future<ModelGate.Permit> place) throws Exception {
     return place.get(20, TimeUnit.SECONDS);
   }
 
-  private static Throwable failure(Future<ModelGate.Place> place) {
+  private static Throwable failure(Future<ModelGate.Permit> place) {
     try {
       got(place).close();
       throw new AssertionError("let in");
@@ -104,7 +104,7 @@ class ModelGateTest {
   void aPlaceIsHandedToTheFirstWhoWaits() throws Exception {
     var gate = gate(1, 8, LONG);
     var inside = enter(gate);
-    var places = new ArrayList<Future<ModelGate.Place>>();
+    var places = new ArrayList<Future<ModelGate.Permit>>();
     for (int i = 0; i < 5; i++) {
       places.add(waiting(gate, Urgency.NONE, Deadline.after(LONG)));
     }
@@ -316,12 +316,12 @@ class ModelGateTest {
     assertThat(odd).isEmpty();
     assertThat(most.get()).isBetween(1, running);
     assertThat(gate.waiting()).isZero();
-    var places = new ArrayList<ModelGate.Place>();
+    var places = new ArrayList<ModelGate.Permit>();
     for (int i = 0; i < running; i++) {
       places.add(enter(gate));
     }
     assertThat(places).hasSize(running);
-    places.forEach(ModelGate.Place::close);
+    places.forEach(ModelGate.Permit::close);
   }
 
   @Test
@@ -369,11 +369,11 @@ class ModelGateTest {
     }
   }
 
-  private ModelGate.Place enter(ModelGate gate, int texts) throws InterruptedException {
+  private ModelGate.Permit enter(ModelGate gate, int texts) throws InterruptedException {
     return gate.enter(Urgency.NONE, texts, share(), Deadline.after(LONG), new Cancellation());
   }
 
-  private Future<ModelGate.Place> waiting(ModelGate gate, int texts, Cancellation cancellation) {
+  private Future<ModelGate.Permit> waiting(ModelGate gate, int texts, Cancellation cancellation) {
     int before = gate.waiting();
     var place =
         threads.submit(

@@ -11,8 +11,8 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.TestCard;
-import io.dynamo.frontend.admission.Admission;
 import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
@@ -128,7 +128,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   final Stages stages;
   final BodyBudget bodies;
   boolean allBusy;
-  final Admission admission;
+  final RequestAdmission admission;
   final DisconnectWatcher watcher;
   private final Preprocessor preprocessor = new Preprocessor(1, 4);
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
@@ -226,7 +226,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     this.stages = new Stages(metrics, tracing);
     this.watcher = watcher;
     bodies = new BodyBudget(new BodyBudget.Limits(64L * bodyLimit, 16L * bodyLimit, 1024));
-    admission = new Admission(64, bounds, bodies, _ -> allBusy, metrics);
+    admission = new RequestAdmission(64, bounds, bodies, _ -> allBusy, metrics);
     var settings =
         new FrontendSettings(
             3,

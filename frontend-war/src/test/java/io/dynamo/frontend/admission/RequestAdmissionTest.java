@@ -22,10 +22,10 @@ import java.time.Duration;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-class AdmissionTest {
+class RequestAdmissionTest {
   private final Metrics metrics = new Metrics();
-  private final Admission admission =
-      new Admission(2, FrontendAdmission.STANDARD, _ -> false, metrics);
+  private final RequestAdmission admission =
+      new RequestAdmission(2, FrontendAdmission.STANDARD, _ -> false, metrics);
 
   private long counted(String model, String type, String status, String errorType) {
     return metrics
@@ -74,9 +74,9 @@ class AdmissionTest {
   void aRequestIsCountedOnceHoweverOftenItEnds() {
     admission.open();
     var account = admission.admit("chat_completions");
-    account.serving("m", true);
-    account.tokens(0, 1);
-    account.tokens(0, 3);
+    account.setModel("m", true);
+    account.recordTokens(0, 1);
+    account.recordTokens(0, 3);
     account.end(null);
     account.end(ApiError.of(500, "late"));
     assertThat(counted("m", "stream", "success", "")).isEqualTo(1);
@@ -91,7 +91,7 @@ class AdmissionTest {
   @Test
   void oneStatusForEveryWantOfRoomButNotForOtherFailures() {
     var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 429);
-    var one = new Admission(1, settings, _ -> true, metrics);
+    var one = new RequestAdmission(1, settings, _ -> true, metrics);
     one.open();
     var account = one.admit("chat_completions");
     assertThatThrownBy(() -> one.admit("chat_completions"))
@@ -102,7 +102,7 @@ class AdmissionTest {
               assertThat(new String(e.error().body(), StandardCharsets.UTF_8))
                   .contains("\"type\":\"Overloaded\",\"code\":429");
             });
-    account.serving("m", false);
+    account.setModel("m", false);
     assertThatThrownBy(
             () ->
                 account.enter(
@@ -111,42 +111,45 @@ class AdmissionTest {
                     one.bodies().open(),
                     Deadline.after(Duration.ofMinutes(1)),
                     new Cancellation()))
-        .satisfies(e -> assertThat(account.told(e).status()).isEqualTo(429));
-    assertThat(account.told(new OverloadedException("all busy")).status()).isEqualTo(429);
-    assertThat(account.told(new WorkerBusyException("one busy")).status()).isEqualTo(429);
-    assertThat(account.told(new NoWorkerException("nobody")).status()).isEqualTo(503);
-    assertThat(account.told(new IllegalStateException("a fault of ours")).status()).isEqualTo(500);
-    account.end(account.told(new OverloadedException("all busy")));
+        .satisfies(e -> assertThat(account.errorFor(e).status()).isEqualTo(429));
+    assertThat(account.errorFor(new OverloadedException("all busy")).status()).isEqualTo(429);
+    assertThat(account.errorFor(new WorkerBusyException("one busy")).status()).isEqualTo(429);
+    assertThat(account.errorFor(new NoWorkerException("nobody")).status()).isEqualTo(503);
+    assertThat(account.errorFor(new IllegalStateException("a fault of ours")).status())
+        .isEqualTo(500);
+    account.end(account.errorFor(new OverloadedException("all busy")));
     assertThat(counted("m", "unary", "error", "overload")).isEqualTo(1);
   }
 
   @Test
   void withAStatusOf503ItIsStillAWantOfRoom() {
     var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 503);
-    var one = new Admission(1, settings, _ -> false, metrics);
+    var one = new RequestAdmission(1, settings, _ -> false, metrics);
     one.open();
     var account = one.admit("chat_completions");
-    assertThat(account.told(new OverloadedException("all busy")).errorType()).isEqualTo("overload");
-    assertThat(account.told(new NoWorkerException("nobody")).errorType()).isEqualTo("unavailable");
+    assertThat(account.errorFor(new OverloadedException("all busy")).errorType())
+        .isEqualTo("overload");
+    assertThat(account.errorFor(new NoWorkerException("nobody")).errorType())
+        .isEqualTo("unavailable");
     account.end(null);
   }
 
   @Test
   void eachTextOfARequestIsCountedAsARequest() {
-    var three = new Admission(3, FrontendAdmission.STANDARD, _ -> false, metrics);
+    var three = new RequestAdmission(3, FrontendAdmission.STANDARD, _ -> false, metrics);
     three.open();
     var first = three.admit("chat_completions");
-    first.texts(2);
+    first.reserveTexts(2);
     assertThat(three.admitted()).isEqualTo(2);
     var second = three.admit("chat_completions");
-    assertThatThrownBy(() -> second.texts(2))
+    assertThatThrownBy(() -> second.reserveTexts(2))
         .isInstanceOfSatisfying(
             ApiException.class, e -> assertThat(e.error().status()).isEqualTo(503));
     second.end(null);
     first.end(null);
     assertThat(three.admitted()).isZero();
     var alone = three.admit("chat_completions");
-    alone.texts(128);
+    alone.reserveTexts(128);
     assertThat(three.admitted()).as("never more than the bound").isEqualTo(3);
     alone.end(null);
     assertThat(three.admitted()).isZero();

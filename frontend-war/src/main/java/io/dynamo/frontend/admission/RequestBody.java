@@ -13,7 +13,7 @@ import java.util.List;
  * The bytes of a request body, in pieces: nothing is copied while it grows. Filled and read by one
  * thread; another may empty it, even while the first one waits for more.
  */
-public final class Body {
+public final class RequestBody {
   private static final int READ_BYTES = 8 * 1024; // at once; what a thread holds that waits
   private static final int LARGEST_PIECE = 1 << 20;
 
@@ -21,7 +21,7 @@ public final class Body {
    * How much is read, and for how long.
    *
    * @param bytes at most
-   * @param bytesKey the setting or the path that says so
+   * @param bytesKey the setting, or the path, that sets this bound
    * @param time for the whole body, {@code dynamo.frontend.upload-timeout}
    */
   public record Bounds(int bytes, String bytesKey, Duration time) {}
@@ -31,18 +31,18 @@ public final class Body {
   private boolean emptied; // by another thread; guarded by this
   private int length;
 
-  private Body() {}
+  private RequestBody() {}
 
   /**
    * Reads a whole body, within the request's deadline and {@code bounds}. One read waits as long as
    * the server's read timeout lets it.
    *
    * @param declaredBytes {@code Content-Length}, negative when unknown
-   * @param share what the body takes from the budget, as it grows
+   * @param share charged for the body as it grows
    * @throws ApiException with 413 when the body is longer, 408 when it takes too long, 503 when the
    *     budget is spent, 400 when it breaks off
    */
-  public static Body read(
+  public static RequestBody read(
       InputStream in,
       long declaredBytes,
       Bounds bounds,
@@ -54,7 +54,7 @@ public final class Body {
           "Request body of %d bytes exceeds the limit of %d bytes set by %s"
               .formatted(declaredBytes, bounds.bytes, bounds.bytesKey));
     }
-    var body = new Body();
+    var body = new RequestBody();
     share.onYield(body::clear);
     body.fill(in, bounds, deadline.within(bounds.time), share);
     return body;
@@ -110,7 +110,9 @@ public final class Body {
             .formatted(bounds.time.toMillis()));
   }
 
-  /** Copies what there is room for. Returns how far it came. */
+  /**
+   * Copies as much as the last piece has room for. Returns the index after the last byte copied.
+   */
   private synchronized int append(byte[] from, int start, int end) {
     int count = Math.min(room, end - start);
     if (count > 0) {
@@ -134,12 +136,12 @@ public final class Body {
     room = 0;
   }
 
-  /** Bytes in it. */
+  /** The number of bytes. */
   public int length() {
     return length;
   }
 
-  /** What it takes to make a tree of it. */
+  /** Estimates the memory that the body takes once it is parsed as JSON. */
   public synchronized JsonCost jsonCost() {
     var cost = new JsonCost();
     int left = length;

@@ -17,7 +17,7 @@ import java.util.function.Predicate;
  * bounded number that run, and a bounded queue before them. Closed until opened. Safe for
  * concurrent use; only {@link #drain} blocks, and {@link RequestAccount#enter}.
  */
-public final class Admission {
+public final class RequestAdmission {
   static final String UNKNOWN_MODEL = "unknown_model";
 
   private static final int RETRY_SECONDS = 1;
@@ -35,13 +35,13 @@ public final class Admission {
   private boolean open; // guarded by lock
   private boolean wasOpened; // guarded by lock
   private int admitted; // guarded by lock
-  private volatile boolean turnsAway;
+  private volatile boolean refusesWaiting;
 
   /**
    * @param limit requests at once, {@code dynamo.frontend.max-concurrent-requests}
    * @param allBusy whether every worker of a model has more than it should; must not block
    */
-  public Admission(
+  public RequestAdmission(
       int limit, FrontendAdmission perModel, Predicate<WorkerSet> allBusy, Metrics metrics) {
     this(
         limit,
@@ -52,9 +52,9 @@ public final class Admission {
   }
 
   /**
-   * @param bodies what the bodies of those let in may hold
+   * @param bodies the memory for bodies of admitted requests
    */
-  public Admission(
+  public RequestAdmission(
       int limit,
       FrontendAdmission perModel,
       BodyBudget bodies,
@@ -68,12 +68,12 @@ public final class Admission {
     this.failures = new FailureMeters(metrics);
   }
 
-  /** What the bodies of all requests share. */
+  /** The memory budget that the bodies of all requests share. */
   public BodyBudget bodies() {
     return bodies;
   }
 
-  /** From now on requests are let in. */
+  /** Starts admitting requests. */
   public void open() {
     synchronized (lock) {
       open = true;
@@ -104,9 +104,9 @@ public final class Admission {
     if (refusal.isOverload()) {
       countRefusal(UNKNOWN_MODEL, RefusalReason.SERVER_FULL);
     }
-    var told = told(refusal);
-    account.refused(told);
-    throw new ApiException(told);
+    var error = withOverloadStatus(refusal);
+    account.recordRefusal(error);
+    throw new ApiException(error);
   }
 
   /** Called with the lock. */
@@ -119,16 +119,16 @@ public final class Admission {
         seconds);
   }
 
-  /** {@code error} with the status that the operator wants for a lack of room. */
-  ApiError told(ApiError error) {
+  /** The error with the configured status for overload, if it is an overload and one is set. */
+  ApiError withOverloadStatus(ApiError error) {
     var status = perModel.overloadStatus();
     return status == null || !error.isOverload() ? error : error.withStatus(status);
   }
 
   /**
-   * The door of {@code model}.
+   * The gate of {@code model}.
    *
-   * @throws ApiException with 529 when all its workers are busy: nobody need wait for that
+   * @throws ApiException with 529 when all its workers are busy: such a request does not queue
    */
   ModelGate gate(String model, WorkerSet workers) {
     if (allBusy.test(workers)) {
@@ -145,7 +145,7 @@ public final class Admission {
             name ->
                 new ModelGate(
                     name, perModel.of(name), new GateMeters(metrics, name), System::nanoTime));
-    if (turnsAway) {
+    if (refusesWaiting) {
       gate.close(); // made after the others were closed, or closed already
     }
     return gate;
@@ -157,27 +157,27 @@ public final class Admission {
         .increment();
   }
 
-  /** Refuses those who wait for their turn and those who would. Who is inside stays. */
-  public void turnAway() {
-    turnsAway = true;
+  /** Refuses waiting requests and those that would have to wait. Running requests go on. */
+  public void refuseWaiting() {
+    refusesWaiting = true;
     gates.values().forEach(ModelGate::close);
   }
 
-  /** Requests that were let in and have not ended, each for as many texts as it is for. */
+  /** The number of admitted requests that have not ended; each text counts as one. */
   public int admitted() {
     synchronized (lock) {
       return admitted;
     }
   }
 
-  /** Whether requests are let in as long as there is room. */
+  /** Whether requests are admitted while there is room. */
   public boolean isOpen() {
     synchronized (lock) {
       return open;
     }
   }
 
-  /** Whether it was ever open. */
+  /** Whether {@link #open} was ever called. */
   public boolean wasOpened() {
     synchronized (lock) {
       return wasOpened;
@@ -185,9 +185,9 @@ public final class Admission {
   }
 
   /**
-   * Refuses what comes from now on and waits for those inside.
+   * Refuses new requests and waits for the admitted ones to end.
    *
-   * @return how many are left when {@code timeout} has passed
+   * @return how many have not ended when {@code timeout} has passed
    */
   public int drain(Duration timeout) throws InterruptedException {
     long until = System.nanoTime() + timeout.toNanos();
@@ -205,12 +205,12 @@ public final class Admission {
   }
 
   /**
-   * Counts a request that was let in as one for each of its texts, as far as the bound goes.
+   * Counts an admitted request once for each of its texts, at most as often as the limit.
    *
-   * @return how often it is counted beyond the first time
+   * @return the number of places taken beyond the first
    * @throws ApiException with 503 and {@code Retry-After} when there is no room
    */
-  int widen(int texts) {
+  int reserveTexts(int texts) {
     int more = Math.min(texts, limit) - 1;
     ApiError refusal;
     synchronized (lock) {
@@ -221,11 +221,13 @@ public final class Admission {
       refusal = full();
     }
     countRefusal(UNKNOWN_MODEL, RefusalReason.SERVER_FULL);
-    throw new ApiException(told(refusal));
+    throw new ApiException(withOverloadStatus(refusal));
   }
 
   /**
-   * @param tickets that a request had
+   * Frees the places of a request.
+   *
+   * @param tickets the number of places
    */
   void release(int tickets) {
     synchronized (lock) {

@@ -16,16 +16,17 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-class BodyTest {
+class RequestBodyTest {
   private static final int LIMIT = 5_000_000;
   private static final Duration LONG = Duration.ofHours(1);
 
   private final BodyBudget budget =
       new BodyBudget(new BodyBudget.Limits(2L * LIMIT, LIMIT, 16 * 1024));
 
-  private static Body read(InputStream in, int limit, Duration time, BodyBudget.Share share) {
-    var bounds = new Body.Bounds(limit, "dynamo.frontend.body-limit", time);
-    return Body.read(in, -1, bounds, Deadline.after(LONG), share);
+  private static RequestBody read(
+      InputStream in, int limit, Duration time, BodyBudget.Share share) {
+    var bounds = new RequestBody.Bounds(limit, "dynamo.frontend.body-limit", time);
+    return RequestBody.read(in, -1, bounds, Deadline.after(LONG), share);
   }
 
   private static void refused(int status, Runnable reading) {
