@@ -5,8 +5,8 @@ import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.admission.RequestAccount;
-import io.dynamo.frontend.sse.Doorbell;
-import io.dynamo.frontend.sse.Source;
+import io.dynamo.frontend.sse.ItemSource;
+import io.dynamo.frontend.sse.WakeSignal;
 import io.dynamo.inference.Usage;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,10 +16,10 @@ import org.jspecify.annotations.Nullable;
  * Each choice is a generation of its own; they take turns, so that none starves another, and the
  * failure of one is the failure of all. For one thread, but for {@link #abort}.
  */
-final class Choices implements Source<ChoiceDelta> {
+final class Choices implements ItemSource<ChoiceDelta> {
   private final List<ChoiceStream> streams;
   private final int perPrompt;
-  private final Doorbell bell;
+  private final WakeSignal wakeSignal;
   private final Deadline deadline;
   private final RequestAccount account;
   private int turn;
@@ -28,17 +28,17 @@ final class Choices implements Source<ChoiceDelta> {
   /**
    * @param streams by prompt, then by choice
    * @param perPrompt how many of them share a prompt
-   * @param bell of all their inboxes
+   * @param wakeSignal of all their inboxes
    */
   Choices(
       List<ChoiceStream> streams,
       int perPrompt,
-      Doorbell bell,
+      WakeSignal wakeSignal,
       Deadline deadline,
       RequestAccount account) {
     this.streams = streams;
     this.perPrompt = perPrompt;
-    this.bell = bell;
+    this.wakeSignal = wakeSignal;
     this.deadline = deadline;
     this.account = account;
   }
@@ -105,7 +105,7 @@ final class Choices implements Source<ChoiceDelta> {
       return true;
     }
     long left = deadline.remainingNanos();
-    if (bell.await(this::isReady, Math.min(nanos, left))) {
+    if (wakeSignal.await(this::isReady, Math.min(nanos, left))) {
       return true;
     }
     if (left <= nanos) {

@@ -26,12 +26,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Intake {
   /**
-   * A request that has come, and all who follow it on its way.
+   * A request as received, with its account, its observers and its limits.
    *
-   * @param share of the memory for request bodies; what it holds at the end is what the running
-   *     request keeps
+   * @param share its part of the memory for request bodies; at the end it is charged with what the
+   *     running request keeps
    */
-  record Arrival(
+  record ReceivedRequest(
       Api api,
       IncomingRequest call,
       String id,
@@ -60,36 +60,37 @@ final class Intake {
    * @throws ApiException when the request is at fault, or there is no room for it
    * @throws DynamoException when it ends before it is ready
    */
-  PreparedRequest take(Arrival arrival) throws InterruptedException {
-    var call = arrival.call;
+  PreparedRequest take(ReceivedRequest received) throws InterruptedException {
+    var call = received.call;
     var body =
         RequestBody.read(
             call.body(),
             call.contentBytes(),
             new RequestBody.Bounds(
                 settings.bodyLimitBytes(), "dynamo.frontend.body-limit", settings.uploadTimeout()),
-            arrival.deadline,
-            arrival.share);
-    var watch = arrival.watch;
-    try (var stage = watch.stages().begin(Stage.PREPROCESS, arrival.id, watch.context())) {
-      return prepare(arrival, body, stage.span().context());
+            received.deadline,
+            received.share);
+    var watch = received.watch;
+    try (var stage = watch.stages().begin(Stage.PREPROCESS, received.id, watch.context())) {
+      return prepare(received, body, stage.span().context());
     }
   }
 
   /**
    * @param span under which the work is seen
    */
-  private PreparedRequest prepare(Arrival arrival, RequestBody arrived, @Nullable TraceContext span)
+  private PreparedRequest prepare(
+      ReceivedRequest received, RequestBody arrived, @Nullable TraceContext span)
       throws InterruptedException {
-    var api = arrival.api;
-    var headers = arrival.call.headers();
+    var api = received.api;
+    var headers = received.call.headers();
     var cost = arrived.jsonCost();
-    arrival.share.work(cost.workBytes());
+    received.share.work(cost.workBytes());
     var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
-    arrival.share.work(cost.keptBytes());
+    received.share.work(cost.keptBytes());
     var metadata = rules.metadata(headers);
     var name = JsonBody.model(body);
-    var found = found(arrival, name, JsonBody.asksForStream(body));
+    var found = found(received, name, JsonBody.asksForStream(body));
     var read = api.read(body);
     var parsed =
         read.with(
@@ -98,24 +99,24 @@ final class Intake {
     if (found == null || !found.card().modelTypes().contains(api.modelType())) {
       throw new ApiException(ApiError.modelNotFound(name));
     }
-    arrival.account.reserveTexts(parsed.prompts() * parsed.texts());
-    arrival.account.enter(
+    received.account.reserveTexts(parsed.prompts() * parsed.texts());
+    received.account.enter(
         found.workers(),
         parsed.fields().nvext().routing().urgency(),
-        arrival.share,
-        arrival.deadline,
-        arrival.cancellation);
+        received.share,
+        received.deadline,
+        received.cancellation);
     var context =
         new RequestContext(
-            arrival.id,
+            received.id,
             metadata,
-            arrival.watch.forwarded(CallHeaders.forwarded(headers)),
-            arrival.deadline,
-            arrival.cancellation);
-    arrival.share.work(cost.workBytes());
+            received.watch.forwarded(CallHeaders.forwarded(headers)),
+            received.deadline,
+            received.cancellation);
+    received.share.work(cost.workBytes());
     var text =
         new BoundedText(
-            new WatchedText(found.text(), arrival.watch.stages(), arrival.id, span),
+            new WatchedText(found.text(), received.watch.stages(), received.id, span),
             TokenBudget.of(found.card()),
             api.promptField());
     var prompts =
@@ -123,16 +124,16 @@ final class Intake {
             text,
             it -> parsed.prepare(it, rules.hidesTools(found.card())),
             arrived.length(),
-            arrival.deadline,
-            arrival.cancellation);
+            received.deadline,
+            received.cancellation);
     int tokens = 0;
     for (var prompt : prompts) {
       WorkerRequests.check(parsed.fields(), found, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
-    arrival.share.work(
+    received.share.work(
         runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
-    arrival.account.setPromptTokens(tokens);
+    received.account.setPromptTokens(tokens);
     return new PreparedRequest(
         found, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
   }
@@ -176,12 +177,12 @@ final class Intake {
    *
    * @throws ApiException when it has no worker now
    */
-  private @Nullable ServedModel found(Arrival arrival, String name, boolean streams) {
+  private @Nullable ServedModel found(ReceivedRequest received, String name, boolean streams) {
     var found = catalog.find(name).orElse(null);
-    arrival.account.setStreaming(streams);
-    arrival.watch.asksFor(found == null ? null : found.name(), streams);
+    received.account.setStreaming(streams);
+    received.watch.asksFor(found == null ? null : found.name(), streams);
     if (found != null) {
-      arrival.account.setModel(found.name(), streams);
+      received.account.setModel(found.name(), streams);
     } else if (catalog.isKnown(name)) {
       throw new ApiException(TextService.notReady(name));
     }

@@ -12,8 +12,8 @@ import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
-import io.dynamo.frontend.sse.Doorbell;
 import io.dynamo.frontend.sse.Inbox;
+import io.dynamo.frontend.sse.WakeSignal;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
@@ -36,7 +36,7 @@ final class RunningTexts implements AutoCloseable {
   private final AnswerContext answerContext;
   private final List<String> openings;
   private final List<TextStream> textStreams = new ArrayList<>();
-  private final Doorbell bell;
+  private final WakeSignal wakeSignal;
   private final Choices choices;
   private final Trail trail = new Trail(); // of the first text
   private final List<Trail> trails = new ArrayList<>(); // of all that were started
@@ -62,7 +62,7 @@ final class RunningTexts implements AutoCloseable {
       ScheduledExecutorService timer) {
     this.answerContext = AnswerContext.of(prepared);
     this.openings = openings(prepared);
-    this.bell = new Doorbell(timer);
+    this.wakeSignal = new WakeSignal(timer);
     var fields = prepared.parsed().fields();
     var streams = new ArrayList<ChoiceStream>();
     var grammar = MessageGrammar.of(prepared.model().card().runtimeConfig());
@@ -70,7 +70,7 @@ final class RunningTexts implements AutoCloseable {
     var schemas = wish == null ? ToolSchemas.NONE : ToolSchemas.of(wish.tools());
     for (int i = 0; i < prepared.texts(); i++) {
       var request = prepared.request(i);
-      var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, bell);
+      var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, wakeSignal);
       var vocabulary = prepared.model().text().tokens();
       var message =
           wish == null
@@ -93,7 +93,7 @@ final class RunningTexts implements AutoCloseable {
               message,
               request.tokenIds().length));
     }
-    choices = new Choices(streams, prepared.parsed().texts(), bell, deadline, account);
+    choices = new Choices(streams, prepared.parsed().texts(), wakeSignal, deadline, account);
     account.setTokenPace(new WorkerPace(workers, trails));
   }
 
@@ -210,7 +210,7 @@ final class RunningTexts implements AutoCloseable {
   /** Ends what still runs. */
   @Override
   public void close() {
-    bell.close();
+    wakeSignal.close();
     choices.cancel();
     for (var text : textStreams) {
       if (text.own() != null) {

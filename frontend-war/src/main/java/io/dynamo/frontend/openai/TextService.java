@@ -250,7 +250,8 @@ public final class TextService {
     private @Nullable Begun begin() throws InterruptedException {
       var prepared =
           intake.take(
-              new Intake.Arrival(api, call, id, deadline, cancellation, account, share, watch));
+              new Intake.ReceivedRequest(
+                  api, call, id, deadline, cancellation, account, share, watch));
       var format =
           prepared
               .parsed()

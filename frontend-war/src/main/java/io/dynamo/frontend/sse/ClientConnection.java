@@ -4,11 +4,11 @@ import io.dynamo.concurrent.Cancellation;
 import java.net.InetSocketAddress;
 
 /**
- * The client's end of one request while it is in flight. Its connection may carry other requests
- * before and after: this object stands for one of them only. Safe for concurrent use.
+ * The client of one request in flight. Its connection may carry other requests before and after:
+ * this object belongs to one of them only. Safe for concurrent use.
  */
 public final class ClientConnection {
-  /** Why a request was given up on the client's side. */
+  /** How the client of a request was lost. */
   public enum Loss {
     NONE,
     HUNG_UP,
@@ -42,31 +42,31 @@ public final class ClientConnection {
     return remote;
   }
 
-  /** Why the request was given up, as far as the client is to blame. */
+  /** Why the request was cancelled on behalf of the client. */
   public Loss loss() {
     return loss;
   }
 
-  void writing() {
+  void beginWrite() {
     writingSince = System.nanoTime();
     isWriting = true;
   }
 
-  void written() {
+  void endWrite() {
     isWriting = false;
   }
 
-  /** How long the write that is under way has taken, 0 when none is. */
+  /** Nanoseconds that the current write has taken; 0 when none is under way. */
   long writingNanos(long now) {
     return isWriting ? now - writingSince : 0;
   }
 
-  /** The request has its answer: from now on it can no longer be given up. */
+  /** Marks the request as answered: {@link #lose} has no effect from now on. */
   synchronized void end() {
     over = true;
   }
 
-  /** Gives the request up, unless it is over. */
+  /** Cancels the request, unless it is answered. */
   public void lose(Loss why) {
     synchronized (this) {
       if (over) {

@@ -13,12 +13,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Gives up requests whose client hung up or stopped reading, also while nothing is written to them.
- * {@link #watch} and {@link #close} are safe for concurrent use; all else is one thread's, which
- * sleeps while nothing happens.
+ * Cancels requests whose client hung up or stopped reading, even while nothing is written to them.
+ * {@link #watch} and {@link #close} are safe for concurrent use; everything else runs on one thread
+ * of its own, which sleeps while nothing happens.
  *
- * <p>A client is watched only when its request has run for a moment: most short ones are over by
- * then, and one look for all that came together costs less than one for each.
+ * <p>A client is watched only after its request has run for the grace time: most short requests are
+ * over by then, and adding many clients at once costs less than adding each.
  */
 public final class DisconnectWatcher implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DisconnectWatcher.class.getName());
@@ -27,7 +27,7 @@ public final class DisconnectWatcher implements AutoCloseable {
   private static final long RETRY_NANOS = 100_000_000;
   private static final int LOOKS_PER_STALL = 8;
 
-  private final LeavingClients clients;
+  private final HangUpDetector clients;
   private final long graceNanos;
   private final long stallNanos;
   private final ConcurrentMap<Long, ClientConnection> inFlight = new ConcurrentHashMap<>();
@@ -45,7 +45,7 @@ public final class DisconnectWatcher implements AutoCloseable {
    * @param grace how long a request runs before its client is watched
    * @param writeStall how long one write may take
    */
-  DisconnectWatcher(LeavingClients clients, Duration grace, Duration writeStall) {
+  DisconnectWatcher(HangUpDetector clients, Duration grace, Duration writeStall) {
     this.clients = clients;
     this.graceNanos = grace.toNanos();
     this.stallNanos = writeStall.toNanos();
@@ -54,15 +54,15 @@ public final class DisconnectWatcher implements AutoCloseable {
 
   /** A watcher at work, see the constructor; to be closed. */
   public static DisconnectWatcher started(
-      LeavingClients clients, Duration grace, Duration writeStall) {
+      HangUpDetector clients, Duration grace, Duration writeStall) {
     var watcher = new DisconnectWatcher(clients, grace, writeStall);
     watcher.thread.start();
     return watcher;
   }
 
   /**
-   * Watches over one request until the registration is closed; after that it is never given up
-   * here, whatever becomes of its connection.
+   * Watches the client of one request until the registration is closed. After that the request is
+   * no longer cancelled here.
    */
   public Cancellation.Registration watch(ClientConnection connection) {
     Long id = ids.incrementAndGet();
@@ -86,7 +86,7 @@ public final class DisconnectWatcher implements AutoCloseable {
     }
   }
 
-  /** A turn that failed costs nothing but time: what is known of the requests is as it was. */
+  /** Runs one turn. A turn that fails leaves the state of all requests unchanged. */
   private void tryTurn() {
     try {
       turn();
@@ -94,13 +94,13 @@ public final class DisconnectWatcher implements AutoCloseable {
     } catch (RuntimeException | Error e) {
       if (!failing) {
         failing = true;
-        LOG.log(Level.WARNING, "clients that hang up are found by heartbeats only for now", e);
+        LOG.log(Level.WARNING, "clients that hang up are detected by heartbeats only for now", e);
       }
       LockSupport.parkNanos(RETRY_NANOS);
     }
   }
 
-  /** Waits for what comes next, and does what is due. */
+  /** Waits for the next event and runs the tasks that are due. */
   void turn() {
     long now = System.nanoTime();
     clients.await(untilDue(now), this::left);
@@ -125,19 +125,19 @@ public final class DisconnectWatcher implements AutoCloseable {
     return due == Long.MAX_VALUE ? MOST : Duration.ofNanos(Math.max(0, due - now));
   }
 
-  /** Of very many connections it looks less often: never for more than a tenth of the time. */
+  /** The time of the next scan: scans take at most a tenth of the thread's time. */
   private long later(long begun) {
     long now = System.nanoTime();
     return now + Math.max(graceNanos, 9 * (now - begun));
   }
 
-  /** Whether more may come before anyone would be woken. */
+  /** Passes new clients to the detector. Returns whether another scan is needed. */
   private boolean takeArrivals() {
-    var arrived = new ArrayList<LeavingClients.Arrival>();
+    var arrived = new ArrayList<HangUpDetector.WatchedClient>();
     for (var id : List.copyOf(unwatched)) {
       var client = inFlight.get(id);
       if (client != null && unwatched.remove(id)) {
-        arrived.add(new LeavingClients.Arrival(id, client));
+        arrived.add(new HangUpDetector.WatchedClient(id, client));
       }
     }
     if (!arrived.isEmpty()) {
@@ -174,7 +174,9 @@ public final class DisconnectWatcher implements AutoCloseable {
     clients.wake();
     try {
       if (!thread.join(LAST_TURN)) {
-        LOG.log(Level.WARNING, "the watcher over clients does not end");
+        LOG.log(
+            Level.WARNING,
+            "the thread that watches for disconnected clients did not end within 2 s");
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -9,11 +9,11 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a stream's producer leaves items for the thread that consumes them. The publisher's thread
- * never blocks here; the consumer parks. At most {@code capacity} items are held, because no more
- * are asked for: demand goes upstream as the consumer takes.
+ * A bounded queue between the publisher of a stream and the one thread that consumes it. The
+ * publisher's thread never blocks; the consumer parks. At most {@code capacity} items are requested
+ * and held; demand goes upstream as the consumer takes items.
  */
-public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
+public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
   private final int capacity;
   private final ArrayBlockingQueue<T> items;
   private volatile Flow.@Nullable Subscription subscription;
@@ -21,19 +21,20 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
   private volatile boolean done;
   private volatile boolean cancelled;
   private volatile boolean left;
-  private final Doorbell bell;
+  private final WakeSignal wakeSignal;
   private int taken; // since demand was last renewed; consumer only
 
   /**
    * @param capacity items held at most, at least 2
-   * @param bell rung when there is something to poll; shared by all inboxes of one consumer
+   * @param wakeSignal signalled when there is something to poll; shared by all inboxes of one
+   *     consumer
    */
-  public Inbox(int capacity, Doorbell bell) {
+  public Inbox(int capacity, WakeSignal wakeSignal) {
     if (capacity < 2) {
       throw new IllegalArgumentException("an inbox of " + capacity + " items is below 2");
     }
     this.capacity = capacity;
-    this.bell = bell;
+    this.wakeSignal = wakeSignal;
     this.items = new ArrayBlockingQueue<>(capacity);
   }
 
@@ -65,7 +66,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
               null));
       return;
     }
-    bell.ring();
+    wakeSignal.signal();
   }
 
   @Override
@@ -89,10 +90,10 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
       failure = cause;
       done = true;
     }
-    bell.ring();
+    wakeSignal.signal();
   }
 
-  /** Ends the stream now with {@code cause} and tells the producer. Safe from any thread. */
+  /** Ends the stream now with {@code cause} and cancels the producer. Safe from any thread. */
   public void abort(DynamoException cause) {
     end(cause);
     cancelUpstream();
@@ -127,7 +128,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, Source<T> {
 
   @Override
   public boolean await(long nanos) throws InterruptedException {
-    return bell.await(this::isReady, nanos);
+    return wakeSignal.await(this::isReady, nanos);
   }
 
   /** Whether there is an item or the end to poll. */

@@ -20,7 +20,7 @@ public final class SseWriter<T> {
   private static final byte[] HEARTBEAT = ": \n\n".getBytes(StandardCharsets.US_ASCII);
   private static final int WRITE_BYTES = 32 * 1024; // one write, when more than that is ready
 
-  private final Source<T> source;
+  private final ItemSource<T> source;
   private final FrameEncoder<T> encoder;
   private final long heartbeatNanos;
   private final long keepAliveNanos;
@@ -31,7 +31,7 @@ public final class SseWriter<T> {
    * @param keepAlive silence before a comment after it; zero for none
    */
   public SseWriter(
-      Source<T> source,
+      ItemSource<T> source,
       FrameEncoder<T> encoder,
       Duration heartbeat,
       Duration keepAlive,
@@ -46,8 +46,8 @@ public final class SseWriter<T> {
   /**
    * Writes until the end.
    *
-   * @return why the stream did not come to its regular end, after the client was told; null if it
-   *     did
+   * @return the failure that ended the stream, after its error frame was written; null for a
+   *     regular end
    * @throws IOException when the client could not be written to; the source is cancelled then
    */
   public @Nullable DynamoException writeTo(OutputStream out) throws IOException {
@@ -60,7 +60,7 @@ public final class SseWriter<T> {
         var failure = take(frames);
         boolean ended = failure == null && source.ended();
         if (failure instanceof CancelledException) {
-          return failure; // nobody is there to be told
+          return failure; // the client has left
         }
         if (failure != null) {
           encoder.failure(failure, frames);
@@ -93,10 +93,10 @@ public final class SseWriter<T> {
   }
 
   /**
-   * Takes what is ready, within one write. A fault of ours in an item is the end of the stream,
-   * told like any other; nothing of that item is.
+   * Encodes the items that are ready, as far as they fit in one write. An exception of the encoder
+   * ends the stream like any failure; the frames of that item are removed.
    *
-   * @return why the stream broke, null while it did not
+   * @return the failure of the stream, null while there is none
    */
   private @Nullable DynamoException take(ByteText frames) {
     int whole = 0;
@@ -117,12 +117,12 @@ public final class SseWriter<T> {
   }
 
   private void write(ByteText frames, OutputStream out) throws IOException {
-    client.writing();
+    client.beginWrite();
     try {
       frames.writeTo(out);
       out.flush();
     } finally {
-      client.written();
+      client.endWrite();
     }
   }
 }

@@ -10,8 +10,8 @@ import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
-import io.dynamo.frontend.sse.LeavingClients;
-import io.dynamo.frontend.sse.UnseenClients;
+import io.dynamo.frontend.sse.HangUpDetector;
+import io.dynamo.frontend.sse.NoHangUpDetector;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.natives.HangUps;
@@ -59,18 +59,18 @@ public class FrontendProducer {
   public DisconnectWatcher disconnectWatcher(DynamoRuntime runtime) {
     var settings = runtime.settings().frontend();
     return DisconnectWatcher.started(
-        leavingClients(), settings.disconnectPoll(), settings.writeStall());
+        hangUpDetector(), settings.disconnectPoll(), settings.writeStall());
   }
 
-  private static LeavingClients leavingClients() {
+  private static HangUpDetector hangUpDetector() {
     try {
-      return new KernelLeavingClients(HangUps.opened());
+      return new KernelHangUpDetector(HangUps.opened());
     } catch (IOException e) {
       LOG.log(
           Level.WARNING,
           "clients that hang up are found by heartbeats only, since {0}",
           e.getMessage());
-      return new UnseenClients();
+      return new NoHangUpDetector();
     }
   }
 

@@ -11,18 +11,18 @@ import java.util.Set;
 import java.util.function.LongConsumer;
 
 /** Clients that leave when a test says so. Safe for concurrent use. */
-public class Departures implements LeavingClients {
+public class Departures implements HangUpDetector {
   private final Map<InetSocketAddress, Long> watched = new HashMap<>(); // guarded by this
   private final Set<InetSocketAddress> gone = new HashSet<>(); // guarded by this
   private boolean rung; // guarded by this
 
   /** A watcher whose thread was never started: nobody is watched. */
   public static DisconnectWatcher unwatched() {
-    return unwatched(new UnseenClients());
+    return unwatched(new NoHangUpDetector());
   }
 
   /** The same, of clients that a test has ideas of its own about. */
-  public static DisconnectWatcher unwatched(LeavingClients clients) {
+  public static DisconnectWatcher unwatched(HangUpDetector clients) {
     return new DisconnectWatcher(clients, Duration.ofHours(1), Duration.ofHours(1));
   }
 
@@ -50,7 +50,7 @@ public class Departures implements LeavingClients {
   }
 
   @Override
-  public synchronized void watch(List<Arrival> arrived) {
+  public synchronized void watch(List<WatchedClient> arrived) {
     for (var one : arrived) {
       watched.put(one.client().remote(), one.id());
     }

@@ -24,15 +24,15 @@ class DisconnectWatcherTest {
   }
 
   /** Records what it is asked, and never waits. */
-  private static class Asked implements LeavingClients {
-    final List<Arrival> watched = new ArrayList<>();
+  private static class Asked implements HangUpDetector {
+    final List<WatchedClient> watched = new ArrayList<>();
     final List<Duration> waits = new ArrayList<>();
     final List<Long> leaving = new ArrayList<>();
     int wakes;
     boolean closed;
 
     @Override
-    public void watch(List<Arrival> arrived) {
+    public void watch(List<WatchedClient> arrived) {
       watched.addAll(arrived);
     }
 
@@ -143,7 +143,7 @@ class DisconnectWatcherTest {
     var cancellation = new Cancellation();
     var connection = from("192.0.2.1", cancellation);
     var watcher = watcher(Duration.ZERO, Duration.ZERO);
-    connection.writing();
+    connection.beginWrite();
     try (var _ = watcher.watch(connection)) {
       turns(watcher);
       assertThat(connection.loss()).isEqualTo(ClientConnection.Loss.STALLED);
@@ -155,8 +155,8 @@ class DisconnectWatcherTest {
   void aWriteThatIsOverIsNoStall() {
     var cancellation = new Cancellation();
     var connection = from("192.0.2.1", cancellation);
-    connection.writing();
-    connection.written();
+    connection.beginWrite();
+    connection.endWrite();
     var watcher = watcher(Duration.ZERO, Duration.ZERO);
     try (var _ = watcher.watch(connection)) {
       turns(watcher);
@@ -193,11 +193,11 @@ class DisconnectWatcherTest {
     var cancellation = new Cancellation();
     var lost = new CountDownLatch(1);
     var connection = from("192.0.2.1", cancellation);
-    connection.writing();
+    connection.beginWrite();
     try (var _ = cancellation.onCancel(level -> lost.countDown());
         var watcher =
             DisconnectWatcher.started(
-                new UnseenClients(), Duration.ofMillis(1), Duration.ofMillis(8));
+                new NoHangUpDetector(), Duration.ofMillis(1), Duration.ofMillis(8));
         var _ = watcher.watch(connection)) {
       assertThat(lost.await(10, TimeUnit.SECONDS)).isTrue();
     }

@@ -85,7 +85,7 @@ class SseWriterTest {
   }
 
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
-  private final Inbox<String> inbox = new Inbox<>(8, new Doorbell(timer));
+  private final Inbox<String> inbox = new Inbox<>(8, new WakeSignal(timer));
   private final Producer producer = new Producer();
   private final Pieces out = new Pieces();
 

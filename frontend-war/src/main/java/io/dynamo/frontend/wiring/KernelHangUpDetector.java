@@ -1,26 +1,26 @@
 package io.dynamo.frontend.wiring;
 
-import io.dynamo.frontend.sse.LeavingClients;
+import io.dynamo.frontend.sse.HangUpDetector;
 import io.dynamo.natives.HangUps;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongConsumer;
 
-/** Clients that leave, by the kernel's word on their sockets. */
-final class KernelLeavingClients implements LeavingClients {
-  private static final System.Logger LOG = System.getLogger(KernelLeavingClients.class.getName());
+/** Detects clients that hang up by the kernel's events for their sockets. */
+final class KernelHangUpDetector implements HangUpDetector {
+  private static final System.Logger LOG = System.getLogger(KernelHangUpDetector.class.getName());
 
   private final HangUps kernel;
-  private boolean told; // of clients that are not found; the watching thread's
+  private boolean logged; // clients without a socket here; used by the watching thread
 
-  KernelLeavingClients(HangUps kernel) {
+  KernelHangUpDetector(HangUps kernel) {
     this.kernel = kernel;
   }
 
-  /** One that this process does not know came through a proxy that tells of its own clients. */
+  /** A client without a socket in this process came through a proxy that forwards addresses. */
   @Override
-  public void watch(List<Arrival> arrived) {
+  public void watch(List<WatchedClient> arrived) {
     int found =
         kernel.watch(
             arrived.stream()
@@ -30,12 +30,12 @@ final class KernelLeavingClients implements LeavingClients {
                             one.id(),
                             new HangUps.Connection(one.client().local(), one.client().remote())))
                 .toList());
-    if (found < arrived.size() && !told) {
-      told = true;
+    if (found < arrived.size() && !logged) {
+      logged = true;
       LOG.log(
           Level.INFO,
-          "a client's addresses are those of no socket of ours: it has gone already, or a proxy"
-              + " tells of its clients; such clients are found to hang up by heartbeats");
+          "a client's addresses match no socket of this server: it has left already, or a proxy"
+              + " forwards client addresses; such clients are detected by heartbeats only");
     }
   }
 

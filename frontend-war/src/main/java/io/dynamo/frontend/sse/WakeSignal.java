@@ -8,43 +8,43 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes the one thread that waits for any of the inboxes that share it. Rung by any thread, heard
- * by the consumer only, which closes it.
+ * Wakes the consumer thread that waits for any of the inboxes that share this signal. Any thread
+ * may signal; one thread waits and closes.
  *
- * <p>Waits with a limit, one for each token, are kept by one alarm that is set anew only when it
- * has rung: a timed park of a virtual thread would set and cancel one every time.
+ * <p>A wait has a time limit. All limits share one timer task, which is scheduled again only after
+ * it has fired: a timed park of a virtual thread would schedule and cancel a task for every token.
  */
-public final class Doorbell implements AutoCloseable {
-  /** Rings at a time, by {@link System#nanoTime}. */
-  private final class Alarm implements Runnable {
+public final class WakeSignal implements AutoCloseable {
+  /** Signals at one point in time, by {@link System#nanoTime}. */
+  private final class Timeout implements Runnable {
     final long at;
-    volatile boolean rung;
+    volatile boolean fired;
 
-    Alarm(long at) {
+    Timeout(long at) {
       this.at = at;
     }
 
     @Override
     public void run() {
-      rung = true; // before the ring: who waits from now on sets another
-      ring();
+      fired = true; // before the signal: a wait that begins now schedules another
+      signal();
     }
   }
 
   private final ScheduledExecutorService timer;
   private volatile @Nullable Thread waiting; // the consumer, while it is parked
-  private @Nullable Alarm alarm; // the consumer's, as is the next
+  private @Nullable Timeout timeout; // the consumer's, as is the next
   private @Nullable Future<?> scheduled;
 
   /**
    * @param timer for tasks that never wait
    */
-  public Doorbell(ScheduledExecutorService timer) {
+  public WakeSignal(ScheduledExecutorService timer) {
     this.timer = timer;
   }
 
-  /** Makes the consumer look again, if it waits. */
-  void ring() {
+  /** Makes the consumer check its condition again, if it waits. */
+  void signal() {
     var consumer = waiting;
     if (consumer != null) {
       LockSupport.unpark(consumer);
@@ -54,7 +54,7 @@ public final class Doorbell implements AutoCloseable {
   /**
    * Waits until {@code ready}.
    *
-   * @param ready must become true before the ring that announces it, and must take no lock
+   * @param ready must become true before the signal that announces it, and must take no lock
    * @return false when {@code nanos} passed before
    */
   public boolean await(BooleanSupplier ready, long nanos) throws InterruptedException {
@@ -67,10 +67,10 @@ public final class Doorbell implements AutoCloseable {
       while (true) {
         boolean late = until - System.nanoTime() <= 0;
         if (!late) {
-          ringBy(until);
+          signalBy(until);
         }
         // looked at last: the timer's lock, when another holds it, parks too and takes the permit
-        // of a ring that came before
+        // of a signal that came before
         if (ready.getAsBoolean()) {
           return true;
         }
@@ -87,26 +87,26 @@ public final class Doorbell implements AutoCloseable {
     }
   }
 
-  /** Sees to a ring at {@code until} or earlier, which costs another look only. */
-  private void ringBy(long until) {
-    var set = alarm;
-    if (set != null && !set.rung && set.at - until <= 0) {
+  /** Ensures a signal at {@code until} or earlier; an early one costs one more check. */
+  private void signalBy(long until) {
+    var set = timeout;
+    if (set != null && !set.fired && set.at - until <= 0) {
       return;
     }
     close();
-    var next = new Alarm(until);
-    alarm = next;
+    var next = new Timeout(until);
+    timeout = next;
     scheduled = timer.schedule(next, until - System.nanoTime(), TimeUnit.NANOSECONDS);
   }
 
-  /** No alarm is left. A later wait sets another. */
+  /** Cancels the timer task. A later wait schedules another. */
   @Override
   public void close() {
     var last = scheduled;
     if (last != null) {
       last.cancel(false);
     }
-    alarm = null;
+    timeout = null;
     scheduled = null;
   }
 }

@@ -2,8 +2,8 @@ package io.dynamo.frontend.sse;
 
 import org.jspecify.annotations.Nullable;
 
-/** Items that one consumer thread pulls. Not safe for use by a second consumer. */
-public interface Source<T> {
+/** A stream of items that one consumer thread pulls. Not safe for a second consumer. */
+public interface ItemSource<T> {
   /**
    * The next item that is ready, or null when none is ready now or none will follow.
    *
@@ -12,7 +12,7 @@ public interface Source<T> {
    */
   @Nullable T poll();
 
-  /** Whether the stream came to its regular end and every item was taken. */
+  /** Whether the stream ended regularly and every item was taken. */
   boolean ended();
 
   /**
@@ -23,11 +23,11 @@ public interface Source<T> {
   boolean await(long nanos) throws InterruptedException;
 
   /**
-   * The consumer has what it wants and the producer is about to end by itself: what still comes is
-   * dropped, and asked for without bound so that nothing keeps the end back. Idempotent.
+   * Drops all further items, with unbounded demand, so that a producer that is about to end by
+   * itself can end. Called when the consumer needs no more items. Idempotent.
    */
   void leave();
 
-  /** Gives up what has not been taken; the producer is told, unless it was left. Idempotent. */
+  /** Cancels the producer, unless {@link #leave} was called. Idempotent. */
   void cancel();
 }

@@ -15,15 +15,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class DoorbellTest {
+class WakeSignalTest {
   private static final long LONG = Duration.ofMinutes(10).toNanos();
   private static final long SHORT = Duration.ofMillis(20).toNanos();
 
   private final ScheduledThreadPoolExecutor timer = new ScheduledThreadPoolExecutor(1);
-  private final Doorbell bell = new Doorbell(timer);
-  private volatile Doorbell ringing = bell;
+  private final WakeSignal wakeSignal = new WakeSignal(timer);
+  private volatile WakeSignal ringing = wakeSignal;
 
-  DoorbellTest() {
+  WakeSignalTest() {
     timer.setRemoveOnCancelPolicy(true);
   }
 
@@ -34,7 +34,7 @@ class DoorbellTest {
 
   @Test
   void whatIsReadyIsNotWaitedFor() throws InterruptedException {
-    assertThat(bell.await(() -> true, 0)).isTrue();
+    assertThat(wakeSignal.await(() -> true, 0)).isTrue();
     assertThat(timer.getTaskCount()).isZero();
   }
 
@@ -47,9 +47,9 @@ class DoorbellTest {
               .start(
                   () -> {
                     ready.set(true);
-                    bell.ring();
+                    wakeSignal.signal();
                   });
-      assertThat(bell.await(ready::get, LONG)).isTrue();
+      assertThat(wakeSignal.await(ready::get, LONG)).isTrue();
       ringer.join();
     }
     assertThat(timer.getTaskCount()).as("alarms for 1000 waits").isLessThanOrEqualTo(1);
@@ -59,7 +59,7 @@ class DoorbellTest {
   void aWaitEndsInTime() throws InterruptedException {
     for (int i = 0; i < 20; i++) {
       long begun = System.nanoTime();
-      assertThat(bell.await(() -> false, SHORT)).isFalse();
+      assertThat(wakeSignal.await(() -> false, SHORT)).isFalse();
       assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(SHORT);
     }
   }
@@ -68,13 +68,13 @@ class DoorbellTest {
   @Test
   void aShortWaitAfterALongOneEndsInTime() throws InterruptedException {
     var looks = new AtomicInteger();
-    assertThat(bell.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
-    assertThat(bell.await(() -> false, SHORT)).isFalse();
+    assertThat(wakeSignal.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
+    assertThat(wakeSignal.await(() -> false, SHORT)).isFalse();
     assertThat(timer.getQueue()).as("alarms still set").isEmpty();
   }
 
   private boolean ringSoon() {
-    Thread.ofVirtual().start(bell::ring);
+    Thread.ofVirtual().start(wakeSignal::signal);
     return false;
   }
 
@@ -82,22 +82,22 @@ class DoorbellTest {
   @Test
   void aLongWaitAfterAShortOneEndsInTime() throws InterruptedException {
     var ready = new AtomicBoolean(true);
-    assertThat(bell.await(() -> ready.getAndSet(true), SHORT)).isTrue();
+    assertThat(wakeSignal.await(() -> ready.getAndSet(true), SHORT)).isTrue();
     long begun = System.nanoTime();
-    assertThat(bell.await(() -> false, 3 * SHORT)).isFalse();
+    assertThat(wakeSignal.await(() -> false, 3 * SHORT)).isFalse();
     assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(3 * SHORT);
   }
 
   @Test
   void nothingIsLeftOfAClosedBell() throws InterruptedException {
     var looks = new AtomicInteger();
-    assertThat(bell.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
+    assertThat(wakeSignal.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
     assertThat(timer.getQueue()).hasSize(1);
 
-    bell.close();
+    wakeSignal.close();
 
     assertThat(timer.getQueue()).isEmpty();
-    assertThat(bell.await(() -> false, SHORT)).isFalse();
+    assertThat(wakeSignal.await(() -> false, SHORT)).isFalse();
   }
 
   /** A lock that another thread holds parks its waiter, which takes the permit of a ring. */
@@ -109,13 +109,13 @@ class DoorbellTest {
           @Override
           public ScheduledFuture<?> schedule(Runnable task, long delay, TimeUnit unit) {
             ready.set(true);
-            ringing.ring();
+            ringing.signal();
             LockSupport.park();
             return super.schedule(task, delay, unit);
           }
         };
     try {
-      ringing = new Doorbell(contended);
+      ringing = new WakeSignal(contended);
       assertThat(ringing.await(ready::get, LONG)).isTrue();
     } finally {
       contended.shutdownNow();
@@ -125,7 +125,7 @@ class DoorbellTest {
   @Test
   void anInterruptEndsTheWait() {
     Thread.currentThread().interrupt();
-    assertThatThrownBy(() -> bell.await(() -> false, LONG))
+    assertThatThrownBy(() -> wakeSignal.await(() -> false, LONG))
         .isInstanceOf(InterruptedException.class);
   }
 }

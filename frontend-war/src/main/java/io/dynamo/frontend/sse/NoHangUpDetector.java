@@ -7,13 +7,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.LongConsumer;
 
 /**
- * Clients of whom nobody tells that they leave: a write to them does, a heartbeat at the latest.
+ * A detector that reports no client. A client that leaves is then found by a failed write to it, at
+ * the latest that of a heartbeat.
  */
-public final class UnseenClients implements LeavingClients {
+public final class NoHangUpDetector implements HangUpDetector {
   private final Semaphore rung = new Semaphore(0);
 
   @Override
-  public void watch(List<Arrival> arrived) {
+  public void watch(List<WatchedClient> arrived) {
     // nothing to ask
   }
 
