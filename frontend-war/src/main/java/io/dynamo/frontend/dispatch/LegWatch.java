@@ -28,7 +28,7 @@ final class LegWatch {
   private final Stages stages;
   private final Span whole;
   private Span leg = Span.NONE; // this and all below: guarded by this
-  private Stages.@Nullable Running dispatching;
+  private Stages.@Nullable Measurement dispatching;
   private @Nullable TraceContext before; // the leg that was lost
   private boolean awaitsItem;
   private long lostAt; // nanos, of a loss that is not made good yet

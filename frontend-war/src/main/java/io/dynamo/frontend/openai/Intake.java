@@ -110,7 +110,7 @@ final class Intake {
         new RequestContext(
             received.id,
             metadata,
-            received.watch.forwarded(CallHeaders.forwarded(headers)),
+            received.watch.forwardedHeaders(CallHeaders.forwarded(headers)),
             received.deadline,
             received.cancellation);
     received.share.work(cost.workBytes());
@@ -180,7 +180,7 @@ final class Intake {
   private @Nullable ServedModel found(ReceivedRequest received, String name, boolean streams) {
     var found = catalog.find(name).orElse(null);
     received.account.setStreaming(streams);
-    received.watch.asksFor(found == null ? null : found.name(), streams);
+    received.watch.setModel(found == null ? null : found.name(), streams);
     if (found != null) {
       received.account.setModel(found.name(), streams);
     } else if (catalog.isKnown(name)) {

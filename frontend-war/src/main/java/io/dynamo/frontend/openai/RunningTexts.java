@@ -135,16 +135,16 @@ final class RunningTexts implements AutoCloseable {
   }
 
   /** Where the first text went last, and how often all of them moved. */
-  RequestWatch.Served served() {
+  RequestWatch.ServingWorker servingWorker() {
     var place = trail.latest();
     if (place == null) {
-      return RequestWatch.Served.NOWHERE;
+      return RequestWatch.ServingWorker.NONE;
     }
     int migrations = 0;
     for (var own : trails) {
       migrations += Math.max(0, own.legs() - 1);
     }
-    return new RequestWatch.Served(place.worker().hex(), place.rank(), migrations);
+    return new RequestWatch.ServingWorker(place.worker().hex(), place.rank(), migrations);
   }
 
   /** Text that comes before each text of the workers': the prompt, when it is to be repeated. */

@@ -54,7 +54,7 @@ public final class TextService {
   private final RequestAdmission admission;
   private final DisconnectWatcher watcher;
   private final Clockwork clockwork;
-  private final RequestWatch.Desk watches;
+  private final RequestWatch.WatchFactory watchFactory;
   private final WorkerGauges workers;
   private final Set<Choices> inFlight = ConcurrentHashMap.newKeySet();
   private volatile @Nullable DynamoException aborted; // set before those in flight are told
@@ -78,7 +78,7 @@ public final class TextService {
       RequestAdmission admission,
       DisconnectWatcher watcher,
       Clockwork clockwork,
-      RequestWatch.Desk watches,
+      RequestWatch.WatchFactory watchFactory,
       WorkerGauges workers) {
     this.settings = settings;
     this.rules = rules;
@@ -88,7 +88,7 @@ public final class TextService {
     this.admission = admission;
     this.watcher = watcher;
     this.clockwork = clockwork;
-    this.watches = watches;
+    this.watchFactory = watchFactory;
     this.workers = workers;
   }
 
@@ -98,13 +98,13 @@ public final class TextService {
    * @throws ApiException when there is no room for it; {@code answer} is not used then
    */
   void serve(Api api, IncomingRequest call, AnswerSink answer) {
-    var watch = watches.open(api.endpoint(), call.headers());
+    var watch = watchFactory.open(api.endpoint(), call.headers());
     var id = CallHeaders.requestId(call.headers());
     RequestAccount account;
     try {
       account = admission.admit(api.endpoint());
     } catch (ApiException refusal) {
-      watch.begun(id);
+      watch.start(id);
       watch.end(refusal.error());
       throw refusal;
     }
@@ -114,7 +114,7 @@ public final class TextService {
     } catch (RuntimeException | Error e) {
       var error = account.errorFor(e);
       account.end(error);
-      watch.begun(id);
+      watch.start(id);
       watch.end(error);
       throw e;
     }
@@ -174,13 +174,13 @@ public final class TextService {
       this.account = account;
       this.watch = watch;
       this.id = id;
-      account.onFirstToken(watch::firstToken);
+      account.onFirstToken(watch::recordFirstToken);
       this.client = new ClientConnection(call.local(), call.remote(), cancellation);
     }
 
     /** Answers; returns null when the client got what it asked for, else what it was told. */
     @Nullable ApiError serve() {
-      watch.begun(id);
+      watch.start(id);
       try {
         return generate();
       } catch (InterruptedException e) {
@@ -297,8 +297,10 @@ public final class TextService {
       if (cached != null) {
         account.recordCachedTokens(cached);
       }
-      watch.took(usage, running.served());
-      watch.stages().detokenized(running.choices().detokenizeNanos(), usage.completionTokens());
+      watch.recordUsage(usage, running.servingWorker());
+      watch
+          .stages()
+          .recordDetokenization(running.choices().detokenizeNanos(), usage.completionTokens());
     }
 
     /** Says where the first prompt would be served, without a text. */

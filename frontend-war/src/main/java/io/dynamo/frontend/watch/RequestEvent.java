@@ -43,8 +43,8 @@ final class RequestEvent extends Event {
   @Timespan(Timespan.NANOSECONDS)
   long firstToken;
 
-  /** An event that has begun; null unless a recording wants it. */
-  static @Nullable RequestEvent begun() {
+  /** Begins an event; returns null unless a recording has it enabled. */
+  static @Nullable RequestEvent beginIfEnabled() {
     if (!TYPE.isEnabled()) {
       return null;
     }

@@ -80,7 +80,7 @@ final class RequestLog {
     }
   }
 
-  /** What needs no quotes: no space, no equals sign, no quote, nothing that is not ASCII. */
+  /** Matches values that need no quotes: printable ASCII without space, equals sign and quote. */
   private static boolean isPlain(int unit) {
     return unit > ' ' && unit <= '~' && unit != '=' && unit != '"' && unit != '\\';
   }

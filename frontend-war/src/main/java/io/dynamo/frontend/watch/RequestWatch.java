@@ -9,19 +9,19 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches one request from its arrival to its end: its span, its flight recording and its line in
- * the log. Touched by the thread that serves the request, and before it by the one that took it.
+ * Records one request from its arrival to its end as a span, a flight recording and a log line.
+ * Used by the thread that accepted the request, then by the one that serves it.
  */
 public final class RequestWatch {
-  /** Watches the requests of a server. Safe for concurrent use. */
-  public static final class Desk {
+  /** Opens the watch of each request. Safe for concurrent use. */
+  public static final class WatchFactory {
     private final Stages stages;
     private final boolean logs;
 
     /**
-     * @param logs whether finished requests are lines in the log
+     * @param logs whether each finished request is logged
      */
-    public Desk(Stages stages, boolean logs) {
+    public WatchFactory(Stages stages, boolean logs) {
       this.stages = stages;
       this.logs = logs;
     }
@@ -31,7 +31,7 @@ public final class RequestWatch {
     }
 
     /**
-     * A request has come.
+     * Opens the watch of a request that has just arrived.
      *
      * @param endpoint Dynamo's label of the API
      * @param headers by lower-case name
@@ -42,41 +42,41 @@ public final class RequestWatch {
   }
 
   /**
-   * Who served a request.
+   * The worker that served a request last.
    *
-   * @param worker in hexadecimal; null when none was found
-   * @param migrations how often a text moved to another worker
+   * @param worker its id in hexadecimal; null when no worker was chosen
+   * @param migrations the number of moves to another worker, over all texts
    */
-  public record Served(@Nullable String worker, int rank, int migrations) {
-    public static final Served NOWHERE = new Served(null, 0, 0);
+  public record ServingWorker(@Nullable String worker, int rank, int migrations) {
+    public static final ServingWorker NONE = new ServingWorker(null, 0, 0);
   }
 
-  private final Desk desk;
+  private final WatchFactory factory;
   private final String endpoint;
   private final @Nullable String externalId;
   private final @Nullable TraceContext incoming;
   private final Span span;
-  private final @Nullable RequestEvent whole = RequestEvent.begun();
-  private final @Nullable StageEvent admission = StageEvent.begun();
-  private final @Nullable StageEvent toFirstToken = StageEvent.begun();
+  private final @Nullable RequestEvent whole = RequestEvent.beginIfEnabled();
+  private final @Nullable StageEvent admission = StageEvent.beginIfEnabled();
+  private final @Nullable StageEvent toFirstToken = StageEvent.beginIfEnabled();
   private final long arrived = System.nanoTime();
   private String requestId = "";
   private @Nullable String model;
   private boolean streams;
   private long firstToken = -1; // nanos after arrival, negative before it
   private @Nullable Usage usage;
-  private Served served = Served.NOWHERE;
+  private ServingWorker servedBy = ServingWorker.NONE;
 
-  private RequestWatch(Desk desk, String endpoint, Map<String, String> headers) {
-    this.desk = desk;
+  private RequestWatch(WatchFactory factory, String endpoint, Map<String, String> headers) {
+    this.factory = factory;
     this.endpoint = endpoint;
     this.externalId = headers.get("x-request-id");
     this.incoming = TraceContext.of(headers);
-    this.span = desk.stages.span(endpoint, Tracing.Kind.SERVER, incoming, Tracing.Start.NOW);
+    this.span = factory.stages.span(endpoint, Tracing.Kind.SERVER, incoming, Tracing.Start.NOW);
   }
 
-  /** The request has a thread and an id. */
-  public void begun(String id) {
+  /** Starts the request: it has a thread and an id now. */
+  public void start(String id) {
     requestId = id;
     span.put("dynamo.request_id", id).put("dynamo.endpoint", endpoint);
     if (externalId != null) {
@@ -88,11 +88,11 @@ public final class RequestWatch {
   }
 
   /**
-   * What it asks for.
+   * Sets the model that the request names.
    *
-   * @param name from the catalog; null when it named no model that exists
+   * @param name from the catalog; null when the named model does not exist
    */
-  public void asksFor(@Nullable String name, boolean stream) {
+  public void setModel(@Nullable String name, boolean stream) {
     model = name;
     streams = stream;
     if (name != null) {
@@ -101,7 +101,7 @@ public final class RequestWatch {
   }
 
   public Stages stages() {
-    return desk.stages;
+    return factory.stages;
   }
 
   /** The context of the request's own span; null where nothing is traced. */
@@ -109,15 +109,15 @@ public final class RequestWatch {
     return span.context();
   }
 
-  /** {@code headers} as they travel on: with this span as the parent, or the caller's own. */
-  public Map<String, String> forwarded(Map<String, String> headers) {
+  /** The headers for workers: {@code headers} with this span as parent, or else the caller's. */
+  public Map<String, String> forwardedHeaders(Map<String, String> headers) {
     var own = span.context();
     var parent = own == null ? incoming : own;
     return parent == null ? headers : parent.in(headers);
   }
 
-  /** The first token has come. Later calls do nothing. */
-  public void firstToken() {
+  /** Records the time of the first token. Later calls are ignored. */
+  public void recordFirstToken() {
     if (firstToken >= 0) {
       return;
     }
@@ -128,16 +128,16 @@ public final class RequestWatch {
     }
   }
 
-  /** What it took. */
-  public void took(Usage tokens, Served by) {
+  /** Records the tokens of the request and the worker that served it. */
+  public void recordUsage(Usage tokens, ServingWorker worker) {
     usage = tokens;
-    served = by;
+    servedBy = worker;
   }
 
   /**
-   * The request is over.
+   * Ends the request: its span, its recording, its log line.
    *
-   * @param error what its client was told; null when it got what it asked for
+   * @param error the error that the client got; null for success
    */
   public void end(@Nullable ApiError error) {
     int status = error == null ? 200 : error.status();
@@ -152,7 +152,7 @@ public final class RequestWatch {
       whole.firstToken = Math.max(0, firstToken);
       whole.commit();
     }
-    if (desk.logs && RequestLog.isOn()) {
+    if (factory.logs && RequestLog.isOn()) {
       RequestLog.write(line(status, error));
     }
   }
@@ -189,9 +189,9 @@ public final class RequestWatch {
       line.millis("ttft_ms", firstToken);
     }
     line.millis("total_ms", System.nanoTime() - arrived);
-    if (served.worker() != null) {
-      line.put("worker", served.worker()).put("rank", served.rank());
-      line.put("migrations", served.migrations());
+    if (servedBy.worker() != null) {
+      line.put("worker", servedBy.worker()).put("rank", servedBy.rank());
+      line.put("migrations", servedBy.migrations());
     }
     var traced = span.context();
     if (traced == null) {

@@ -27,8 +27,8 @@ final class StageEvent extends Event {
   @Description("admission, preprocess, template, tokenize, route, dispatch or first_token")
   @Nullable String stage;
 
-  /** An event that has begun; null unless a recording wants it. */
-  static @Nullable StageEvent begun() {
+  /** Begins an event; returns null unless a recording has it enabled. */
+  static @Nullable StageEvent beginIfEnabled() {
     if (!TYPE.isEnabled()) {
       return null;
     }

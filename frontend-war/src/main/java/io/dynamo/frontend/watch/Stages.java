@@ -27,7 +27,7 @@ public final class Stages {
   private final Metrics.Timer tokenizerMillis;
   private final Metrics.Timer detokenizerMillis;
   private final Metrics.Counter detokenizeMicros;
-  private final Metrics.Counter detokenized;
+  private final Metrics.Counter recordDetokenization;
   private final Tracing tracing;
 
   public Stages(Metrics metrics, Tracing tracing) {
@@ -47,7 +47,7 @@ public final class Stages {
     tokenizerMillis = latency(metrics, "tokenize");
     detokenizerMillis = latency(metrics, "detokenize");
     detokenizeMicros = metrics.counter(StageMetrics.DETOKENIZE_MICROS);
-    detokenized = metrics.counter(StageMetrics.DETOKENIZED);
+    recordDetokenization = metrics.counter(StageMetrics.DETOKENIZED);
   }
 
   private static Metrics.Level level(Metrics metrics, Stage stage) {
@@ -69,7 +69,7 @@ public final class Stages {
     return tracing;
   }
 
-  /** Where a request's spans belong; null where nothing is traced. */
+  /** The parent of a request's spans, from its headers; null when tracing is off. */
   public @Nullable TraceContext parentIn(Map<String, String> headers) {
     return tracing.isOn() ? TraceContext.of(headers) : null;
   }
@@ -81,33 +81,33 @@ public final class Stages {
   }
 
   /** Begins a stage of the request {@code requestId}. */
-  public Running begin(Stage stage, String requestId, @Nullable TraceContext parent) {
-    return new Running(stage, requestId, parent);
+  public Measurement begin(Stage stage, String requestId, @Nullable TraceContext parent) {
+    return new Measurement(stage, requestId, parent);
   }
 
   /**
-   * A request's tokens became text.
+   * Records the time that turning a request's tokens into text took.
    *
-   * @param nanos in all
+   * @param nanos for all tokens together
    */
-  public void detokenized(long nanos, int tokens) {
+  public void recordDetokenization(long nanos, int tokens) {
     if (tokens > 0) {
       detokenizeMicros.add(Math.round(nanos / NANOS_PER_MICRO));
-      detokenized.add(tokens);
+      recordDetokenization.add(tokens);
       detokenizerMillis.record(nanos / NANOS_PER_MILLI / tokens, 1);
     }
   }
 
-  /** A stage under way. Ended once, by any thread. */
-  public final class Running implements AutoCloseable {
+  /** The measurement of a stage under way. Ended once, by any thread. */
+  public final class Measurement implements AutoCloseable {
     private final Stage stage;
     private final String requestId;
     private final long begin = System.nanoTime();
-    private final @Nullable StageEvent event = StageEvent.begun();
+    private final @Nullable StageEvent event = StageEvent.beginIfEnabled();
     private final Span span;
     private final AtomicBoolean over = new AtomicBoolean();
 
-    private Running(Stage stage, String requestId, @Nullable TraceContext parent) {
+    private Measurement(Stage stage, String requestId, @Nullable TraceContext parent) {
       this.stage = stage;
       this.requestId = requestId;
       this.span = // a leg's span covers its dispatch
@@ -128,12 +128,12 @@ public final class Stages {
       }
     }
 
-    /** The stage's span, to be told more or to have children. */
+    /** The stage's span, for attributes and child spans. */
     public Span span() {
       return span;
     }
 
-    /** Ends the stage as one that came to nothing: its duration does not count. */
+    /** Ends the stage without recording its duration. */
     public void abandon() {
       if (over.compareAndSet(false, true)) {
         count(-1);

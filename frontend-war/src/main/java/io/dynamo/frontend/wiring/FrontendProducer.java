@@ -107,7 +107,7 @@ public class FrontendProducer {
         admission,
         watcher,
         new TextService.Clockwork(runtime.blocking(), runtime.timer(), InstantSource.system()),
-        new RequestWatch.Desk(stages, runtime.settings().watch().requestLog()),
+        new RequestWatch.WatchFactory(stages, runtime.settings().watch().requestLog()),
         workers);
   }
 

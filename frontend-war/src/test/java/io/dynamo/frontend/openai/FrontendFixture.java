@@ -254,7 +254,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
             admission,
             watcher,
             new TextService.Clockwork(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
-            new RequestWatch.Desk(stages, true),
+            new RequestWatch.WatchFactory(stages, true),
             workers);
     admission.open();
   }

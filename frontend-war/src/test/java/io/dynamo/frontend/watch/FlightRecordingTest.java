@@ -19,16 +19,16 @@ class FlightRecordingTest {
   private final Stages stages = new Stages(new Metrics(), Tracing.OFF);
 
   private void request(String id) {
-    var watch = new RequestWatch.Desk(stages, false).open("completions", Map.of());
-    watch.begun(id);
-    watch.asksFor("tiny", false);
+    var watch = new RequestWatch.WatchFactory(stages, false).open("completions", Map.of());
+    watch.start(id);
+    watch.setModel("tiny", false);
     for (var stage : Stage.values()) {
       stages.begin(stage, id, null).close();
     }
     stages.begin(Stage.DISPATCH, id, null).abandon();
-    watch.firstToken();
-    watch.firstToken();
-    watch.took(new Usage(7, 3, null), RequestWatch.Served.NOWHERE);
+    watch.recordFirstToken();
+    watch.recordFirstToken();
+    watch.recordUsage(new Usage(7, 3, null), RequestWatch.ServingWorker.NONE);
     watch.end(null);
   }
 
@@ -76,7 +76,7 @@ class FlightRecordingTest {
 
   @Test
   void withoutARecordingNoEventIsMade() {
-    assertThat(StageEvent.begun()).isNull();
-    assertThat(RequestEvent.begun()).isNull();
+    assertThat(StageEvent.beginIfEnabled()).isNull();
+    assertThat(RequestEvent.beginIfEnabled()).isNull();
   }
 }

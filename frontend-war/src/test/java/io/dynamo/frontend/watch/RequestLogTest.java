@@ -53,16 +53,16 @@ class RequestLogTest {
 
   private static RequestWatch watch(boolean logs, Map<String, String> headers) {
     var stages = new Stages(new Metrics(), Tracing.OFF);
-    return new RequestWatch.Desk(stages, logs).open("chat_completions", headers);
+    return new RequestWatch.WatchFactory(stages, logs).open("chat_completions", headers);
   }
 
   @Test
   void aFinishedRequestIsOneLineOfKeysAndValues() {
     var watch = watch(true, Map.of("traceparent", PARENT));
-    watch.begun("9776aa5a-8c43-4e7c-a4a3-94f1f5404761");
-    watch.asksFor("tiny", true);
-    watch.firstToken();
-    watch.took(new Usage(7, 3, 4), new RequestWatch.Served("1f", 2, 1));
+    watch.start("9776aa5a-8c43-4e7c-a4a3-94f1f5404761");
+    watch.setModel("tiny", true);
+    watch.recordFirstToken();
+    watch.recordUsage(new Usage(7, 3, 4), new RequestWatch.ServingWorker("1f", 2, 1));
     watch.end(null);
 
     assertThat(lines)
@@ -78,8 +78,8 @@ class RequestLogTest {
   @Test
   void nothingThatAClientChoosesCanLookLikeAnotherKeyOrLine() {
     var watch = watch(true, Map.of("x-request-id", "a\nstatus=200 model=\"x\" {0} \u2028\\"));
-    watch.begun("id");
-    watch.asksFor("two words=1", false);
+    watch.start("id");
+    watch.setModel("two words=1", false);
     watch.end(ApiError.of(400, "no"));
 
     assertThat(lines).hasSize(1);
@@ -93,7 +93,7 @@ class RequestLogTest {
   @Test
   void aLongValueIsCut() {
     var watch = watch(true, Map.of("x-request-id", "y".repeat(10_000)));
-    watch.begun("id");
+    watch.start("id");
     watch.end(null);
     assertThat(lines.getFirst()).hasSizeLessThan(512);
   }
@@ -101,7 +101,7 @@ class RequestLogTest {
   @Test
   void whoWantsNoLinesGetsNone() {
     var watch = watch(false, Map.of());
-    watch.begun("id");
+    watch.start("id");
     watch.end(null);
     assertThat(lines).isEmpty();
   }
