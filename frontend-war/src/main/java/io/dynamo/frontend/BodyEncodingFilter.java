@@ -21,14 +21,14 @@ public class BodyEncodingFilter extends HttpFilter {
   private static final long serialVersionUID = 1L;
 
   @SuppressWarnings({"NullAway.Init", "serial"}) // injected; filters are not serialized
-  private transient OffPool offPool;
+  private transient VirtualThreadRunner runner;
 
   /** For the container. */
   public BodyEncodingFilter() {}
 
   @Inject
   void refuseOn(DynamoRuntime runtime, FailureMeters failures) {
-    offPool = new OffPool(runtime.blocking(), failures);
+    runner = new VirtualThreadRunner(runtime.blocking(), failures);
   }
 
   @Override
@@ -39,7 +39,7 @@ public class BodyEncodingFilter extends HttpFilter {
     if (encoding == null) {
       chain.doFilter(request, response);
     } else {
-      offPool.serve(request, response, () -> EdgeFilter.answer(response, refusal(encoding)));
+      runner.serve(request, response, () -> EdgeFilter.answer(response, refusal(encoding)));
     }
   }
 

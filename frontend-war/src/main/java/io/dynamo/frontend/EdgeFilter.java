@@ -58,7 +58,7 @@ public class EdgeFilter extends HttpFilter {
     var counting = CountingMark.attach(request);
     var path = request.getRequestURI();
     if (fault == null) {
-      route(request, new KeptConnection(request, hasBody(head), response), head, chain);
+      route(request, new KeepAliveResponse(request, hasBody(head), response), head, chain);
     } else {
       response.setHeader("Connection", "close"); // where its body ends is not known
       answer(response, ApiError.of(fault.status(), fault.message()));

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
 @WebServlet(
     urlPatterns = {AdminRoutes.EXPLANATIONS, AdminRoutes.EXPLANATIONS + "/*"},
     asyncSupported = true)
-public class ExplainServlet extends OffPoolServlet {
+public class ExplainServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;
   private static final int STANDARD_LIMIT = 20;
   private static final int MAX_LIMIT = 1000;
@@ -61,7 +61,8 @@ public class ExplainServlet extends OffPoolServlet {
           response,
           ApiError.of(
               404,
-              "no decision for that request is kept any more; dynamo.router.explain-capacity says how many are"));
+              "no decision for that request is kept any more; dynamo.router.explain-capacity says"
+                  + " how many are"));
     }
   }
 

@@ -6,12 +6,14 @@ import org.jspecify.annotations.Nullable;
 
 /** Counts error answers in Dynamo's classes. Safe for concurrent use. */
 public final class FailureMeters {
-  /** What was wrong: labels from a bounded set. */
-  private record Kind(String name, String reason) {}
+  /** The labels of a failure, from a bounded set. */
+  private record FailureClass(String name, String reason) {}
 
-  private static final Kind EXHAUSTED = new Kind("CapacityExhausted", "capacity.exhausted");
-  private static final Kind UNREADABLE = new Kind("InvalidRequest", "request.unreadable");
-  private static final Kind INTERNAL = new Kind("Internal", "runtime.internal");
+  private static final FailureClass EXHAUSTED =
+      new FailureClass("CapacityExhausted", "capacity.exhausted");
+  private static final FailureClass UNREADABLE =
+      new FailureClass("InvalidRequest", "request.unreadable");
+  private static final FailureClass INTERNAL = new FailureClass("Internal", "runtime.internal");
 
   private final Metrics metrics;
 
@@ -19,10 +21,7 @@ public final class FailureMeters {
     this.metrics = metrics;
   }
 
-  /**
-   * Counts an answer, unless it is of those that are no failure: the client left, or erred in the
-   * method.
-   */
+  /** Counts an error answer. A client that left, or that used the wrong method, is no failure. */
   public void count(ApiError error) {
     var kind =
         ApiError.UNREADABLE.equals(error.code())
@@ -48,18 +47,18 @@ public final class FailureMeters {
     }
   }
 
-  private static @Nullable Kind kind(int status, String errorType) {
+  private static @Nullable FailureClass kind(int status, String errorType) {
     return switch (status) {
-      case 401, 403 -> new Kind("Unauthenticated", "request.unauthenticated");
-      case 404 -> new Kind("NotFound", "request.not_found");
+      case 401, 403 -> new FailureClass("Unauthenticated", "request.unauthenticated");
+      case 404 -> new FailureClass("NotFound", "request.not_found");
       case 405, 499 -> null;
-      case 413, 431 -> new Kind("PayloadTooLarge", "request.payload_too_large");
-      case 415 -> new Kind("UnsupportedMedia", "request.unsupported_media");
-      case 429 -> new Kind("RateLimited", "request.rate_limited");
-      case 501 -> new Kind("NotImplemented", "runtime.not_implemented");
+      case 413, 431 -> new FailureClass("PayloadTooLarge", "request.payload_too_large");
+      case 415 -> new FailureClass("UnsupportedMedia", "request.unsupported_media");
+      case 429 -> new FailureClass("RateLimited", "request.rate_limited");
+      case 501 -> new FailureClass("NotImplemented", "runtime.not_implemented");
       case 529 -> EXHAUSTED;
       case 503 -> "overload".equals(errorType) ? EXHAUSTED : INTERNAL;
-      default -> status < 500 ? new Kind("InvalidRequest", "request.invalid") : INTERNAL;
+      default -> status < 500 ? new FailureClass("InvalidRequest", "request.invalid") : INTERNAL;
     };
   }
 }

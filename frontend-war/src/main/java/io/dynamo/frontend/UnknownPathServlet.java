@@ -10,7 +10,7 @@ import java.io.IOException;
  * /metrics}, {@code /health}, {@code /openapi}, {@code /worker}): a longer context root wins.
  */
 @WebServlet(urlPatterns = "/", asyncSupported = true)
-public class UnknownPathServlet extends OffPoolServlet {
+public class UnknownPathServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;
 
   @Override

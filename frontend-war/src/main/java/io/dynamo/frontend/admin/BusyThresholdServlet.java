@@ -5,7 +5,7 @@ import io.dynamo.config.RouterSettings.Busy;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.EdgeFilter;
-import io.dynamo.frontend.OffPoolServlet;
+import io.dynamo.frontend.VirtualThreadServlet;
 import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.admission.RequestBody;
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * Is not there when {@code dynamo.frontend.admin-api} says so.
  */
 @WebServlet(urlPatterns = "/busy_threshold", asyncSupported = true)
-public class BusyThresholdServlet extends OffPoolServlet {
+public class BusyThresholdServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;
   private static final int BODY_BYTES = 64 * 1024;
 

@@ -8,11 +8,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a caller of {@code POST /busy_threshold} wants: each threshold is left as it is (absent or
- * null), set, or turned off ({@code "off"}). Other keys are ignored, as Dynamo does.
+ * The change that a {@code POST /busy_threshold} asks for: each threshold is kept (absent or null),
+ * set, or turned off ({@code "off"}). Other keys are ignored, as in Dynamo.
  */
 record ThresholdChange(
-    String model, Wish<BigDecimal> blocks, Wish<Long> tokens, Wish<BigDecimal> fraction) {
+    String model, Setting<BigDecimal> blocks, Setting<Long> tokens, Setting<BigDecimal> fraction) {
   private static final String BLOCKS = "active_decode_blocks_threshold";
   private static final String TOKENS = "active_prefill_tokens_threshold";
   private static final String FRACTION = "active_prefill_tokens_threshold_frac";
@@ -20,10 +20,12 @@ record ThresholdChange(
       "Failed to deserialize the JSON body into the target type: ";
 
   /**
-   * @param given whether anything is to change
+   * The new setting of one threshold.
+   *
+   * @param given whether the threshold changes
    * @param value null turns the threshold off
    */
-  record Wish<T>(boolean given, @Nullable T value) {}
+  record Setting<T>(boolean given, @Nullable T value) {}
 
   /** A request that cannot be served, with the status and text of the answer. */
   static final class RefusedException extends RuntimeException {
@@ -75,22 +77,22 @@ record ThresholdChange(
     return change;
   }
 
-  private static Wish<BigDecimal> decimal(String name, @Nullable Object member) {
+  private static Setting<BigDecimal> decimal(String name, @Nullable Object member) {
     return switch (member) {
-      case null -> new Wish<>(false, null);
-      case String text when text.equals("off") -> new Wish<>(true, null);
+      case null -> new Setting<>(false, null);
+      case String text when text.equals("off") -> new Setting<>(true, null);
       case Number value when Double.isFinite(value.doubleValue()) ->
-          new Wish<>(true, new BigDecimal(value.toString()));
+          new Setting<>(true, new BigDecimal(value.toString()));
       case Object other -> throw wrong(name, "type", other, "f64");
     };
   }
 
-  private static Wish<Long> whole(@Nullable Object member) {
+  private static Setting<Long> whole(@Nullable Object member) {
     return switch (member) {
-      case null -> new Wish<>(false, null);
-      case String text when text.equals("off") -> new Wish<>(true, null);
-      case Integer value when value >= 0 -> new Wish<>(true, value.longValue());
-      case Long value when value >= 0 -> new Wish<>(true, value);
+      case null -> new Setting<>(false, null);
+      case String text when text.equals("off") -> new Setting<>(true, null);
+      case Integer value when value >= 0 -> new Setting<>(true, value.longValue());
+      case Long value when value >= 0 -> new Setting<>(true, value);
       case Number other when !(other instanceof Double) ->
           throw wrong(TOKENS, "value", other, "u64");
       case Object other -> throw wrong(TOKENS, "type", other, "u64");
@@ -117,7 +119,7 @@ record ThresholdChange(
     return new RefusedException(422, INVALID_BODY + reason);
   }
 
-  /** Whether nothing is to change: the caller wants to know how things are. */
+  /** Whether no threshold changes: the caller only reads them. */
   boolean asksOnly() {
     return !blocks.given && !tokens.given && !fraction.given;
   }
@@ -134,7 +136,7 @@ record ThresholdChange(
     return value == null ? null : (Double) value.doubleValue();
   }
 
-  /** Thresholds as a caller is told of them. */
+  /** The thresholds of a model as JSON members of an answer. */
   static Map<String, @Nullable Object> json(String model, Busy thresholds) {
     var json = new LinkedHashMap<String, @Nullable Object>();
     json.put("model", model);

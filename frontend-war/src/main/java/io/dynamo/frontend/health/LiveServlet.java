@@ -2,7 +2,7 @@ package io.dynamo.frontend.health;
 
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.EdgeFilter;
-import io.dynamo.frontend.OffPoolServlet;
+import io.dynamo.frontend.VirtualThreadServlet;
 import jakarta.servlet.annotation.WebServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
@@ -11,7 +11,7 @@ import java.nio.charset.StandardCharsets;
 
 /** Dynamo's {@code GET /live}. */
 @WebServlet(urlPatterns = "/live", asyncSupported = true)
-public class LiveServlet extends OffPoolServlet {
+public class LiveServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;
   private static final byte[] BODY =
       "{\"status\":\"live\",\"message\":\"Service is live\"}".getBytes(StandardCharsets.US_ASCII);

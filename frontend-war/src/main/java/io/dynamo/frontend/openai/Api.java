@@ -3,7 +3,7 @@ package io.dynamo.frontend.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.GenerationFields;
-import io.dynamo.frontend.postprocess.MessageWish;
+import io.dynamo.frontend.postprocess.MessageOptions;
 import io.dynamo.frontend.preprocess.ModelText;
 import java.util.List;
 import java.util.Map;
@@ -81,7 +81,7 @@ sealed interface Api permits ChatApi, CompletionApi {
     }
 
     /** What is said of the messages that are wanted; null where the text is the answer. */
-    default @Nullable MessageWish message() {
+    default @Nullable MessageOptions message() {
       return null;
     }
 

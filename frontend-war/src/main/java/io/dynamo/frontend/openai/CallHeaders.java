@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.openai.wire.Nvext;
-import io.dynamo.frontend.openai.wire.RoutingWishes;
+import io.dynamo.frontend.openai.wire.RoutingOptions;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -109,14 +109,14 @@ final class CallHeaders {
   }
 
   /**
-   * The extension with what headers wish for; a header that makes no sense is as none.
+   * The extension with the routing options of headers; a header that cannot be parsed is ignored.
    *
    * @param headers by lower-case name
    */
   static Nvext overriding(Nvext nvext, Map<String, String> headers) {
     var worker = unsigned(headers, WORKER);
-    var wishes =
-        new RoutingWishes(
+    var options =
+        new RoutingOptions(
             worker,
             unsigned(headers, PREFILL_WORKER),
             worker,
@@ -128,9 +128,9 @@ final class CallHeaders {
             null,
             headers.get(TENANT),
             Map.of());
-    return wishes.equals(RoutingWishes.NONE)
+    return options.equals(RoutingOptions.NONE)
         ? nvext
-        : nvext.withRouting(nvext.routing().under(wishes));
+        : nvext.withRouting(nvext.routing().under(options));
   }
 
   private static @Nullable Integer priority(Map<String, String> headers) {

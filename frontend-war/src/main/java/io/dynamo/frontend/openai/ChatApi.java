@@ -7,7 +7,7 @@ import io.dynamo.frontend.openai.wire.ChatMessage;
 import io.dynamo.frontend.openai.wire.ChatRequest;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.GenerationFields;
-import io.dynamo.frontend.postprocess.MessageWish;
+import io.dynamo.frontend.postprocess.MessageOptions;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
@@ -123,8 +123,8 @@ final class ChatApi implements Api {
     }
 
     @Override
-    public MessageWish message() {
-      return new MessageWish(
+    public MessageOptions message() {
+      return new MessageOptions(
           request.tools(),
           request.toolChoice(),
           request.parallelCalls(),

@@ -4,7 +4,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.openai.wire.MessageDelta;
-import io.dynamo.frontend.openai.wire.StreamWish;
+import io.dynamo.frontend.openai.wire.StreamOptions;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.FrameEncoder;
 import java.util.List;
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
   private final AnswerFormat format;
   private final Choices choices;
-  private final StreamWish wish;
+  private final StreamOptions options;
   private final List<String> openings; // text before each choice, empty for most
   private final List<LogprobsText> logprobs; // of each choice; empty when none were asked for
   private final @Nullable NvextText nvext;
@@ -31,14 +31,14 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
   ChunkEncoder(
       AnswerFormat format,
       Choices choices,
-      StreamWish wish,
+      StreamOptions options,
       List<String> openings,
       List<LogprobsText> logprobs,
       @Nullable NvextText nvext,
       @Nullable ByteText prelude) {
     this.format = format;
     this.choices = choices;
-    this.wish = wish;
+    this.options = options;
     this.openings = openings;
     this.logprobs = logprobs;
     this.nvext = nvext;
@@ -68,7 +68,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
         && (nvext == null || !nvext.isWorthAChunk(delta))) {
       return;
     }
-    var running = wish.continuousUsage() ? choices.usage() : null;
+    var running = options.continuousUsage() ? choices.usage() : null;
     if (pieces == null) {
       format.chunk(frames, choice, text, first, delta.finish(), probabilities, running, extension);
     } else {
@@ -107,7 +107,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
   @Override
   public void end(ByteText frames) {
     begin(frames);
-    if (wish.usage() && choices.hasReason()) {
+    if (options.usage() && choices.hasReason()) {
       format.usage(frames, choices.usage());
     }
     AnswerFormat.done(frames);

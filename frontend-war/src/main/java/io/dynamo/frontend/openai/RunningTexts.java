@@ -66,26 +66,26 @@ final class RunningTexts implements AutoCloseable {
     var fields = prepared.parsed().fields();
     var streams = new ArrayList<ChoiceStream>();
     var grammar = MessageGrammar.of(prepared.model().card().runtimeConfig());
-    var wish = prepared.parsed().message();
-    var schemas = wish == null ? ToolSchemas.NONE : ToolSchemas.of(wish.tools());
+    var options = prepared.parsed().message();
+    var schemas = options == null ? ToolSchemas.NONE : ToolSchemas.of(options.tools());
     for (int i = 0; i < prepared.texts(); i++) {
       var request = prepared.request(i);
       var inbox = new Inbox<EngineOutput>(INBOX_ITEMS, wakeSignal);
       var vocabulary = prepared.model().text().tokens();
       var message =
-          wish == null
+          options == null
               ? null
               : grammar.assembler(
-                  wish, schemas, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
+                  options, schemas, () -> MessageGrammar.promptEnd(vocabulary, request.tokenIds()));
       textStreams.add(stream(request, inbox, i, prepared.texts() == 1));
       streams.add(
           new ChoiceStream(
               i,
               inbox,
               texts.open(
-                  wish == null || message == null
+                  options == null || message == null
                       ? vocabulary
-                      : grammar.withMarkers(vocabulary, wish),
+                      : grammar.withMarkers(vocabulary, options),
                   request.stop(),
                   request.eosTokenIds(),
                   fields.includesStop(),

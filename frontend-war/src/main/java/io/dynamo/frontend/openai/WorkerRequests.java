@@ -80,9 +80,9 @@ final class WorkerRequests {
 
   /** A rank is one of a worker's: without a worker it says nothing. */
   private static @Nullable Integer rank(GenerationFields fields) {
-    var wishes = fields.nvext().routing();
-    var rank = wishes.rank();
-    return rank == null || wishes.worker() == null
+    var options = fields.nvext().routing();
+    var rank = options.rank();
+    return rank == null || options.worker() == null
         ? null
         : (Integer) (int) Math.min(Integer.MAX_VALUE, rank);
   }

@@ -68,28 +68,29 @@ public final class MessageGrammar {
     return new MessageGrammar(tools, reasoning, problems);
   }
 
-  /** What is wrong with the card's names, for the log; empty when nothing is. */
+  /** The unknown parser names of the card, described for the log; empty when all are known. */
   public List<String> problems() {
     return problems;
   }
 
   /**
-   * What takes one choice's text apart, or null when the text is the message.
+   * Creates the assembler that splits one choice's text into content, thoughts and calls; null when
+   * the text is the message.
    *
-   * @param schemas of the wish's tools: the same for all choices
+   * @param schemas of the tools of the options: the same for all choices
    * @param promptEnd the end of the prompt's text; asked only when it matters
    */
   public @Nullable MessageAssembler assembler(
-      MessageWish wish, ToolSchemas schemas, Supplier<String> promptEnd) {
-    var controls = ThinkingControls.of(wish.templateArgs());
+      MessageOptions options, ToolSchemas schemas, Supplier<String> promptEnd) {
+    var controls = ThinkingControls.of(options.templateArgs());
     var family = reasoning != null && reasoning.appliesTo(controls) ? reasoning : null;
-    boolean calls = wish.wantsCalls() && (tools != null || wish.forcesCalls());
-    if (family == null && !calls && !findsMarkers(wish)) {
+    boolean calls = options.wantsCalls() && (tools != null || options.forcesCalls());
+    if (family == null && !calls && !findsMarkers(options)) {
       return null;
     }
     ReasoningParser thinking = null;
     MessageParser parser = ToolFamily.none();
-    if (tools != null && findsMarkers(wish)) {
+    if (tools != null && findsMarkers(options)) {
       parser = tools.parser(schemas);
     }
     var framed = family == null ? null : framed(family, calls, schemas);
@@ -99,27 +100,28 @@ public final class MessageGrammar {
     }
     if (calls) {
       parser =
-          switch (wish.choice()) {
+          switch (options.choice()) {
             case ToolChoice.Required _ -> ToolFamily.required(parser);
             case ToolChoice.Named named -> ToolFamily.named(named.function(), parser);
             case ToolChoice.Auto _, ToolChoice.None _ -> parser;
           };
     }
     if (family != null && framed == null) {
-      thinking = family.parser(promptEnd.get(), wish.guided() || wish.forcesCalls(), parser);
+      thinking = family.parser(promptEnd.get(), options.guided() || options.forcesCalls(), parser);
       parser = thinking;
     }
     var pieces = new PieceList(() -> "call-" + UUID.randomUUID());
-    boolean force = Boolean.TRUE.equals(wish.templateArgs().get("force_nonempty_content"));
+    boolean force = Boolean.TRUE.equals(options.templateArgs().get("force_nonempty_content"));
     var nonEmpty = force && thinking != null ? new NonEmptyContent(pieces) : null;
     MessageSink end = nonEmpty == null ? pieces : nonEmpty;
-    var only = wish.choice() instanceof ToolChoice.Named named ? named.function() : null;
-    var policy = new CallPolicy(end, !wish.parallelCalls(), calls ? only : "");
+    var only = options.choice() instanceof ToolChoice.Named named ? named.function() : null;
+    var policy = new CallPolicy(end, !options.parallelCalls(), calls ? only : "");
     return new MessageAssembler(parser, thinking, pieces, nonEmpty, policy);
   }
 
   /**
-   * A parser of a family whose thoughts and calls cannot be told apart by one without the other.
+   * A parser for a family whose thoughts and calls must be parsed together; null for other
+   * families.
    */
   private @Nullable ReasoningParser framed(
       ReasoningFamily family, boolean calls, ToolSchemas schemas) {
@@ -135,17 +137,17 @@ public final class MessageGrammar {
   }
 
   /** Whether the tool parser reads the message. */
-  private boolean findsMarkers(MessageWish wish) {
-    return tools != null && (wish.wantsCalls() || tools.isAlways());
+  private boolean findsMarkers(MessageOptions options) {
+    return tools != null && (options.wantsCalls() || tools.isAlways());
   }
 
   /**
    * The vocabulary as messages that are taken apart need it: special tokens that mark calls or
    * thoughts are text where somebody looks for them.
    */
-  public TokenTable withMarkers(TokenTable table, MessageWish wish) {
+  public TokenTable withMarkers(TokenTable table, MessageOptions options) {
     var markers = new ArrayList<String>();
-    if (tools != null && findsMarkers(wish)) {
+    if (tools != null && findsMarkers(options)) {
       markers.addAll(tools.markers());
     }
     if (reasoning != null) {

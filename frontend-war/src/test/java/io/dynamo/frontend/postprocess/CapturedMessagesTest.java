@@ -150,13 +150,14 @@ final class CapturedMessagesTest {
 
     var base = capture.name().replaceAll("_(unary|stream)$", "");
     for (var expected : capture.messages().entrySet()) {
-      var message = run(grammar, wish(body), items, expected.getKey());
+      var message = run(grammar, options(body), items, expected.getKey());
       assertThat(message).isEqualTo(BETTER.getOrDefault(base, expected.getValue()));
     }
   }
 
-  private static Message run(MessageGrammar grammar, MessageWish wish, JsonNode items, int choice) {
-    var assembler = grammar.assembler(wish, ToolSchemas.of(wish.tools()), () -> "");
+  private static Message run(
+      MessageGrammar grammar, MessageOptions options, JsonNode items, int choice) {
+    var assembler = grammar.assembler(options, ToolSchemas.of(options.tools()), () -> "");
     var pieces = new ArrayList<Piece>();
     for (var item : items) {
       if (item.path("index").asInt(0) == choice) {
@@ -187,7 +188,7 @@ final class CapturedMessagesTest {
     return new Message(content.toString(), reasoning.toString(), calls);
   }
 
-  private static MessageWish wish(JsonNode body) {
+  private static MessageOptions options(JsonNode body) {
     List<Map<String, Object>> tools =
         JSON.convertValue(body.path("tools"), new TypeReference<>() {});
     var args = new TreeMap<String, Object>();
@@ -211,7 +212,7 @@ final class CapturedMessagesTest {
               case "required" -> new ToolChoice.Required();
               default -> new ToolChoice.Auto();
             };
-    return new MessageWish(
+    return new MessageOptions(
         Objects.requireNonNullElse(tools, List.of()),
         read,
         body.path("parallel_tool_calls").asBoolean(true),

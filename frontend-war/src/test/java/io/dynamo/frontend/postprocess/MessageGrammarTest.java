@@ -32,8 +32,8 @@ final class MessageGrammarTest {
   private static List<Boolean> hidden(List<Map<String, Object>> tools, ToolChoice choice) {
     var grammar =
         MessageGrammar.of(Map.of("tool_call_parser", "hermes", "reasoning_parser", "qwen3"));
-    var wish = new MessageWish(tools, choice, true, Map.of(), false);
-    var table = grammar.withMarkers(VOCABULARY, wish);
+    var options = new MessageOptions(tools, choice, true, Map.of(), false);
+    var table = grammar.withMarkers(VOCABULARY, options);
     return List.of(table.isSpecial(0), table.isSpecial(1), table.isSpecial(2));
   }
 

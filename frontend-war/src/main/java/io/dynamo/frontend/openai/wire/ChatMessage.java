@@ -56,12 +56,12 @@ public record ChatMessage(
    * @param faults gets what is wrong with tool calls, for they are judged after the body's shape
    */
   static ChatMessage read(JsonNode node, String path, MediaSlots media, List<String> faults) {
-    var fields = Fields.of(node, path);
+    var fields = JsonFields.of(node, path);
     var role = fields.requireString("role");
     if (!ROLES.contains(role)) {
       throw JsonBody.invalidBody(
           "%s.role: unknown variant `%s`, expected one of `developer`, `system`, `user`, `assistant`, `tool`, `function`"
-              .formatted(path, Fields.clipped(role)));
+              .formatted(path, JsonFields.clipped(role)));
     }
     boolean assistant = role.equals("assistant");
     var content = assistant ? fields.get("content") : fields.require("content");
@@ -74,7 +74,7 @@ public record ChatMessage(
         assistant ? toolCalls(fields, faults) : List.of());
   }
 
-  private static @Nullable String reasoning(Fields fields) {
+  private static @Nullable String reasoning(JsonFields fields) {
     for (var name : List.of("reasoning_content", "reasoning")) {
       var text = fields.get(name);
       if (text != null) {
@@ -107,13 +107,13 @@ public record ChatMessage(
   private static List<Object> parts(JsonNode content, String path, MediaSlots media) {
     var parts = new ArrayList<Object>(content.size());
     for (int i = 0; i < content.size(); i++) {
-      var part = Fields.of(content.get(i), path + "[" + i + "]");
+      var part = JsonFields.of(content.get(i), path + "[" + i + "]");
       var type = part.requireString("type");
       if (MediaSlots.isMedia(type)) {
         parts.add(media.add(type, part));
       } else if (type.equals("input_audio")) {
-        Fields.of(part.require(type), part.path(type));
-        parts.add(Fields.plainMap(part.object()));
+        JsonFields.of(part.require(type), part.path(type));
+        parts.add(JsonFields.plainMap(part.object()));
       } else if (type.equals("text")) {
         var text = new LinkedHashMap<String, Object>();
         text.put("type", "text");
@@ -129,7 +129,7 @@ public record ChatMessage(
   private static ApiException unknownPart(String path, String type) {
     return JsonBody.invalidBody(
         "%s: unknown variant `%s`, expected one of `text`, `image_url`, `video_url`, `audio_url`, `input_audio`"
-            .formatted(path, Fields.clipped(type)));
+            .formatted(path, JsonFields.clipped(type)));
   }
 
   private static String text(JsonNode content, String path) {
@@ -137,12 +137,12 @@ public record ChatMessage(
       return content.textValue();
     }
     if (!content.isArray()) {
-      throw Fields.wrong(path, content, "a string or a list of text parts");
+      throw JsonFields.wrong(path, content, "a string or a list of text parts");
     }
     var text = new StringBuilder();
     for (int i = 0; i < content.size(); i++) {
       var at = path + "[" + i + "]";
-      var part = Fields.of(content.get(i), at);
+      var part = JsonFields.of(content.get(i), at);
       var type = part.requireString("type");
       if (!type.equals("text")) {
         throw unknownPart(at + ".type", type);
@@ -152,18 +152,18 @@ public record ChatMessage(
     return text.toString();
   }
 
-  private static List<Map<String, Object>> toolCalls(Fields message, List<String> faults) {
+  private static List<Map<String, Object>> toolCalls(JsonFields message, List<String> faults) {
     var calls = message.get("tool_calls");
     if (calls == null) {
       return List.of();
     }
     if (!calls.isArray()) {
-      throw Fields.wrong(message.path("tool_calls"), calls, "a sequence");
+      throw JsonFields.wrong(message.path("tool_calls"), calls, "a sequence");
     }
     var read = new ArrayList<Map<String, Object>>();
     for (int i = 0; i < calls.size(); i++) {
-      var call = Fields.of(calls.get(i), message.path("tool_calls[" + i + "]"));
-      var function = Fields.of(call.require("function"), call.path("function"));
+      var call = JsonFields.of(calls.get(i), message.path("tool_calls[" + i + "]"));
+      var function = JsonFields.of(call.require("function"), call.path("function"));
       var arguments =
           arguments(function.requireString("arguments"), function.path("arguments"), faults);
       var id = call.requireString("id");
@@ -192,7 +192,7 @@ public record ChatMessage(
     try {
       var parsed = JsonText.parse(json);
       if (parsed.isObject()) {
-        return Fields.plainMap(parsed);
+        return JsonFields.plainMap(parsed);
       }
       faults.add(fault);
     } catch (JsonText.Malformed e) {

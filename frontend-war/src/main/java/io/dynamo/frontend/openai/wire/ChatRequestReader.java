@@ -77,7 +77,7 @@ public final class ChatRequestReader {
    * @throws ApiException with 400, or 501 for what OpenAI has given up
    */
   public static ChatRequest read(JsonNode body) {
-    var fields = Fields.of(body, "");
+    var fields = JsonFields.of(body, "");
     var toolFaults = new ArrayList<String>();
     var historyFaults = new ArrayList<String>();
     var media = new MediaSlots();
@@ -143,10 +143,11 @@ public final class ChatRequestReader {
     return logprobs ? (Integer) (top == null ? 1 : (int) top) : null;
   }
 
-  private static List<ChatMessage> messages(Fields fields, MediaSlots media, List<String> faults) {
+  private static List<ChatMessage> messages(
+      JsonFields fields, MediaSlots media, List<String> faults) {
     var list = fields.require("messages");
     if (!list.isArray()) {
-      throw Fields.wrong("messages", list, "a sequence");
+      throw JsonFields.wrong("messages", list, "a sequence");
     }
     var messages = new ArrayList<ChatMessage>(list.size());
     for (int i = 0; i < list.size(); i++) {
@@ -155,7 +156,7 @@ public final class ChatRequestReader {
     return messages;
   }
 
-  private static Map<String, Object> templateArgs(Fields fields) {
+  private static Map<String, Object> templateArgs(JsonFields fields) {
     var args = fields.map("chat_template_args");
     var kwargs = fields.map("chat_template_kwargs");
     if (!args.isEmpty() && !kwargs.isEmpty()) {
@@ -165,7 +166,7 @@ public final class ChatRequestReader {
     return args.isEmpty() ? kwargs : args;
   }
 
-  private static PassedOn passedOn(Fields fields) {
+  private static PassedOn passedOn(JsonFields fields) {
     var options = new LinkedHashMap<String, Object>();
     for (var name : List.of("mm_processor_kwargs", "media_io_kwargs")) {
       if (fields.get(name) != null) {
@@ -176,7 +177,7 @@ public final class ChatRequestReader {
   }
 
   /** Fields that change nothing here; a wrong type is refused all the same. */
-  private static void ignored(Fields fields) {
+  private static void ignored(JsonFields fields) {
     fields.bool("store");
     fields.string("prompt_cache_key");
     fields.strings("modalities");
@@ -187,7 +188,7 @@ public final class ChatRequestReader {
     if (tier != null && !TIERS.contains(tier)) {
       throw JsonBody.invalidBody(
           "service_tier: unknown variant `%s`, expected one of `auto`, `default`, `flex`, `scale`, `priority`, `fast`"
-              .formatted(Fields.clipped(tier)));
+              .formatted(JsonFields.clipped(tier)));
     }
   }
 

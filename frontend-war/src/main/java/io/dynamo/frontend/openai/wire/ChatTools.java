@@ -25,14 +25,14 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
    *
    * @param faults gets what is wrong with their values
    */
-  static ChatTools read(Fields request, List<String> faults) {
+  static ChatTools read(JsonFields request, List<String> faults) {
     var tools = request.get("tools");
     var choice = request.get("tool_choice");
     var read = new ArrayList<Map<String, Object>>();
     var names = new ArrayList<String>();
     if (tools != null) {
       if (!tools.isArray()) {
-        throw Fields.wrong("tools", tools, "a sequence");
+        throw JsonFields.wrong("tools", tools, "a sequence");
       }
       if (tools.isEmpty()) {
         faults.add("tools array cannot be empty; omit the field entirely to disable tool use");
@@ -41,22 +41,22 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
         faults.add("Maximum of " + MAX_TOOLS + " tools are supported, got " + tools.size());
       }
       for (int i = 0; i < tools.size(); i++) {
-        var tool = Fields.of(tools.get(i), "tools[" + i + "]");
+        var tool = JsonFields.of(tools.get(i), "tools[" + i + "]");
         if (!tool.requireString("type").equals("function")) {
           throw JsonBody.invalidBody(
               tool.path("type")
                   + ": unknown variant `"
-                  + Fields.clipped(tool.requireString("type"))
+                  + JsonFields.clipped(tool.requireString("type"))
                   + "`, expected `function`");
         }
-        var function = Fields.of(tool.require("function"), tool.path("function"));
+        var function = JsonFields.of(tool.require("function"), tool.path("function"));
         names.add(function.requireString("name"));
         checkName(names.getLast(), i, faults);
         var parameters = function.get("parameters");
         if (parameters != null && !parameters.isObject()) {
           faults.add(
               "Function parameters at index %d for \"%s\" must be a JSON Schema object"
-                  .formatted(i, Fields.clipped(names.getLast())));
+                  .formatted(i, JsonFields.clipped(names.getLast())));
         }
         if (function.bool("strict") && parameters != null && parameters.isObject()) {
           var context = StrictSchemas.openContext(parameters);
@@ -64,10 +64,10 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
             faults.add(
                 ("Invalid schema for function '%s': In context=%s, object schemas require"
                         + " additionalProperties: false")
-                    .formatted(Fields.clipped(names.getLast()), Fields.clipped(context)));
+                    .formatted(JsonFields.clipped(names.getLast()), JsonFields.clipped(context)));
           }
         }
-        read.add(Fields.plainMap(tool.object()));
+        read.add(JsonFields.plainMap(tool.object()));
       }
     }
     return choose(choice, read, names, faults);
@@ -98,11 +98,14 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
       return new ChatTools(tools, new ToolChoice.Auto());
     }
     if (choice.isObject()) {
-      var named = Fields.of(choice, "tool_choice");
-      var name = Fields.of(named.require("function"), named.path("function")).requireString("name");
+      var named = JsonFields.of(choice, "tool_choice");
+      var name =
+          JsonFields.of(named.require("function"), named.path("function")).requireString("name");
       if (!names.contains(name)) {
         faults.add(
-            "tool named \"" + Fields.clipped(name) + "\" in tool_choice is not present in tools");
+            "tool named \""
+                + JsonFields.clipped(name)
+                + "\" in tool_choice is not present in tools");
       }
       return new ChatTools(tools, new ToolChoice.Named(name));
     }
@@ -115,7 +118,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
         }
         yield new ChatTools(tools, new ToolChoice.Required());
       }
-      default -> throw Fields.wrong("tool_choice", choice, "`none`, `auto` or `required`");
+      default -> throw JsonFields.wrong("tool_choice", choice, "`none`, `auto` or `required`");
     };
   }
 

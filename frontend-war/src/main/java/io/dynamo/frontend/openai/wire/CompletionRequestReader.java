@@ -37,7 +37,7 @@ public final class CompletionRequestReader {
    * @throws io.dynamo.frontend.ApiException with 400, or 501 for prompts that are embeddings
    */
   public static CompletionRequest read(JsonNode body) {
-    var fields = Fields.of(body, "");
+    var fields = JsonFields.of(body, "");
     var common = new GenerationReader(fields, false);
     var embeds = fields.string("prompt_embeds");
     var faults = new ArrayList<String>();
@@ -162,7 +162,7 @@ public final class CompletionRequestReader {
   }
 
   private static RuntimeException wrong(String path, JsonNode value) {
-    return Fields.wrong(
+    return JsonFields.wrong(
         path, value, "a string, a list of strings, a list of token ids or a list of such lists");
   }
 }

@@ -16,14 +16,14 @@ final class EngineFields {
   private static final BigDecimal MAX_BIAS = new BigDecimal(100);
   private static final List<String> ID_LISTS = List.of("allowed_token_ids", "logprob_token_ids");
 
-  private final Fields fields;
+  private final JsonFields fields;
   private final @Nullable JsonNode bias;
 
-  EngineFields(Fields fields) {
+  EngineFields(JsonFields fields) {
     this.fields = fields;
     bias = fields.get("logit_bias");
     if (bias != null) {
-      var values = Fields.of(bias, "logit_bias");
+      var values = JsonFields.of(bias, "logit_bias");
       for (var entry : bias.properties()) {
         values.decimal(entry.getKey());
       }
@@ -99,7 +99,7 @@ final class EngineFields {
       return false;
     }
     for (var id : list) {
-      if (!Fields.isTokenId(id)) {
+      if (!JsonFields.isTokenId(id)) {
         return false;
       }
     }
@@ -117,11 +117,11 @@ final class EngineFields {
         List.of("detokenize", "allowed_token_ids", "bad_words_token_ids", "logprob_token_ids")) {
       var value = fields.get(name);
       if (value != null) {
-        options.put(name, Fields.plainValue(value));
+        options.put(name, JsonFields.plainValue(value));
       }
     }
     if (bias != null && !bias.isEmpty()) {
-      options.put("logit_bias", Fields.plainValue(bias));
+      options.put("logit_bias", JsonFields.plainValue(bias));
     }
     return options;
   }

@@ -22,7 +22,7 @@ public record GenerationFields(
     StopConditions stop,
     SamplingOptions sampling,
     OutputOptions output,
-    StreamWish stream,
+    StreamOptions stream,
     Nvext nvext,
     Map<String, Object> engineOptions,
     PassedOn passedOn) {

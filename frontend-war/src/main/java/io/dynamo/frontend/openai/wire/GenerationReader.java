@@ -66,12 +66,12 @@ final class GenerationReader {
   private static final int MAX_CHOICES = 128;
   private static final long U32 = 0xFFFF_FFFFL;
 
-  private final Fields fields;
+  private final JsonFields fields;
   private final String model;
   private final StopFields stops;
   private final GuidedFields guided;
   private final EngineFields engine;
-  private final StreamWish stream;
+  private final StreamOptions stream;
   private final Nvext nvext;
   private final @Nullable Integer n;
   private final @Nullable Long maxTokens;
@@ -90,7 +90,7 @@ final class GenerationReader {
   /**
    * @param chat whether the fields that only chat has are read too
    */
-  GenerationReader(Fields fields, boolean chat) {
+  GenerationReader(JsonFields fields, boolean chat) {
     this.fields = fields;
     model = fields.requireString("model");
     stops = new StopFields(fields);
@@ -108,7 +108,7 @@ final class GenerationReader {
     repetition = fields.decimal("repetition_penalty");
     promptLogprobs = fields.integer("prompt_logprobs", 0, Integer.MAX_VALUE);
     guided = new GuidedFields(fields, chat);
-    stream = StreamWish.read(fields);
+    stream = StreamOptions.read(fields);
     nvext = Nvext.read(fields);
     engine = new EngineFields(fields);
     fields.bool("ignore_eos");
@@ -118,7 +118,7 @@ final class GenerationReader {
     fields.string("user");
   }
 
-  StreamWish stream() {
+  StreamOptions stream() {
     return stream;
   }
 
@@ -144,12 +144,12 @@ final class GenerationReader {
     var unknown = new TreeSet<String>();
     for (var entry : fields.object().properties()) {
       if (!KNOWN.contains(entry.getKey()) && !own.contains(entry.getKey())) {
-        unknown.add("`" + Fields.clipped(entry.getKey()) + "`");
+        unknown.add("`" + JsonFields.clipped(entry.getKey()) + "`");
       }
     }
     if (!unknown.isEmpty()) {
       throw refuse(
-          null, "Unsupported parameter(s): " + Fields.clippedList(String.join(", ", unknown)));
+          null, "Unsupported parameter(s): " + JsonFields.clippedList(String.join(", ", unknown)));
     }
   }
 
@@ -250,7 +250,7 @@ final class GenerationReader {
     var salt = engine.cacheSalt();
     return salt == null
         ? nvext
-        : nvext.withRouting(RoutingWishes.ofSalt(salt).under(nvext.routing()));
+        : nvext.withRouting(RoutingOptions.ofSalt(salt).under(nvext.routing()));
   }
 
   private void checkCount() {
@@ -289,7 +289,7 @@ final class GenerationReader {
   /** A number as people write it, or as it came when that is long. */
   static String plain(BigDecimal value) {
     return Math.abs(value.scale()) + value.precision() > 40
-        ? Fields.clipped(value.toString())
+        ? JsonFields.clipped(value.toString())
         : value.stripTrailingZeros().toPlainString();
   }
 

@@ -35,9 +35,9 @@ final class GuidedFields {
   /**
    * @param responseFormat whether the API has {@code response_format}
    */
-  GuidedFields(Fields fields, boolean responseFormat) {
+  GuidedFields(JsonFields fields, boolean responseFormat) {
     var schema = fields.get("guided_json");
-    json = schema == null ? null : Fields.plainValue(schema);
+    json = schema == null ? null : JsonFields.plainValue(schema);
     regex = fields.string("guided_regex");
     choice = fields.strings("guided_choice");
     grammar = fields.string("guided_grammar");
@@ -50,25 +50,25 @@ final class GuidedFields {
   }
 
   private void readFormat(JsonNode node) {
-    var fields = Fields.of(node, "response_format");
+    var fields = JsonFields.of(node, "response_format");
     var type = fields.requireString("type");
     switch (type) {
       case "text" -> {}
       case "json_object" -> format = Map.of("type", "object");
       case "json_schema" -> {
-        var named = Fields.of(fields.require("json_schema"), "response_format.json_schema");
+        var named = JsonFields.of(fields.require("json_schema"), "response_format.json_schema");
         var schema = named.require("schema");
         if (named.requireString("name").isEmpty()) {
           fault = "`response_format.json_schema.name` cannot be empty";
         } else if (!schema.isObject()) {
           fault = "`response_format.json_schema.schema` must be a JSON Schema object";
         }
-        format = Fields.plainValue(schema);
+        format = JsonFields.plainValue(schema);
       }
       default ->
           throw JsonBody.invalidBody(
               "response_format.type: unknown variant `%s`, expected one of `text`, `json_object`, `json_schema`"
-                  .formatted(Fields.clipped(type)));
+                  .formatted(JsonFields.clipped(type)));
     }
   }
 

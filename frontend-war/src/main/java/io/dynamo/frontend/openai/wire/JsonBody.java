@@ -69,7 +69,7 @@ public final class JsonBody {
 
   /** The model that is asked for. */
   public static String model(JsonNode body) {
-    return Fields.of(body, "").requireString("model");
+    return JsonFields.of(body, "").requireString("model");
   }
 
   /** A value as UTF-8 JSON. */

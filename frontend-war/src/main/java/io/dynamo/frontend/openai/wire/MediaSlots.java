@@ -34,8 +34,8 @@ final class MediaSlots {
    *
    * @return what the template sees in its place
    */
-  Map<String, Object> add(String type, Fields part) {
-    var source = Fields.of(part.require(type), part.path(type));
+  Map<String, Object> add(String type, JsonFields part) {
+    var source = JsonFields.of(part.require(type), part.path(type));
     var url = source.string("url");
     var uuid = part.string("uuid");
     if (uuid == null) {
@@ -45,7 +45,7 @@ final class MediaSlots {
       throw JsonBody.invalidBody("missing field `url` in " + part.path(type));
     }
     if (url != null && !FETCHED.matcher(url).lookingAt()) {
-      throw Fields.wrong(
+      throw JsonFields.wrong(
           source.path("url"), source.require("url"), "a URL of `http`, `https` or `data`");
     }
     if (uuid != null && (uuid.isEmpty() || !type.equals("image_url"))) {
@@ -75,7 +75,7 @@ final class MediaSlots {
     if (named) {
       fields.put("multi_modal_uuids", uuids);
     }
-    fields.put("messages", withoutInline(Fields.plainValue(body.get("messages"))));
+    fields.put("messages", withoutInline(JsonFields.plainValue(body.get("messages"))));
     return PassedOn.of(fields);
   }
 

@@ -28,10 +28,10 @@ public record Nvext(
     @Nullable String uploadUrl,
     @Nullable Double timestampMillis,
     Map<String, Object> targets,
-    RoutingWishes routing) {
+    RoutingOptions routing) {
   /** Asks for nothing. */
   public static final Nvext NONE =
-      new Nvext(false, List.of(), null, null, List.of(), null, null, Map.of(), RoutingWishes.NONE);
+      new Nvext(false, List.of(), null, null, List.of(), null, null, Map.of(), RoutingOptions.NONE);
 
   private static final Pattern REMOTE =
       Pattern.compile("(https?|s3|gs|az)://.", Pattern.CASE_INSENSITIVE | Pattern.DOTALL);
@@ -63,8 +63,8 @@ public record Nvext(
     extraFields = List.copyOf(extraFields);
   }
 
-  /** The same with wishes that headers have added. */
-  public Nvext withRouting(RoutingWishes wishes) {
+  /** A copy with routing options from headers. */
+  public Nvext withRouting(RoutingOptions options) {
     return new Nvext(
         greedy,
         annotations,
@@ -74,7 +74,7 @@ public record Nvext(
         uploadUrl,
         timestampMillis,
         targets,
-        wishes);
+        options);
   }
 
   /** Whether only the route is asked for, and no text. */
@@ -100,12 +100,12 @@ public record Nvext(
     return map;
   }
 
-  static Nvext read(Fields request) {
+  static Nvext read(JsonFields request) {
     var node = request.get("nvext");
     if (node == null) {
       return NONE;
     }
-    var fields = Fields.of(node, "nvext");
+    var fields = JsonFields.of(node, "nvext");
     fields.onlyKnown(KNOWN);
     fields.bool("use_raw_prompt"); // there is one prompt here, and it is rendered
     var annotations = names(fields, "annotations");
@@ -121,10 +121,10 @@ public record Nvext(
         upload(fields),
         timestamp == null ? null : (Double) timestamp.doubleValue(),
         targets(fields),
-        wishes(fields));
+        options(fields));
   }
 
-  private static List<String> names(Fields fields, String name) {
+  private static List<String> names(JsonFields fields, String name) {
     var names = fields.strings(name);
     if (names.size() > MAX_NAMES) {
       throw JsonBody.invalidBody(
@@ -134,13 +134,13 @@ public record Nvext(
     return names;
   }
 
-  private static int @Nullable [] tokens(Fields fields) {
+  private static int @Nullable [] tokens(JsonFields fields) {
     var node = fields.get("token_data");
     if (node == null) {
       return null;
     }
     if (!node.isArray()) {
-      throw Fields.wrong(fields.path("token_data"), node, "a sequence");
+      throw JsonFields.wrong(fields.path("token_data"), node, "a sequence");
     }
     return tokenIds(node, fields.path("token_data"));
   }
@@ -149,27 +149,27 @@ public record Nvext(
   static int[] tokenIds(JsonNode array, String path) {
     var ids = new int[array.size()];
     for (int i = 0; i < ids.length; i++) {
-      if (!Fields.isTokenId(array.get(i))) {
-        throw Fields.wrong(path + "[" + i + "]", array.get(i), "u32");
+      if (!JsonFields.isTokenId(array.get(i))) {
+        throw JsonFields.wrong(path + "[" + i + "]", array.get(i), "u32");
       }
       ids[i] = (int) array.get(i).longValue();
     }
     return ids;
   }
 
-  private static @Nullable String upload(Fields fields) {
+  private static @Nullable String upload(JsonFields fields) {
     var node = fields.get("metadata_upload");
     if (node == null) {
       return null;
     }
-    var upload = Fields.of(node, fields.path("metadata_upload"));
+    var upload = JsonFields.of(node, fields.path("metadata_upload"));
     upload.onlyKnown(List.of("url"));
     var url = upload.requireString("url");
     if (url.isBlank()) {
       throw JsonBody.invalidBody("metadata_upload.url must not be empty");
     }
     if (!REMOTE.matcher(url).lookingAt()) {
-      throw Fields.wrong(
+      throw JsonFields.wrong(
           upload.path("url"),
           upload.require("url"),
           "a URL of `http`, `https`, `s3`, `gs` or `az`, for files of the worker's machine are"
@@ -178,12 +178,12 @@ public record Nvext(
     return url;
   }
 
-  private static Map<String, Object> targets(Fields fields) {
+  private static Map<String, Object> targets(JsonFields fields) {
     var node = fields.get("router");
     if (node == null) {
       return Map.of();
     }
-    var router = Fields.of(node, fields.path("router"));
+    var router = JsonFields.of(node, fields.path("router"));
     router.onlyKnown(List.of("ttft_target", "itl_target"));
     var targets = new LinkedHashMap<String, Object>();
     for (var name : List.of("ttft_target", "itl_target")) {
@@ -195,17 +195,17 @@ public record Nvext(
     return targets;
   }
 
-  private static RoutingWishes wishes(Fields fields) {
+  private static RoutingOptions options(JsonFields fields) {
     var node = fields.get("agent_hints");
     var hints =
-        Fields.of(
+        JsonFields.of(
             node == null ? JsonText.MAPPER.createObjectNode() : node, fields.path("agent_hints"));
     hints.onlyKnown(
         List.of(
             "priority", "strict_priority", "osl", "speculative_prefill", "latency_sensitivity"));
     hints.bool("speculative_prefill");
     var latency = hints.decimal("latency_sensitivity");
-    return new RoutingWishes(
+    return new RoutingOptions(
         fields.unsigned("backend_instance_id"),
         fields.unsigned("prefill_worker_id"),
         fields.unsigned("decode_worker_id"),
@@ -219,21 +219,21 @@ public record Nvext(
         constraints(fields));
   }
 
-  private static Map<String, Object> constraints(Fields fields) {
+  private static Map<String, Object> constraints(JsonFields fields) {
     var node = fields.get("routing_constraints");
     if (node == null) {
       return Map.of();
     }
-    var constraints = Fields.of(node, fields.path("routing_constraints"));
+    var constraints = JsonFields.of(node, fields.path("routing_constraints"));
     constraints.onlyKnown(List.of("required_taints", "preferred_taints"));
     constraints.strings("required_taints");
     var preferred = constraints.get("preferred_taints");
     if (preferred != null) {
-      var weights = Fields.of(preferred, constraints.path("preferred_taints"));
+      var weights = JsonFields.of(preferred, constraints.path("preferred_taints"));
       for (var entry : preferred.properties()) {
         weights.decimal(entry.getKey());
       }
     }
-    return Fields.plainMap(node);
+    return JsonFields.plainMap(node);
   }
 }

@@ -15,17 +15,17 @@ final class ReasoningControls {
       List.of("none", "minimal", "low", "medium", "high", "xhigh", "max");
   private static final List<String> MODES = List.of("enabled", "disabled", "adaptive");
 
-  private final Fields fields;
+  private final JsonFields fields;
   private final @Nullable String effort;
 
-  ReasoningControls(Fields fields) {
+  ReasoningControls(JsonFields fields) {
     this.fields = fields;
     effort = fields.string("reasoning_effort");
     if (effort != null && !EFFORTS.contains(effort)) {
       throw JsonBody.invalidBody(
           "reasoning_effort: unknown variant `%s`, expected one of %s"
               .formatted(
-                  Fields.clipped(effort),
+                  JsonFields.clipped(effort),
                   String.join(", ", EFFORTS.stream().map(it -> "`" + it + "`").toList())));
     }
   }

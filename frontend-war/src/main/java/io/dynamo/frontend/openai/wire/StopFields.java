@@ -15,7 +15,7 @@ final class StopFields {
   private final List<Integer> ids = new ArrayList<>();
   private @Nullable String faultOfIds;
 
-  StopFields(Fields fields) {
+  StopFields(JsonFields fields) {
     var stop = fields.get("stop");
     if (stop != null && stop.isTextual()) {
       strings.add(stop.textValue());
@@ -30,21 +30,21 @@ final class StopFields {
 
   private void readList(JsonNode stop) {
     if (!stop.isArray()) {
-      throw Fields.wrong("stop", stop, "a string, a list of strings or a list of token ids");
+      throw JsonFields.wrong("stop", stop, "a string, a list of strings or a list of token ids");
     }
     if (stop.size() > MAX_STOPS) {
       throw GenerationReader.refusePlainly(
           "stop", "Maximum of %d stop sequences allowed, got %d".formatted(MAX_STOPS, stop.size()));
     }
-    boolean allIds = !stop.isEmpty() && Fields.isTokenId(stop.get(0));
+    boolean allIds = !stop.isEmpty() && JsonFields.isTokenId(stop.get(0));
     for (int i = 0; i < stop.size(); i++) {
       var element = stop.get(i);
-      if (allIds && Fields.isTokenId(element)) {
+      if (allIds && JsonFields.isTokenId(element)) {
         ids.add((int) element.longValue());
       } else if (!allIds && element.isTextual()) {
         strings.add(element.textValue());
       } else {
-        throw Fields.wrong("stop[" + i + "]", element, allIds ? "a token id" : "a string");
+        throw JsonFields.wrong("stop[" + i + "]", element, allIds ? "a token id" : "a string");
       }
     }
   }
@@ -58,7 +58,7 @@ final class StopFields {
     boolean own = ids.isEmpty(); // ids in `stop` win
     boolean valid = more.isArray();
     for (var element : more) {
-      valid &= Fields.isTokenId(element);
+      valid &= JsonFields.isTokenId(element);
       if (valid && own) {
         ids.add((int) element.longValue());
       }

@@ -151,7 +151,7 @@ final class CallObject {
 
   private boolean valueRead() {
     if (state == State.KEY) {
-      key = JsonText.decode(text);
+      key = JsonFragments.decode(text);
       state = State.COLON;
       return true;
     }
@@ -162,7 +162,7 @@ final class CallObject {
     }
     if (key.equals("name") || (key.equals("function") && name == null)) {
       if (text.charAt(0) == '"') {
-        name = JsonText.decode(text);
+        name = JsonFragments.decode(text);
       }
       return name != null && !name.isEmpty();
     }
@@ -173,7 +173,7 @@ final class CallObject {
   private boolean otherArguments() {
     var object =
         text.charAt(0) == '"'
-            ? JsonText.object(JsonText.decode(text), compact)
+            ? JsonFragments.object(JsonFragments.decode(text), compact)
             : text.toString().equals("null") ? "{}" : null;
     if (object == null) {
       return false;

@@ -201,7 +201,7 @@ final class JsonScanner {
         return valueEnds();
       }
     } else {
-      JsonText.escape(c, to);
+      JsonFragments.escape(c, to);
     }
     return Step.MORE;
   }
@@ -214,7 +214,7 @@ final class JsonScanner {
         to.append(c);
       } else { // a backslash that was meant as one
         to.append("\\\\");
-        JsonText.escape(c, to);
+        JsonFragments.escape(c, to);
       }
       escape.setLength(0);
     } else if (escape.length() == 1 || HexFormat.isHexDigit(c)) {
@@ -256,7 +256,7 @@ final class JsonScanner {
       case "True" -> "true";
       case "False" -> "false";
       case "None" -> "null";
-      default -> WORDS.contains(text) || JsonText.isNumber(text) ? text : null;
+      default -> WORDS.contains(text) || JsonFragments.isNumber(text) ? text : null;
     };
   }
 }

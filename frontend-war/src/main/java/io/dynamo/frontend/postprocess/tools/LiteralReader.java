@@ -86,9 +86,9 @@ final class LiteralReader {
       throw new Bad();
     }
     if (isQuote()) {
-      json.append(JsonText.quoted(quoted()));
+      json.append(JsonFragments.quoted(quoted()));
     } else if (c == '"' || c == '\'') {
-      json.append(JsonText.quoted(string()));
+      json.append(JsonFragments.quoted(string()));
     } else if (c == '[' || c == '(') {
       list(c == '[' ? ']' : ')', json, depth);
     } else if (c == '{') {
@@ -99,7 +99,7 @@ final class LiteralReader {
       if (value == null && quote.isEmpty()) {
         throw new Bad();
       }
-      json.append(value == null ? JsonText.quoted(word) : value);
+      json.append(value == null ? JsonFragments.quoted(word) : value);
     } else {
       throw new Bad();
     }
@@ -119,7 +119,7 @@ final class LiteralReader {
       }
       char c = peek();
       var key = isQuote() ? quoted() : c == '"' || c == '\'' ? string() : bareKey();
-      json.append(JsonText.quoted(key)).append(':');
+      json.append(JsonFragments.quoted(key)).append(':');
       expect(':');
       value(json, depth + 1);
     }

@@ -64,7 +64,7 @@ final class PythonicCalls extends RegionParser {
           }
           json.append(',');
         }
-        json.append(JsonText.quoted(reader.name())).append(':');
+        json.append(JsonFragments.quoted(reader.name())).append(':');
         reader.expect('=');
         reader.value(json, 0);
       }

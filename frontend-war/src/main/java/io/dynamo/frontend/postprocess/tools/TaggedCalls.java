@@ -109,7 +109,7 @@ final class TaggedCalls extends RegionParser {
     if (state == State.TEXT_VALUE) {
       sink.callArguments("\"");
     } else if (state == State.JSON_VALUE && !in.toString().isBlank()) {
-      member(JsonText.closed(in.toString().strip()), sink);
+      member(JsonFragments.closed(in.toString().strip()), sink);
     }
     endCall(sink);
     drop(in.length());
@@ -275,7 +275,7 @@ final class TaggedCalls extends RegionParser {
         told.append("\\n");
       }
       lineHeld = format.linedValues() && in.charAt(end - 1) == '\n';
-      JsonText.escape(in.substring(0, lineHeld ? end - 1 : end), told);
+      JsonFragments.escape(in.substring(0, lineHeld ? end - 1 : end), told);
       if (!told.isEmpty()) {
         sink.callArguments(told.toString());
       }
@@ -308,8 +308,8 @@ final class TaggedCalls extends RegionParser {
     if (parameter.isText() == null) {
       member(schemas.json(name, parameter.name(), value, format.untypedIsText()), sink);
     } else {
-      var json = JsonText.value(value, true);
-      member(json == null ? JsonText.quoted(value) : json, sink);
+      var json = JsonFragments.value(value, true);
+      member(json == null ? JsonFragments.quoted(value) : json, sink);
     }
     state = State.PARAMETERS;
     return true;
@@ -328,7 +328,7 @@ final class TaggedCalls extends RegionParser {
   }
 
   private void member(String value, MessageSink sink) {
-    sink.callArguments((first ? "{" : ",") + JsonText.quoted(parameter.name()) + ":" + value);
+    sink.callArguments((first ? "{" : ",") + JsonFragments.quoted(parameter.name()) + ":" + value);
     first = false;
   }
 

@@ -91,15 +91,17 @@ public final class ToolSchemas {
    */
   String json(String tool, String parameter, String text, boolean untypedIsText) {
     if (isText(tool, parameter, untypedIsText)) {
-      return JsonText.quoted(text);
+      return JsonFragments.quoted(text);
     }
     var found = typesOf(tool, parameter);
-    var value = JsonText.value(text, true);
+    var value = JsonFragments.value(text, true);
     if (value == null) {
-      value = JsonText.value(text.strip().toLowerCase(Locale.ROOT), true); // TRUE, Null
+      value = JsonFragments.value(text.strip().toLowerCase(Locale.ROOT), true); // TRUE, Null
       value = value != null && Character.isLetter(value.charAt(0)) ? value : null;
     }
-    return value != null && (found.isEmpty() || fits(value, found)) ? value : JsonText.quoted(text);
+    return value != null && (found.isEmpty() || fits(value, found))
+        ? value
+        : JsonFragments.quoted(text);
   }
 
   private static boolean fits(String value, Set<String> types) {

@@ -21,7 +21,7 @@ final class JsonScannerTest {
         "[[[]],{\"a\":[{}]}]"
       })
   void soundJsonStaysAsItIs(String json) {
-    assertThat(JsonText.value(json, false)).isEqualTo(json);
+    assertThat(JsonFragments.value(json, false)).isEqualTo(json);
   }
 
   @ParameterizedTest
@@ -41,7 +41,7 @@ final class JsonScannerTest {
       scanner.close(out);
       assertThat(JSON.readTree(out.toString()).isObject()).as("cut at %d: %s", cut, out).isTrue();
     }
-    assertThat(JsonText.closed(json)).isEqualTo(json);
+    assertThat(JsonFragments.closed(json)).isEqualTo(json);
   }
 
   @ParameterizedTest
@@ -59,41 +59,41 @@ final class JsonScannerTest {
           {"u": "\\u12"}    | {"u": "\\\\u12"}
           """)
   void whatModelsGetWrongIsMended(String written, String meant) throws JsonProcessingException {
-    var value = JsonText.value(written, false);
+    var value = JsonFragments.value(written, false);
     assertThat(value).isEqualTo(meant);
     JSON.readTree(value);
   }
 
   @Test
   void onlyAsciiDigitsMakeAnEscape() throws JsonProcessingException {
-    var json = String.valueOf(JsonText.value("\"\\u\u0660\u0661\u0662\u0663\"", false));
+    var json = String.valueOf(JsonFragments.value("\"\\u\u0660\u0661\u0662\u0663\"", false));
     assertThat(JSON.readTree(json).textValue()).isEqualTo("\\u\u0660\u0661\u0662\u0663");
   }
 
   @Test
   void lineBreaksWithinStringsAreEscaped() {
-    assertThat(JsonText.value("{\"a\":\"x\n\ty\"}", false)).isEqualTo("{\"a\":\"x\\n\\ty\"}");
+    assertThat(JsonFragments.value("{\"a\":\"x\n\ty\"}", false)).isEqualTo("{\"a\":\"x\\n\\ty\"}");
   }
 
   @ParameterizedTest
   @ValueSource(strings = {"", "{", "{a:1}", "{\"a\" 1}", "{\"a\":}", "{\"a\":01}", "[1}", "{}{}"})
   void whatIsNoJsonIsNone(String text) {
-    assertThat(JsonText.value(text, false)).isNull();
+    assertThat(JsonFragments.value(text, false)).isNull();
   }
 
   @Test
   void spaceGoesWhereItIsNotWanted() {
-    assertThat(JsonText.value("{ \"a b\" : [ 1 , \"c d\" ] }", true))
+    assertThat(JsonFragments.value("{ \"a b\" : [ 1 , \"c d\" ] }", true))
         .isEqualTo("{\"a b\":[1,\"c d\"]}");
   }
 
   @Test
   void depthIsBounded() {
-    assertThat(JsonText.value("[".repeat(300) + "]".repeat(300), false)).isNull();
+    assertThat(JsonFragments.value("[".repeat(300) + "]".repeat(300), false)).isNull();
   }
 
   @Test
   void stringsAreDecoded() {
-    assertThat(JsonText.decode("\"a\\\"\\\\\\n\\u00e9\\/\"")).isEqualTo("a\"\\\né/");
+    assertThat(JsonFragments.decode("\"a\\\"\\\\\\n\\u00e9\\/\"")).isEqualTo("a\"\\\né/");
   }
 }

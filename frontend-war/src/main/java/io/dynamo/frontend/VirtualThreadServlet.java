@@ -7,23 +7,23 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 
-/** A servlet that answers {@linkplain OffPool on virtual threads}. */
-public abstract class OffPoolServlet extends HttpServlet {
+/** A servlet that answers {@linkplain VirtualThreadRunner on virtual threads}. */
+public abstract class VirtualThreadServlet extends HttpServlet {
   private static final long serialVersionUID = 1L;
 
   @SuppressWarnings({"NullAway.Init", "serial"}) // injected; servlets are not serialized
-  private transient OffPool offPool;
+  private transient VirtualThreadRunner runner;
 
-  protected OffPoolServlet() {}
+  protected VirtualThreadServlet() {}
 
   @Inject
   void serveOn(DynamoRuntime runtime, FailureMeters failures) {
-    offPool = new OffPool(runtime.blocking(), failures);
+    runner = new VirtualThreadRunner(runtime.blocking(), failures);
   }
 
   @Override
   protected final void service(HttpServletRequest request, HttpServletResponse response) {
-    offPool.serve(request, response, () -> answer(request, response));
+    runner.serve(request, response, () -> answer(request, response));
   }
 
   /**

@@ -3,12 +3,12 @@ package io.dynamo.frontend.postprocess.tools;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Small pieces of JSON. */
-final class JsonText {
+/** Escapes, decodes and repairs single JSON strings and values. */
+final class JsonFragments {
   private static final Pattern NUMBER =
       Pattern.compile("-?(0|[1-9][0-9]*)(\\.[0-9]+)?([eE][+-]?[0-9]+)?");
 
-  private JsonText() {}
+  private JsonFragments() {}
 
   static boolean isNumber(String text) {
     return NUMBER.matcher(text).matches();

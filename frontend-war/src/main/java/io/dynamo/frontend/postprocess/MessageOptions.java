@@ -5,20 +5,20 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a request says of the messages it wants.
+ * The options of a request for its messages: tools, tool choice and thinking.
  *
  * @param tools as JSON has them; empty when the model must not call
  * @param parallelCalls whether a message may have more than one call
  * @param templateArgs the template's arguments, the controls of thinking among them
- * @param guided whether the message is bound to be JSON
+ * @param guided whether the answer is constrained to JSON
  */
-public record MessageWish(
+public record MessageOptions(
     List<Map<String, Object>> tools,
     ToolChoice choice,
     boolean parallelCalls,
     Map<String, Object> templateArgs,
     boolean guided) {
-  public MessageWish {
+  public MessageOptions {
     tools = List.copyOf(tools);
   }
 

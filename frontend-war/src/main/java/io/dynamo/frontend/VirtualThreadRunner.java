@@ -8,18 +8,18 @@ import java.lang.System.Logger.Level;
 import java.util.concurrent.Executor;
 
 /**
- * Serves requests of servlets and filters on virtual threads. The container's pool is short: a
- * client that sends its body slowly, or does not read its answer, would hold one of its threads.
- * Safe for concurrent use.
+ * Serves requests of servlets and filters on virtual threads. The container has few threads: a
+ * client that sends its body slowly, or does not read its answer, would hold one of them. Safe for
+ * concurrent use.
  */
-public final class OffPool {
-  private static final System.Logger LOG = System.getLogger(OffPool.class.getName());
+public final class VirtualThreadRunner {
+  private static final System.Logger LOG = System.getLogger(VirtualThreadRunner.class.getName());
 
   private final Executor blocking;
   private final FailureMeters failures;
 
-  /** What is done for a request; it reads and writes. */
-  public interface Work {
+  /** Reads one request and writes its answer, on a virtual thread. */
+  public interface Handler {
     void run() throws IOException;
   }
 
@@ -27,20 +27,20 @@ public final class OffPool {
    * @param blocking runs each task on a virtual thread of its own
    * @param failures counts answers of 400 and more
    */
-  public OffPool(Executor blocking, FailureMeters failures) {
+  public VirtualThreadRunner(Executor blocking, FailureMeters failures) {
     this.blocking = blocking;
     this.failures = failures;
   }
 
-  /** Begins {@code work} and returns. The request is over when it ends, however it does. */
-  public void serve(HttpServletRequest request, HttpServletResponse response, Work work) {
+  /** Starts {@code handler} and returns. The request ends when the handler returns or throws. */
+  public void serve(HttpServletRequest request, HttpServletResponse response, Handler handler) {
     CountingMark.take(request);
     var async = request.startAsync(request, response);
     async.setTimeout(0); // reads and writes have limits of their own
     Runnable whole =
         () -> {
           try {
-            run(response, work);
+            run(response, handler);
             failures.countAnswer(request.getRequestURI(), response.getStatus());
           } finally {
             async.complete();
@@ -54,10 +54,10 @@ public final class OffPool {
     }
   }
 
-  private static void run(HttpServletResponse response, Work work) {
+  private static void run(HttpServletResponse response, Handler handler) {
     try {
       try {
-        work.run();
+        handler.run();
       } catch (RuntimeException e) {
         LOG.log(Level.ERROR, "a request failed unexpectedly", FailureShape.of(e));
         if (!response.isCommitted()) {

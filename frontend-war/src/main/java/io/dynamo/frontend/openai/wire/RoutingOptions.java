@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where and how soon a client wants its request served: from {@code nvext}, or from headers, which
- * win field by field. What is null is not wished for.
+ * Where and how soon a client wants its request served: from {@code nvext} or from headers, which
+ * win field by field. Null means no preference.
  *
  * @param backend a worker for the whole request, unsigned
  * @param prefill a worker for the prompt, unsigned
@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
  * @param prefillRank the same for the prompt
  * @param priority higher is sooner
  * @param strictPriority unsigned 32 bits
- * @param outputTokens how long the answer will be, as the client expects
+ * @param outputTokens the length of the answer that the client expects
  * @param latencySensitivity seconds to jump ahead when there is no priority
  * @param cacheSalt keeps KV blocks apart from those of other salts; never empty
  * @param constraints taints of workers, as JSON has them; empty is none
  */
-public record RoutingWishes(
+public record RoutingOptions(
     @Nullable BigInteger backend,
     @Nullable BigInteger prefill,
     @Nullable BigInteger decode,
@@ -36,23 +36,23 @@ public record RoutingWishes(
     Map<String, Object> constraints) {
   private static final long UNSET_RANK = 0xFFFF_FFFFL;
 
-  public static final RoutingWishes NONE =
-      new RoutingWishes(null, null, null, null, null, null, null, null, null, null, Map.of());
+  public static final RoutingOptions NONE =
+      new RoutingOptions(null, null, null, null, null, null, null, null, null, null, Map.of());
 
-  public RoutingWishes {
+  public RoutingOptions {
     rank = rank != null && rank == UNSET_RANK ? (Long) null : rank;
     prefillRank = prefillRank != null && prefillRank == UNSET_RANK ? (Long) null : prefillRank;
     cacheSalt = cacheSalt != null && cacheSalt.isEmpty() ? null : cacheSalt;
   }
 
-  /** No wish but to keep KV blocks apart. */
-  static RoutingWishes ofSalt(String salt) {
-    return new RoutingWishes(null, null, null, null, null, null, null, null, null, salt, Map.of());
+  /** Options with a cache salt only. */
+  static RoutingOptions ofSalt(String salt) {
+    return new RoutingOptions(null, null, null, null, null, null, null, null, null, salt, Map.of());
   }
 
-  /** These wishes where {@code stronger} has none. */
-  public RoutingWishes under(RoutingWishes stronger) {
-    return new RoutingWishes(
+  /** Returns {@code stronger} with these options where it has none. */
+  public RoutingOptions under(RoutingOptions stronger) {
+    return new RoutingOptions(
         first(stronger.backend, backend),
         first(stronger.prefill, prefill),
         first(stronger.decode, decode),
@@ -66,18 +66,18 @@ public record RoutingWishes(
         stronger.constraints.isEmpty() ? constraints : stronger.constraints);
   }
 
-  /** The worker that is to serve the answer, unsigned. */
+  /** The id of the worker that shall make the answer, unsigned. */
   public @Nullable BigInteger worker() {
     return first(decode, backend);
   }
 
-  /** How soon the request wants its turn. */
+  /** The priority of the request in the queue. */
   public Urgency urgency() {
     return Urgency.of(
         strictPriority, priority != null ? (Double) priority.doubleValue() : latencySensitivity);
   }
 
-  /** The wishes as a worker is told of them, beside the rank. */
+  /** The options as routing hints for the worker, without the rank. */
   public Map<String, Object> hints() {
     var hints = new LinkedHashMap<String, Object>();
     put(hints, "backend_instance_id", backend);

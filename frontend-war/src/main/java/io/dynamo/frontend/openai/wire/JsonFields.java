@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
  *
  * @param path of the object, empty at the top, else ending in a dot
  */
-record Fields(JsonNode object, String path) {
+record JsonFields(JsonNode object, String path) {
   private static final int SHOWN = 64; // characters of a refused string that are repeated
 
   /** The object at {@code name}, or a refusal. */
-  static Fields of(JsonNode node, String path) {
+  static JsonFields of(JsonNode node, String path) {
     if (!node.isObject()) {
       throw wrong(path, node, "a map");
     }
-    return new Fields(node, path.isEmpty() ? "" : path + ".");
+    return new JsonFields(node, path.isEmpty() ? "" : path + ".");
   }
 
   String path(String name) {

@@ -11,18 +11,18 @@ import java.lang.reflect.Field;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * An answer whose connection is kept also when it tells of an error, as Dynamo keeps it, provided
- * that the request's body has been read to its end. For one thread at a time.
+ * A response that keeps the connection open after an error status, as Dynamo does, when the
+ * request's body was read to its end. For one thread at a time.
  *
- * <p>Open Liberty closes the connection after every status that it knows as an error, and has no
- * setting for it; after one that it does not know, such as 529, it keeps the connection. So the
- * status is put into its message as one of those, by means of its own classes. Where they are not
- * what they were the connection is closed as ever, and the log says so once.
+ * <p>Open Liberty closes the connection after every error status that it knows, without a setting
+ * for it; after an unknown one, such as 529, it keeps the connection. So this class sets the status
+ * in Liberty's message as an unknown one, through Liberty's internal classes. Where these differ
+ * from the expected ones the connection is closed, and the log says so once.
  */
-final class KeptConnection extends HttpServletResponseWrapper {
-  private static final System.Logger LOG = System.getLogger(KeptConnection.class.getName());
+final class KeepAliveResponse extends HttpServletResponseWrapper {
+  private static final System.Logger LOG = System.getLogger(KeepAliveResponse.class.getName());
   private static final String CODES = "com.ibm.wsspi.http.channel.values.StatusCodes";
-  private static final AtomicBoolean TOLD = new AtomicBoolean();
+  private static final AtomicBoolean LOGGED = new AtomicBoolean();
 
   private final HttpServletRequest request;
   private final boolean hasBody;
@@ -30,7 +30,7 @@ final class KeptConnection extends HttpServletResponseWrapper {
   /**
    * @param hasBody whether the request announces a body
    */
-  KeptConnection(HttpServletRequest request, boolean hasBody, HttpServletResponse response) {
+  KeepAliveResponse(HttpServletRequest request, boolean hasBody, HttpServletResponse response) {
     super(response);
     this.request = request;
     this.hasBody = hasBody;
@@ -65,7 +65,7 @@ final class KeptConnection extends HttpServletResponseWrapper {
       type.getMethod("setStatusCode", codes).invoke(message, unknown);
       type.getMethod("setReasonPhrase", String.class).invoke(message, ApiError.reason(status));
     } catch (ReflectiveOperationException | RuntimeException e) {
-      if (TOLD.compareAndSet(false, true)) {
+      if (LOGGED.compareAndSet(false, true)) {
         LOG.log(Level.WARNING, "error answers close their connections: {0}", e.toString());
       }
     }
@@ -83,7 +83,7 @@ final class KeptConnection extends HttpServletResponseWrapper {
     return of.getClass().getMethod(method).invoke(of);
   }
 
-  /** The value of a field of {@code of} or of what its class extends. */
+  /** The value of a field of {@code of}, declared by its class or a superclass. */
   private static Object field(Object of, String name) throws ReflectiveOperationException {
     for (Class<?> type = of.getClass(); type != null; type = type.getSuperclass()) {
       for (Field field : type.getDeclaredFields()) {
