@@ -1,4 +1,4 @@
-/** What operators may change while requests come. */
+/** Settings that operators change while the server runs. */
 @NullMarked
 package io.dynamo.frontend.admin;
 
