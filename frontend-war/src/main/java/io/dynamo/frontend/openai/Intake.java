@@ -1,19 +1,14 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.concurrent.Cancellation;
-import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.FrontendSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.JsonCost;
-import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.JsonBody;
-import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
@@ -25,22 +20,6 @@ import org.jspecify.annotations.Nullable;
  * turn and tokenises. Safe for concurrent use; its callers block.
  */
 final class Intake {
-  /**
-   * A request as received, with its account, its observers and its limits.
-   *
-   * @param share its part of the memory for request bodies; at the end it is charged with what the
-   *     running request keeps
-   */
-  record ReceivedRequest(
-      Api api,
-      IncomingRequest call,
-      String id,
-      Deadline deadline,
-      Cancellation cancellation,
-      RequestAccount account,
-      BodyBudget.Share share,
-      RequestWatch watch) {}
-
   private final FrontendSettings settings;
   private final EdgeRules rules;
   private final ModelCatalog catalog;
@@ -61,17 +40,17 @@ final class Intake {
    * @throws DynamoException when it ends before it is ready
    */
   PreparedRequest take(ReceivedRequest received) throws InterruptedException {
-    var call = received.call;
+    var http = received.http();
     var body =
         RequestBody.read(
-            call.body(),
-            call.contentBytes(),
+            http.body(),
+            http.contentBytes(),
             new RequestBody.Bounds(
                 settings.bodyLimitBytes(), "dynamo.frontend.body-limit", settings.uploadTimeout()),
-            received.deadline,
-            received.share);
-    var watch = received.watch;
-    try (var stage = watch.stages().begin(Stage.PREPROCESS, received.id, watch.context())) {
+            received.deadline(),
+            received.share());
+    var watch = received.watch();
+    try (var stage = watch.stages().begin(Stage.PREPROCESS, received.id(), watch.context())) {
       return prepare(received, body, stage.span().context());
     }
   }
@@ -82,12 +61,12 @@ final class Intake {
   private PreparedRequest prepare(
       ReceivedRequest received, RequestBody arrived, @Nullable TraceContext span)
       throws InterruptedException {
-    var api = received.api;
-    var headers = received.call.headers();
+    var api = received.api();
+    var headers = received.http().headers();
     var cost = arrived.jsonCost();
-    received.share.work(cost.workBytes());
+    received.share().work(cost.workBytes());
     var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
-    received.share.work(cost.keptBytes());
+    received.share().work(cost.keptBytes());
     var metadata = rules.metadata(headers);
     var name = JsonBody.model(body);
     var found = found(received, name, JsonBody.asksForStream(body));
@@ -99,24 +78,26 @@ final class Intake {
     if (found == null || !found.card().modelTypes().contains(api.modelType())) {
       throw new ApiException(ApiError.modelNotFound(name));
     }
-    received.account.reserveTexts(parsed.prompts() * parsed.texts());
-    received.account.enter(
-        found.workers(),
-        parsed.fields().nvext().routing().urgency(),
-        received.share,
-        received.deadline,
-        received.cancellation);
+    received.account().reserveTexts(parsed.prompts() * parsed.texts());
+    received
+        .account()
+        .enter(
+            found.workers(),
+            parsed.fields().nvext().routing().urgency(),
+            received.share(),
+            received.deadline(),
+            received.cancellation());
     var context =
         new RequestContext(
-            received.id,
+            received.id(),
             metadata,
-            received.watch.forwardedHeaders(CallHeaders.forwarded(headers)),
-            received.deadline,
-            received.cancellation);
-    received.share.work(cost.workBytes());
+            received.watch().forwardedHeaders(CallHeaders.forwarded(headers)),
+            received.deadline(),
+            received.cancellation());
+    received.share().work(cost.workBytes());
     var text =
         new BoundedText(
-            new WatchedText(found.text(), received.watch.stages(), received.id, span),
+            new WatchedText(found.text(), received.watch().stages(), received.id(), span),
             TokenBudget.of(found.card()),
             api.promptField());
     var prompts =
@@ -124,16 +105,18 @@ final class Intake {
             text,
             it -> parsed.prepare(it, rules.hidesTools(found.card())),
             arrived.length(),
-            received.deadline,
-            received.cancellation);
+            received.deadline(),
+            received.cancellation());
     int tokens = 0;
     for (var prompt : prompts) {
       WorkerRequests.check(parsed.fields(), found, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
-    received.share.work(
-        runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
-    received.account.setPromptTokens(tokens);
+    received
+        .share()
+        .work(
+            runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
+    received.account().setPromptTokens(tokens);
     return new PreparedRequest(
         found, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
   }
@@ -179,10 +162,10 @@ final class Intake {
    */
   private @Nullable ServedModel found(ReceivedRequest received, String name, boolean streams) {
     var found = catalog.find(name).orElse(null);
-    received.account.setStreaming(streams);
-    received.watch.setModel(found == null ? null : found.name(), streams);
+    received.account().setStreaming(streams);
+    received.watch().setModel(found == null ? null : found.name(), streams);
     if (found != null) {
-      received.account.setModel(found.name(), streams);
+      received.account().setModel(found.name(), streams);
     } else if (catalog.isKnown(name)) {
       throw new ApiException(TextService.notReady(name));
     }

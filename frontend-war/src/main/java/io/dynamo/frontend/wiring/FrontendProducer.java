@@ -106,7 +106,7 @@ public class FrontendProducer {
             new TextAssembler(tokens, stop, eosTokenIds, includeStop, skipSpecialTokens)::accept,
         admission,
         watcher,
-        new TextService.Clockwork(runtime.blocking(), runtime.timer(), InstantSource.system()),
+        new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system()),
         new RequestWatch.WatchFactory(stages, runtime.settings().watch().requestLog()),
         workers);
   }

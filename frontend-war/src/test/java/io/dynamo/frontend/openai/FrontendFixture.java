@@ -253,7 +253,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
                 new TextAssembler(tokens, stop, eos, include, skip)::accept,
             admission,
             watcher,
-            new TextService.Clockwork(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
+            new TextService.Execution(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
             new RequestWatch.WatchFactory(stages, true),
             workers);
     admission.open();

@@ -1,0 +1,27 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.concurrent.Cancellation;
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.frontend.admission.BodyBudget;
+import io.dynamo.frontend.admission.RequestAccount;
+import io.dynamo.frontend.watch.RequestWatch;
+
+/**
+ * A request as received, with its account, its observers and its limits.
+ *
+ * @param share its part of the memory for request bodies; once the request is prepared it is
+ *     charged with what the running request keeps
+ * @param receivedMillis UNIX time of arrival
+ * @param receivedNanos the same moment by {@link System#nanoTime()}
+ */
+record ReceivedRequest(
+    Api api,
+    IncomingRequest http,
+    String id,
+    Deadline deadline,
+    Cancellation cancellation,
+    RequestAccount account,
+    BodyBudget.Share share,
+    RequestWatch watch,
+    long receivedMillis,
+    long receivedNanos) {}

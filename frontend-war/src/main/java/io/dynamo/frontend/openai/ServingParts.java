@@ -1,0 +1,16 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.config.FrontendSettings;
+import io.dynamo.frontend.catalog.WorkerGauges;
+import io.dynamo.frontend.dispatch.Dispatcher;
+
+/** The parts that all requests of a {@link TextService} share. Each is safe for concurrent use. */
+record ServingParts(
+    FrontendSettings settings,
+    EdgeRules rules,
+    Intake intake,
+    Dispatcher dispatcher,
+    TextPipe.Factory pipes,
+    WorkerGauges workers,
+    TextService.Execution execution,
+    ActiveChoices active) {}

@@ -1,0 +1,126 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.sse.ClientConnection;
+import io.dynamo.frontend.sse.SseWriter;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Generates the texts of one request and writes them as its answer. Holds nothing of the request's
+ * body that the answer does not need. For one thread.
+ */
+final class TextGeneration implements AutoCloseable {
+  private final ServingParts parts;
+  private final ReceivedRequest received;
+  private final RunningTexts texts;
+  private final AnswerFormat format;
+  private @Nullable DynamoException streamFailure;
+
+  TextGeneration(
+      ServingParts parts, ReceivedRequest received, PreparedRequest prepared, AnswerFormat format) {
+    this.parts = parts;
+    this.received = received;
+    this.texts =
+        new RunningTexts(
+            prepared,
+            parts.pipes(),
+            received.deadline(),
+            received.account(),
+            parts.workers(),
+            parts.execution().timer());
+    this.format = format;
+  }
+
+  /**
+   * Sends the texts to workers and writes the answer; returns when it is written.
+   *
+   * @return the failure that ended a stream after its status line; null for none
+   * @throws DynamoException the failure of a request whose answer was not started
+   */
+  @Nullable DynamoException run(TrackedAnswer answer, ClientConnection client)
+      throws InterruptedException {
+    var choices = texts.choices();
+    try (var _ =
+        received
+            .cancellation()
+            .onCancel(level -> choices.abort(new CancelledException("the client left")))) {
+      var aborted = parts.active().add(choices);
+      if (aborted == null) {
+        texts.start(parts.dispatcher());
+      } else {
+        choices.abort(aborted);
+      }
+      if (texts.answerContext().fields().stream().events()) {
+        writeEvents(answer, client);
+      } else {
+        writeWhole(answer);
+      }
+      return streamFailure;
+    } finally {
+      parts.active().remove(choices);
+      recordUsage();
+    }
+  }
+
+  private void recordUsage() {
+    var usage = texts.choices().usage();
+    var cached = usage.cachedTokens();
+    if (cached != null) {
+      received.account().recordCachedTokens(cached);
+    }
+    var watch = received.watch();
+    watch.recordUsage(usage, texts.servingWorker());
+    watch
+        .stages()
+        .recordDetokenization(texts.choices().detokenizeNanos(), usage.completionTokens());
+  }
+
+  private void writeWhole(TrackedAnswer answer) throws InterruptedException {
+    var context = texts.answerContext();
+    var openings = texts.openings();
+    var nvext = texts.nvext(received.receivedMillis(), received.receivedNanos());
+    var choices = new UnaryAnswer(openings, texts.logprobs(format, openings), nvext);
+    choices.drain(texts.choices());
+    answer.json(
+        format.unary(
+            choices.best(context.texts(), context.fields().choices()),
+            texts.choices().hasReason() ? texts.choices().usage() : null,
+            nvext == null ? null : nvext.whole()));
+  }
+
+  private void writeEvents(TrackedAnswer answer, ClientConnection client)
+      throws InterruptedException {
+    var choices = texts.choices();
+    var settings = parts.settings();
+    if (choices.await(settings.firstItemWait().toNanos())) {
+      choices.peek(); // an early failure still has its status line
+    }
+    var openings = texts.openings();
+    var context = texts.answerContext();
+    var fields = context.fields();
+    var sse =
+        new SseWriter<>(
+            choices,
+            new ChunkEncoder(
+                format,
+                choices,
+                fields.stream(),
+                openings,
+                texts.logprobs(format, openings),
+                texts.nvext(received.receivedMillis(), received.receivedNanos()),
+                Annotations.prelude(
+                    fields.nvext(), context.context().id(), context.prompts().getFirst())),
+            settings.heartbeat(),
+            parts.rules().keepAlive(),
+            client);
+    answer.events(out -> streamFailure = sse.writeTo(out));
+  }
+
+  /** Cancels the texts that have not ended. */
+  @Override
+  public void close() {
+    texts.close();
+  }
+}

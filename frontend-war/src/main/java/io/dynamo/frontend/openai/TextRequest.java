@@ -1,0 +1,179 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.Failed;
+import io.dynamo.error.FailureShape;
+import io.dynamo.error.WorkerLostException;
+import io.dynamo.frontend.ApiError;
+import io.dynamo.frontend.ApiException;
+import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.JsonBody;
+import io.dynamo.frontend.sse.ByteText;
+import io.dynamo.frontend.sse.ClientConnection;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One admitted request, from its body to its one answer and its counted end. Used by the request's
+ * own thread only.
+ */
+final class TextRequest {
+  private static final System.Logger LOG = System.getLogger(TextRequest.class.getName());
+  static final ApiError INTERNAL = ApiError.of(500, "Internal server error");
+  private static final ApiError GONE = ApiError.of(new CancelledException("the client left"));
+
+  private final ServingParts parts;
+  private final ReceivedRequest received;
+  private final TrackedAnswer answer;
+  private final ClientConnection client;
+
+  TextRequest(ServingParts parts, ReceivedRequest received, AnswerSink sink) {
+    this.parts = parts;
+    this.received = received;
+    this.answer = new TrackedAnswer(sink);
+    this.client =
+        new ClientConnection(
+            received.http().local(), received.http().remote(), received.cancellation());
+    received.account().onFirstToken(received.watch()::recordFirstToken);
+  }
+
+  ClientConnection client() {
+    return client;
+  }
+
+  /**
+   * Serves and answers the request.
+   *
+   * @return the error that the client got; null for success
+   */
+  @Nullable ApiError serve() {
+    received.watch().start(received.id());
+    try {
+      return generate();
+    } catch (InterruptedException e) {
+      try {
+        return refuse(ApiError.unavailable("Service is shutting down", null));
+      } finally {
+        Thread.currentThread().interrupt(); // only now: writing would fail with it
+      }
+    } catch (ApiException | DynamoException e) {
+      log(e);
+      return refuse(received.account().errorFor(e));
+    }
+  }
+
+  /**
+   * Answers a request whose {@link #serve} threw, unless its answer was started.
+   *
+   * @return the error that the client got
+   */
+  ApiError fail(Throwable cause) {
+    if (answer.isStarted() && cause instanceof RuntimeException) {
+      answer.breakOff(cause);
+      return GONE;
+    }
+    LOG.log(
+        Level.ERROR, "request " + received.id() + " failed unexpectedly", FailureShape.of(cause));
+    if (!answer.isStarted()) {
+      try {
+        refuse(INTERNAL);
+      } catch (RuntimeException e) {
+        LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
+      }
+    }
+    return INTERNAL;
+  }
+
+  /**
+   * Frees the request's memory and counts it. A request that was fully answered is a success, even
+   * when its client left afterwards.
+   */
+  void end(@Nullable ApiError outcome) {
+    received.share().close();
+    var error = outcome;
+    if (outcome != null && (client.loss() != ClientConnection.Loss.NONE || answer.isBroken())) {
+      received.account().recordDisconnect();
+      error = GONE;
+    }
+    received.account().end(error);
+    received.watch().end(error);
+  }
+
+  private ApiError refuse(ApiError error) {
+    answer.error(error);
+    return error;
+  }
+
+  private @Nullable ApiError generate() throws InterruptedException {
+    JsonBody.checkContentType(received.http().contentType());
+    DynamoException failure;
+    try (var generation = prepare()) {
+      failure = generation == null ? null : generation.run(answer, client);
+    }
+    if (answer.isBroken()) {
+      return GONE;
+    }
+    if (failure == null) {
+      return null;
+    }
+    log(failure);
+    return received.account().errorFor(failure);
+  }
+
+  /**
+   * Prepares the request for workers. A method of its own, so that no frame of the stack keeps the
+   * request's body while the texts are generated.
+   *
+   * @return null when the request asked for its route only, and is answered
+   */
+  private @Nullable TextGeneration prepare() throws InterruptedException {
+    var prepared = parts.intake().take(received);
+    var format =
+        prepared
+            .parsed()
+            .answerFormat(
+                prepared.context().id(),
+                parts.execution().clock().instant().getEpochSecond(),
+                prepared.model().name(),
+                parts.rules().reasoningField());
+    if (prepared.parsed().fields().nvext().asksForRouteOnly()) {
+      writeRoute(prepared, format);
+      return null;
+    }
+    return new TextGeneration(parts, received, prepared, format);
+  }
+
+  /** Answers with the worker that would serve the first prompt, without generating a text. */
+  private void writeRoute(PreparedRequest prepared, AnswerFormat format) {
+    var prompt = prepared.prompts().getFirst();
+    var trail = parts.dispatcher().route(prepared.model(), prepared.request(0), prepared.context());
+    var nvext = NvextText.route(trail, prompt.tokens());
+    if (prepared.parsed().fields().stream().events()) {
+      var frames = new ByteText(512);
+      format.chunk(frames, 0, "", true, null, null, null, nvext);
+      AnswerFormat.done(frames);
+      answer.events(frames::writeTo);
+    } else {
+      var empty = new AnswerFormat.CompletedChoice(0, "", null, null, null);
+      answer.json(format.unary(List.of(empty), null, nvext));
+    }
+  }
+
+  /** Logs a failure once, without its message, which may repeat text of a client or a model. */
+  private void log(RuntimeException failure) {
+    var id = received.id();
+    if (failure instanceof DeadlineExceededException) {
+      LOG.log(Level.INFO, "request {0} was not done within its deadline", id);
+    } else if (failure instanceof Failed && !(failure instanceof CancelledException)) {
+      LOG.log(Level.WARNING, "request " + id + " failed", FailureShape.of(failure));
+    } else if (failure instanceof WorkerLostException lost) {
+      LOG.log(Level.WARNING, "request {0} lost its worker: {1}", id, lost.code());
+    } else if (LOG.isLoggable(Level.DEBUG)) {
+      var error = ApiError.of(failure);
+      LOG.log(Level.DEBUG, "request {0} was refused: {1}, {2}", id, error.status(), error.code());
+    }
+  }
+}
