@@ -12,8 +12,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a client is told when it does not get what it asked for. Written in both dialects at once:
- * OpenAI's nested {@code error} object and Dynamo's flat keys beside it.
+ * An error answer: status, message and machine-readable code. Its body has both dialects: OpenAI's
+ * nested {@code error} object, and Dynamo's flat keys beside it.
  *
  * @param status HTTP status; 499 when the client gave up, 529 when workers have no room
  * @param code OpenAI's machine-readable code, {@code model_not_found} for example
@@ -29,7 +29,7 @@ public record ApiError(
     @Nullable Integer retryAfterSeconds,
     @Nullable TokenLimit limit) {
   /**
-   * A number of tokens that was too high: Dynamo's {@code details}.
+   * The token limit that a request exceeds: Dynamo's {@code details}.
    *
    * @param actual what the request would take
    */
@@ -45,10 +45,10 @@ public record ApiError(
     this(status, message, code, param, retryAfterSeconds, null);
   }
 
-  /** The code of every refusal for want of room. */
+  /** The code of every refusal because of overload. */
   public static final String OVERLOADED = "overloaded";
 
-  /** The code of a body that the parser failed on, instead of finding its fault. */
+  /** The code for a body on which the parser itself failed. */
   public static final String UNREADABLE = "unreadable_body";
 
   private static final int RETRY_SECONDS = 1;
@@ -58,12 +58,12 @@ public record ApiError(
     return new ApiError(status, message, null, null, null);
   }
 
-  /** A refusal that may pass: 503 and {@code Retry-After}. */
+  /** A temporary refusal: 503 with {@code Retry-After}. */
   public static ApiError unavailable(String message, @Nullable String code) {
     return new ApiError(503, message, code, null, RETRY_SECONDS);
   }
 
-  /** A refusal for want of room. */
+  /** A refusal because of overload. */
   public static ApiError overloaded(int status, String message, int retryAfterSeconds) {
     return new ApiError(status, message, OVERLOADED, null, retryAfterSeconds);
   }
@@ -73,12 +73,12 @@ public record ApiError(
     return new ApiError(400, message, UNREADABLE, null, null);
   }
 
-  /** Whether there was no room for the request, and nothing else is wrong. */
+  /** Whether the request was refused because of overload alone. */
   public boolean isOverload() {
     return OVERLOADED.equals(code);
   }
 
-  /** The same told with another status. */
+  /** A copy with another status. */
   public ApiError withStatus(int other) {
     return new ApiError(other, message, code, param, retryAfterSeconds, limit);
   }
@@ -88,9 +88,7 @@ public record ApiError(
         404, "Model not found: `" + shown(model) + "`", "model_not_found", "model", null);
   }
 
-  /**
-   * A client's own text as an answer repeats it: cut where it is long, without broken characters.
-   */
+  /** A text of the client, shortened and without broken characters, as an answer may repeat it. */
   public static String shown(String text) {
     var cut = text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
     return new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8);
@@ -100,7 +98,10 @@ public record ApiError(
     return of(404, "Route not found: " + method + " " + path);
   }
 
-  /** Texts of the client's own faults are shown; those of ours stay in the log. */
+  /**
+   * The error for {@code failure}. Messages about the client's faults are shown; those about ours
+   * stay in the log.
+   */
   public static ApiError of(Throwable failure) {
     return switch (failure) {
       case ApiException known -> known.error();
@@ -144,7 +145,7 @@ public record ApiError(
     };
   }
 
-  /** OpenAI's type; also that of an error frame. */
+  /** OpenAI's error type, also used in error frames. */
   public String type() {
     return switch (status) {
       case 401 -> "authentication_error";
@@ -189,7 +190,7 @@ public record ApiError(
     return isOverload() && status != 503 ? reason(529) : reason(status);
   }
 
-  /** The class that counters know it by, Dynamo's {@code error_type}. */
+  /** Dynamo's {@code error_type}, the label of counters. */
   public String errorType() {
     if (isOverload()) {
       return "overload";
@@ -221,8 +222,8 @@ public record ApiError(
   }
 
   /**
-   * The frame that ends a stream which broke after its status line, Dynamo's shape: it tells of
-   * what was not found by a type of its own, and of a worker that was too slow as 504.
+   * Appends the frame that ends a stream which failed after its status line, in Dynamo's format:
+   * 404 has a type of its own, and a worker's timeout is reported as 504.
    */
   public void appendFrame(ByteText frames) {
     if (status == 408) {

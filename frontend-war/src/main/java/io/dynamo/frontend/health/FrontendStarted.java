@@ -9,7 +9,10 @@ import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Startup;
 
-/** Started once the role has been, whatever models there are; a server without the role is. */
+/**
+ * Reports the frontend as started once its role has started, with or without models; a server
+ * without the role counts as started.
+ */
 @Startup
 @ApplicationScoped
 public class FrontendStarted implements HealthCheck {

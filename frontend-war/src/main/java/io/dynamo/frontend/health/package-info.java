@@ -1,7 +1,4 @@
-/**
- * What probes are told about the frontend. Start at {@link
- * io.dynamo.frontend.health.FrontendReady}.
- */
+/** Health checks of the frontend. Start at {@link io.dynamo.frontend.health.FrontendReady}. */
 @NullMarked
 package io.dynamo.frontend.health;
 

@@ -7,17 +7,17 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which agent's session a request belongs to, from the headers of Dynamo's own clients, Claude
- * Code, Codex or OpenCode, the strongest first.
+ * Finds the agent session that a request belongs to, in the headers of Dynamo's own clients, Claude
+ * Code, Codex or OpenCode, in this order.
  */
 final class AgentContext {
   private AgentContext() {}
 
   /**
-   * What the worker is told; empty when no header names a session.
+   * The session as JSON for the worker; empty when no header names one.
    *
    * @param headers by lower-case name
-   * @param trigger what the last message was
+   * @param trigger the kind of the last message
    */
   static Map<String, Object> of(Map<String, String> headers, String trigger) {
     var context = new LinkedHashMap<String, Object>();

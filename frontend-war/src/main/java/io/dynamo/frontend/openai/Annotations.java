@@ -8,15 +8,15 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Events of a stream whose value is in comments: what the client asked to be told ahead of the
- * chunks, and what a worker tells between them.
+ * Writes SSE events whose value is in comments: those that a client requests ahead of the chunks,
+ * and those that a worker sends between them.
  */
 final class Annotations {
   private static final Pattern LINE_BREAKS = Pattern.compile("\\r\\n|[\\r\\n]");
 
   private Annotations() {}
 
-  /** The frames, in Dynamo's order, or null for none. */
+  /** The requested events that precede the chunks, in Dynamo's order; null for none. */
   static @Nullable ByteText prelude(Nvext nvext, String requestId, PreparedPrompt prompt) {
     if (nvext.annotations().isEmpty()) {
       return null;

@@ -10,14 +10,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An API that answers with generated text: how its requests are read and its answers written. What
- * lies between is {@link TextService}'s.
+ * An API that answers with generated text: reads its requests and writes its answers. {@link
+ * TextService} does the rest.
  */
 sealed interface Api permits ChatApi, CompletionApi {
   /** Dynamo's label in metrics. */
   String endpoint();
 
-  /** The flag of a model card that says that the model has this API. */
+  /** The model type on cards of models that serve this API. */
   String modelType();
 
   /** The request's field that holds the prompt. */
@@ -37,7 +37,7 @@ sealed interface Api permits ChatApi, CompletionApi {
   interface ParsedRequest {
     GenerationFields fields();
 
-    /** The same with other fields. */
+    /** A copy with other fields. */
     ParsedRequest with(GenerationFields fields);
 
     /**
@@ -48,39 +48,40 @@ sealed interface Api permits ChatApi, CompletionApi {
      */
     List<PreparedPrompt> prepare(ModelText model, boolean hideTools);
 
-    /** How many prompts there are. */
+    /** The number of prompts. */
     default int prompts() {
       return 1;
     }
 
     /**
-     * Texts to make of each prompt; those beyond the number of choices are the less likely ones.
+     * The number of texts to generate for each prompt. When it exceeds the number of choices, the
+     * likeliest are returned.
      */
     default int texts() {
       return fields().choices();
     }
 
-    /** Whether the prompt comes back before the text. */
+    /** Whether the answer repeats the prompt before the text. */
     default boolean echo() {
       return false;
     }
 
-    /** What else goes into the worker's {@code extra_args}. */
+    /** Further entries of the worker's {@code extra_args}. */
     default Map<String, Object> extraArgs(PreparedPrompt prompt) {
       return Map.of();
     }
 
-    /** What else the worker is told, by name. */
+    /** Further top-level fields of the worker's request, by name. */
     default Map<String, Object> passedOn() {
       return Map.of();
     }
 
-    /** What is said of the last thing the model was told: {@code user_message}, for example. */
+    /** The kind of the conversation's last message, {@code user_message} for example. */
     default String trigger() {
       return "other";
     }
 
-    /** What is said of the messages that are wanted; null where the text is the answer. */
+    /** The options of the answer's message; null for an API without messages. */
     default @Nullable MessageOptions message() {
       return null;
     }

@@ -6,9 +6,9 @@ import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 
 /**
- * A model's text side that encodes no prompt which cannot fit the model: one with more characters
- * than the context's tokens can spell is refused by its length, and encoding ends where the tokens
- * are too many.
+ * A model's tokenizer that refuses prompts which cannot fit the model: by their length when they
+ * have more characters than the context's tokens can spell, else as soon as they have too many
+ * tokens.
  *
  * @param field of the prompt in the request
  */

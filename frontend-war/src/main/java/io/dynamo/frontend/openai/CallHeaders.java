@@ -16,7 +16,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** What request headers say about a request's identity and metadata. */
+/** Reads the id, metadata and routing options of a request from its headers. */
 final class CallHeaders {
   private static final int MAX_METADATA = 64;
   private static final int MAX_METADATA_BYTES = 65_536;
@@ -46,7 +46,7 @@ final class CallHeaders {
 
   private CallHeaders() {}
 
-  /** The caller's UUID, or a random one. */
+  /** The request id: the caller's UUID, or a random one. */
   static String requestId(Map<String, String> headers) {
     for (var name : List.of("x-dynamo-request-id", "request-id")) {
       var given = headers.getOrDefault(name, "");
@@ -58,9 +58,9 @@ final class CallHeaders {
   }
 
   /**
-   * The caller's own pairs, without credentials.
+   * The caller's metadata, without credentials.
    *
-   * @param prefix how the names of their headers begin, in lower case
+   * @param prefix of the names of metadata headers, in lower case
    * @throws ApiException with 431 when there are too many
    */
   static Map<String, String> metadata(Map<String, String> headers, String prefix) {
@@ -91,12 +91,12 @@ final class CallHeaders {
     return pairs;
   }
 
-  /** Whether a header, by its name in lower case, says where or how a request is served. */
+  /** Whether a header, by its name in lower case, sets routing options. */
   static boolean routes(String name) {
     return ROUTING.contains(name) || name.equals(TENANT);
   }
 
-  /** External ids. */
+  /** The headers that are passed on to workers. */
   static Map<String, String> forwarded(Map<String, String> headers) {
     var kept = new HashMap<String, String>();
     for (var name : FORWARDED) {

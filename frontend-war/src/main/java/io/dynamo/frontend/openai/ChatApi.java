@@ -87,7 +87,7 @@ final class ChatApi implements Api {
       return (request.continueFinal() ? open(text) : text).replace("\0", "");
     }
 
-    /** Takes away what the template wrote after the final message. */
+    /** Cuts off the text that the template wrote after the final message. */
     private String open(String text) {
       if (request.messages().getLast().content() instanceof String last && !last.isBlank()) {
         int at = text.lastIndexOf(last.strip());

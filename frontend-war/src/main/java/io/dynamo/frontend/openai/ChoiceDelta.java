@@ -8,17 +8,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one item of a worker adds to one choice.
+ * The text, tokens and finish reason that one item of a worker adds to one choice.
  *
  * @param choice the index that the client sees
  * @param text new text, may be empty
- * @param tokens how many of the item's tokens count; the rest came after the end
- * @param finish why the text ends here, null while it goes on
- * @param stop which of the client's stops ended it
- * @param pieces what the text adds to a message that is taken apart; null when the text is the
- *     message
+ * @param tokens the number of the item's tokens up to the end of the text
+ * @param finish the reason why the text ends here, null while it goes on
+ * @param stop the client's stop string or id that ended the text
+ * @param pieces the parts of the message, when it is parsed; null when the text is the message
  * @param called whether that message has a tool call so far
- * @param item what the worker sent; null for text that was held back
+ * @param item the worker's item; null for text that was held back
  */
 record ChoiceDelta(
     int choice,

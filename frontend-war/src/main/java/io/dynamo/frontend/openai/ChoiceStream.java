@@ -11,10 +11,10 @@ import io.dynamo.inference.FinishReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The text of one choice as it grows. For one thread. Ends with a delta that has a finish reason,
- * or fails; after a worker's stream without either it ends too, with the text that was held back
- * and no reason. When a stop string matches here, the worker is told to stop; when it finished by
- * itself, it is left to its end.
+ * The stream of one choice's text. For one thread. It ends with a delta that has a finish reason,
+ * or fails; after a worker's stream without either it ends with the held back text and no reason.
+ * When a stop string matches here, the worker is cancelled; when the worker finishes by itself, its
+ * stream runs to its end.
  */
 final class ChoiceStream {
   private static final int TIMED = 16; // one item in so many is timed; a power of 2
@@ -31,12 +31,12 @@ final class ChoiceStream {
   private long timedNanos;
   private int timedTokens;
   private boolean finished;
-  private boolean reasoned; // finished for a reason that was told
-  private boolean broken; // what was held back is delivered
+  private boolean reasoned; // finished with a finish reason
+  private boolean broken; // the held back text was delivered after a failure
 
   /**
    * @param choice the index that the client sees
-   * @param message takes the text apart; null when the text is the message
+   * @param message splits the text into parts; null when the text is the message
    * @param promptTokens as tokenised here; the worker's own count wins
    */
   ChoiceStream(
@@ -117,7 +117,9 @@ final class ChoiceStream {
     return delta;
   }
 
-  /** What turning the tokens so far into text has cost, estimated from those that were timed. */
+  /**
+   * Estimates the nanoseconds spent on turning tokens into text, from the items that were timed.
+   */
   long detokenizeNanos() {
     return timedTokens == 0 ? 0 : timedNanos / timedTokens * completionTokens;
   }
@@ -135,14 +137,16 @@ final class ChoiceStream {
         item);
   }
 
-  /** Ends the choice with {@code cause} at the next poll, and tells the worker. */
+  /** Ends the choice with {@code cause} at the next poll, and cancels the worker. */
   DynamoException fail(DynamoException cause) {
     failure = cause;
     items.cancel();
     return cause;
   }
 
-  /** The text that was held back for a stop string; without such, or when it is out, throws. */
+  /**
+   * Returns the held back text once; throws {@code cause} when there is none or it was returned.
+   */
   private ChoiceDelta rest(DynamoException cause) {
     var held = broken ? null : held();
     broken = true;
@@ -152,7 +156,9 @@ final class ChoiceStream {
     return held;
   }
 
-  /** The worker ended its stream without a reason: what was held back is the last of the text. */
+  /**
+   * Ends the choice after a worker's stream without a finish reason; returns the held back text.
+   */
   private @Nullable ChoiceDelta unfinished() {
     finished = true;
     items.leave();
@@ -171,7 +177,7 @@ final class ChoiceStream {
     return finished;
   }
 
-  /** Whether the choice has come to an end that its client is told the reason of. */
+  /** Whether the choice ended with a finish reason. */
   boolean hasReason() {
     return reasoned;
   }
@@ -201,7 +207,7 @@ final class ChoiceStream {
     return completionTokens;
   }
 
-  /** Tokens that were thoughts, null when nobody looked for thoughts. */
+  /** The number of tokens of thoughts; null when thoughts are not parsed. */
   @Nullable Integer reasoningTokens() {
     return message == null ? null : message.reasoningTokens();
   }

@@ -12,9 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All choices of one request as one stream: what a streamed answer sends and a unary one folds.
- * Each choice is a generation of its own; they take turns, so that none starves another, and the
- * failure of one is the failure of all. For one thread, but for {@link #abort}.
+ * Merges all choices of one request into one stream, which a streamed answer sends and a unary one
+ * collects. Each choice is a generation of its own; they take turns, so that none starves another,
+ * and the failure of one ends all. For one thread, except {@link #abort}.
  */
 final class Choices implements ItemSource<ChoiceDelta> {
   private final List<ChoiceStream> streams;
@@ -43,7 +43,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
     this.account = account;
   }
 
-  /** Looks at the first delta, if it is there, so that an early failure is thrown here. */
+  /** Polls the first delta without taking it, so that an early failure is thrown here. */
   void peek() {
     if (ahead == null) {
       ahead = poll();
@@ -129,7 +129,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
     streams.forEach(ChoiceStream::cancel);
   }
 
-  /** What the client is told of {@code failure}. */
+  /** The error that the client gets for {@code failure}. */
   ApiError errorFor(DynamoException failure) {
     return account.errorFor(failure);
   }
@@ -139,7 +139,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
     streams.forEach(stream -> stream.abort(cause));
   }
 
-  /** What turning tokens into text has cost, in all, estimated from a part of them. */
+  /** Estimates the nanoseconds spent on turning the tokens of all choices into text. */
   long detokenizeNanos() {
     long nanos = 0;
     for (var stream : streams) {
@@ -149,7 +149,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
   }
 
   /**
-   * Whether any choice has ended for a reason; without one there is no usage to tell, as in Dynamo.
+   * Whether any choice has ended with a finish reason; without one no usage is sent, as in Dynamo.
    */
   boolean hasReason() {
     for (int i = 0; i < streams.size(); i++) {
@@ -160,7 +160,7 @@ final class Choices implements ItemSource<ChoiceDelta> {
     return false;
   }
 
-  /** The count so far: each prompt once, the texts of all choices. */
+  /** The usage so far: the tokens of each prompt once, and those of all choices. */
   Usage usage() {
     int prompt = 0;
     int completion = 0;

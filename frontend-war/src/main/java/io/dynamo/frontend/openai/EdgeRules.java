@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the operator wants of every request, whatever its client says. Applied to what came in,
- * before it is read. Safe for concurrent use.
+ * Applies the operator's settings to each request before it is read: a template, forced usage,
+ * ignored fields. Safe for concurrent use.
  */
 public final class EdgeRules {
   private static final System.Logger LOG = System.getLogger(EdgeRules.class.getName());
@@ -26,7 +26,7 @@ public final class EdgeRules {
   private final AtomicBoolean warned = new AtomicBoolean();
 
   /**
-   * @throws IllegalArgumentException when the request template is of no use
+   * @throws IllegalArgumentException when the request template cannot be read
    */
   public EdgeRules(ApiSettings settings) {
     this.settings = settings;
@@ -35,8 +35,8 @@ public final class EdgeRules {
   }
 
   /**
-   * The body as it is to be read; changed in place. A body that is no object is left for its reader
-   * to refuse.
+   * Changes the body in place and returns it. A body that is no object stays as it is; its reader
+   * refuses it.
    */
   JsonNode applyTo(JsonNode body, Api api) {
     if (body instanceof ObjectNode request) {
@@ -69,7 +69,7 @@ public final class EdgeRules {
     }
   }
 
-  /** The headers that may say where and how a request is served. */
+  /** The headers without routing headers, when these are switched off. */
   Map<String, String> routing(Map<String, String> headers) {
     if (settings.extension()) {
       return headers;
@@ -90,22 +90,22 @@ public final class EdgeRules {
     }
   }
 
-  /** The caller's own pairs. */
+  /** The caller's metadata from its headers. */
   Map<String, String> metadata(Map<String, String> headers) {
     return CallHeaders.metadata(headers, settings.metadataHeader());
   }
 
-  /** Whether a model's template sees no tools that must not be called. */
+  /** Whether a model's template gets no tools when {@code tool_choice} is {@code none}. */
   boolean hidesTools(ModelCard card) {
     return settings.hideTools() && !Boolean.FALSE.equals(card.runtimeConfig().get(KEEP_TOOLS));
   }
 
-  /** What a message's thoughts are called. */
+  /** The name of the field for a message's thoughts. */
   String reasoningField() {
     return settings.reasoningField().wireName();
   }
 
-  /** Silence before a comment, zero for none. */
+  /** The idle time after which a stream gets a comment; zero for none. */
   Duration keepAlive() {
     return settings.keepAlive();
   }

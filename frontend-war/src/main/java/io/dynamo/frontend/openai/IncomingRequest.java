@@ -6,7 +6,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as HTTP brought it.
+ * The headers, addresses and unread body of an HTTP request.
  *
  * @param contentBytes {@code Content-Length}, negative when unknown
  * @param headers by lower-case name; the first value of each

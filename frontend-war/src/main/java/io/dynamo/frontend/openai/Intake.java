@@ -16,8 +16,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes of a request as HTTP brought it what workers can be asked: reads, checks, waits for its
- * turn and tokenises. Safe for concurrent use; its callers block.
+ * Prepares an HTTP request for workers: reads and checks it, waits for admission, renders and
+ * tokenises its prompts. Safe for concurrent use; its callers block.
  */
 final class Intake {
   private final FrontendSettings settings;
@@ -34,7 +34,7 @@ final class Intake {
   }
 
   /**
-   * Reads, checks and tokenises. The body and all that was made of it is garbage afterwards.
+   * Reads, checks and tokenises a request. The result does not hold the body.
    *
    * @throws ApiException when the request is at fault, or there is no room for it
    * @throws DynamoException when it ends before it is ready
@@ -56,7 +56,7 @@ final class Intake {
   }
 
   /**
-   * @param span under which the work is seen
+   * @param span the parent of the spans of template and tokenizer
    */
   private PreparedRequest prepare(
       ReceivedRequest received, RequestBody arrived, @Nullable TraceContext span)
@@ -122,8 +122,8 @@ final class Intake {
   }
 
   /**
-   * What a request holds while it runs: tokens, and of its body all but the text of the prompts;
-   * that too where the answer has it.
+   * The bytes that a request holds while it runs: its tokens, and its body without the text of the
+   * prompts, unless the answer repeats that.
    */
   private static long runningBytes(
       JsonCost cost, Api.ParsedRequest parsed, List<PreparedPrompt> prompts, long tokens) {
@@ -141,8 +141,8 @@ final class Intake {
   }
 
   /**
-   * What the requests to workers take beyond the first: each text is asked for by a request of its
-   * own, with the tokens of its prompt and with the media and the form that the body has.
+   * The bytes of the requests to workers beyond the first: each text has a request of its own, with
+   * the tokens of its prompt and the media and guided form of the body.
    */
   private static long sentBytes(
       JsonCost cost, Api.ParsedRequest parsed, List<PreparedPrompt> prompts, long tokens) {
@@ -156,7 +156,7 @@ final class Intake {
   }
 
   /**
-   * The model that is asked for, known from here on to all who count; null when there is none.
+   * Finds the named model and sets it for metrics and logs; null when it does not exist.
    *
    * @throws ApiException when it has no worker now
    */

@@ -86,7 +86,10 @@ public class ModelsResource {
     return entry(id, model.get()).body();
   }
 
-  /** Answers on a virtual thread: a client that does not read must hold none of the pool. */
+  /**
+   * Answers on a virtual thread, so that a client that does not read holds no thread of the
+   * container.
+   */
   private void answer(AsyncResponse response, HttpServletRequest request, Supplier<byte[]> body) {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
     CountingMark.take(request);

@@ -10,7 +10,10 @@ import java.util.HashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The {@code nvext} object of an answer: what the client asked to be told. For one thread. */
+/**
+ * Writes the {@code nvext} object of an answer, with the fields that the client requested. For one
+ * thread.
+ */
 final class NvextText {
   private final boolean workerId;
   private final boolean timing;
@@ -39,7 +42,7 @@ final class NvextText {
     this.times = times;
   }
 
-  /** Null when nothing was asked for. */
+  /** Returns null when the client requested no field. */
   static @Nullable NvextText of(Nvext asked, Trail trail, RequestTiming times) {
     var text = new NvextText(asked, trail, times);
     return text.workerId
@@ -53,7 +56,7 @@ final class NvextText {
         : null;
   }
 
-  /** The object for a route that was asked for without a text. */
+  /** The object that answers a request for a route without text. */
   static ByteText route(Trail trail, int[] prompt) {
     var json = new ByteText(256).ascii("{");
     appendWorker(json, trail);
@@ -64,7 +67,7 @@ final class NvextText {
     return json.ascii("]}");
   }
 
-  /** Takes what a delta brings; for an answer at once. */
+  /** Adds the values of a delta to the object of a unary answer. */
   void add(ChoiceDelta delta) {
     times.delta(delta);
     var item = delta.item();
@@ -85,7 +88,7 @@ final class NvextText {
     }
   }
 
-  /** Whether a delta without text must be told of. */
+  /** Whether a delta without text needs a chunk for its values. */
   boolean isWorthAChunk(ChoiceDelta delta) {
     return tokenIds && delta.tokens() > 0;
   }

@@ -22,9 +22,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Renders and tokenises prompts: short ones on the thread that asks, which must be none of an event
- * loop, as a hand-over would cost more; all others on a bounded number of platform threads, so that
- * long ones keep no carrier of virtual threads. Safe for concurrent use; callers wait.
+ * Renders and tokenises prompts: short ones on the caller's thread, as another thread would cost
+ * more; long ones on a bounded number of platform threads, so that they do not hold carriers of
+ * virtual threads. Never called on an event loop. Safe for concurrent use; callers wait.
  */
 public final class Preprocessor implements AutoCloseable {
   private static final int SHORT = 16 << 10;
@@ -48,8 +48,8 @@ public final class Preprocessor implements AutoCloseable {
   }
 
   /**
-   * Runs {@code work} on the text of {@code model} and waits for what it gives. Once the caller has
-   * given up, the thread that works for it is interrupted, which ends templates and tokenizers.
+   * Runs {@code work} and waits for its result. When the caller is cancelled or late, the working
+   * thread is interrupted, which ends templates and tokenizers.
    *
    * @param bytes of the request that the prompts came in
    * @throws DynamoException the work's own refusal, {@link CancelledException}, {@link
@@ -134,7 +134,7 @@ public final class Preprocessor implements AutoCloseable {
     }
   }
 
-  /** Tokenises only while somebody waits for it. */
+  /** A tokenizer that fails once its caller has stopped waiting. */
   private record WhileWanted(ModelText model, Future<?> result) implements ModelText {
     @Override
     public String render(ChatPrompt prompt) {
@@ -170,7 +170,7 @@ public final class Preprocessor implements AutoCloseable {
     }
   }
 
-  /** Stops taking prompts and interrupts those at work. Idempotent. */
+  /** Refuses further prompts and interrupts those at work. Idempotent. */
   @Override
   public void close() {
     pool.shutdownNow();

@@ -4,7 +4,7 @@ import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.sse.ByteText;
 import java.util.List;
 
-/** Dynamo's document on how far a model is from being served. */
+/** Writes Dynamo's document on the readiness of a model. */
 final class ReadinessText {
   private ReadinessText() {}
 

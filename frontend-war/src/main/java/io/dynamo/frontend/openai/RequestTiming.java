@@ -4,7 +4,7 @@ import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.sse.ByteText;
 import org.jspecify.annotations.Nullable;
 
-/** When the parts of a request happened, in milliseconds as Dynamo tells them. For one thread. */
+/** Writes the times of a request's phases in milliseconds, as Dynamo does. For one thread. */
 final class RequestTiming {
   private final long receivedMillis;
   private final long receivedNanos;
@@ -35,7 +35,7 @@ final class RequestTiming {
     }
   }
 
-  /** Appends the object, as things stand now. */
+  /** Appends the times so far as a JSON object. */
   void appendTo(ByteText json) {
     json.ascii("{\"request_received_ms\":").number(receivedMillis);
     Trail.@Nullable Place place = trail.first();

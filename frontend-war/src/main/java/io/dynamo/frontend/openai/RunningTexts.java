@@ -25,8 +25,8 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The generations of one request, each a leg of its own with its own cancellation: workers need not
- * know of {@code n}, and each text may move to another worker by itself. For one thread.
+ * The running generations of one request, one for each text, each with its own cancellation:
+ * workers need not know of {@code n}, and each text migrates by itself. For one thread.
  */
 final class RunningTexts implements AutoCloseable {
   private static final int INBOX_ITEMS = 64;
@@ -122,7 +122,7 @@ final class RunningTexts implements AutoCloseable {
     return choices;
   }
 
-  /** Asks the workers. What {@code dispatcher} throws ends all. */
+  /** Sends the texts to workers. An exception of {@code dispatcher} ends all texts. */
   void start(Dispatcher dispatcher) {
     for (int i = 0; i < textStreams.size(); i++) {
       var text = textStreams.get(i);
@@ -134,7 +134,7 @@ final class RunningTexts implements AutoCloseable {
     }
   }
 
-  /** Where the first text went last, and how often all of them moved. */
+  /** The last worker of the first text, and the number of migrations of all texts. */
   RequestWatch.ServingWorker servingWorker() {
     var place = trail.latest();
     if (place == null) {
@@ -147,7 +147,7 @@ final class RunningTexts implements AutoCloseable {
     return new RequestWatch.ServingWorker(place.worker().hex(), place.rank(), migrations);
   }
 
-  /** Text that comes before each text of the workers': the prompt, when it is to be repeated. */
+  /** The text that precedes each generated text: the prompt, when the client wants it repeated. */
   List<String> openings() {
     return openings;
   }
@@ -207,7 +207,7 @@ final class RunningTexts implements AutoCloseable {
             answerContext.model().card().blockTokens()));
   }
 
-  /** Ends what still runs. */
+  /** Cancels the texts that have not ended. */
   @Override
   public void close() {
     wakeSignal.close();

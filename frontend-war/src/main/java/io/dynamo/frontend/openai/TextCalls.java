@@ -19,11 +19,11 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** Between JAX-RS and {@link TextService}: takes what the request's thread gives, and resumes. */
+/** Passes requests from JAX-RS to {@link TextService} and its answers back. */
 final class TextCalls {
   private TextCalls() {}
 
-  /** Hands a request on and returns; the rest happens on another thread. */
+  /** Starts to serve a request and returns; it is answered on another thread. */
   static void serve(
       TextService service, Api api, AsyncResponse response, HttpServletRequest request)
       throws IOException {
@@ -44,7 +44,10 @@ final class TextCalls {
     }
   }
 
-  /** An end of the connection; one without an address when a proxy tells of none. */
+  /**
+   * The address of one end of the connection; a wildcard address when a proxy forwards no valid
+   * one.
+   */
   static InetSocketAddress end(String address, int port) {
     try {
       return new InetSocketAddress(InetAddress.ofLiteral(address), port);

@@ -5,12 +5,12 @@ import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.StopConditions;
 
-/** Makes text of one choice's items. For one thread at a time. */
+/** Turns the items of one choice into text. For one thread at a time. */
 @FunctionalInterface
 public interface TextPipe {
   TextDelta accept(EngineOutput item);
 
-  /** Opens pipes. */
+  /** Opens the pipe of each choice. */
   @FunctionalInterface
   interface Factory {
     TextPipe open(

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many tokens a model takes. A worker may publish a budget with what is to be refused ahead of
- * it; without one, a prompt that fills the known context is refused, and the rest is the worker's.
+ * The token limits of a model. A worker may publish a budget with the checks to make here; without
+ * one, a prompt that fills the known context is refused, and the worker checks the rest.
  *
  * @param limit prompt and answer together; 0 when unknown
  * @param rejectsPrompt whether a prompt without room for an answer is refused here
@@ -28,8 +28,8 @@ record TokenBudget(int limit, boolean rejectsPrompt, boolean rejectsTotal) {
   }
 
   /**
-   * The most tokens that a prompt may have and still be told how many it has; beyond, nobody counts
-   * on. {@link Integer#MAX_VALUE} where prompts of any length go to the worker.
+   * The number of tokens up to which a prompt is counted; a longer one is refused without its exact
+   * length. {@link Integer#MAX_VALUE} where prompts of any length go to the worker.
    */
   int countedTokens() {
     return limit > 0 && rejectsPrompt
@@ -43,7 +43,7 @@ record TokenBudget(int limit, boolean rejectsPrompt, boolean rejectsTotal) {
   }
 
   /**
-   * Refuses what does not fit.
+   * Refuses a request that does not fit.
    *
    * @param answer tokens at most, null when the client did not say
    * @param field of the prompt in the request

@@ -9,7 +9,8 @@ import io.dynamo.trace.TraceContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model's text side as one request uses it: template and tokenizer are stages of the request.
+ * A model's template and tokenizer as one request uses them: each use is a measured stage of the
+ * request.
  *
  * @param parent of their spans; null where nothing is traced
  */

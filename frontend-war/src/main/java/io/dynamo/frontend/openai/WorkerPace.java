@@ -6,7 +6,7 @@ import io.dynamo.frontend.dispatch.Trail;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Tells how fast each text's worker of the moment answers. For one thread. */
+/** Records the token times of each text under its current worker. For one thread. */
 final class WorkerPace implements TokenPace {
   private final WorkerGauges workers;
   private final List<Trail> trails;
