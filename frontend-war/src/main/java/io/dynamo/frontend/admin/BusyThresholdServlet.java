@@ -26,9 +26,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dynamo's {@code /busy_threshold}: {@code GET} tells of every model when its workers count as
- * busy, {@code POST} tells of one or sets it. Models that the same workers serve share what is set.
- * Is not there when {@code dynamo.frontend.admin-api} says so.
+ * Dynamo's {@code /busy_threshold}: {@code GET} lists the load from which the workers of each model
+ * count as busy, {@code POST} reads or sets that of one model. Models of the same workers share
+ * thresholds. Answers 404 when {@code dynamo.frontend.admin-api} is off.
  */
 @WebServlet(urlPatterns = "/busy_threshold", asyncSupported = true)
 public class BusyThresholdServlet extends VirtualThreadServlet {

@@ -5,7 +5,10 @@ import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Liveness;
 
-/** Live as long as it answers, while draining too: a probe must not kill what is finishing. */
+/**
+ * Reports the server as live as long as it answers, also while it drains, so that no probe kills a
+ * server that finishes its requests.
+ */
 @Liveness
 @ApplicationScoped
 public class FrontendLive implements HealthCheck {

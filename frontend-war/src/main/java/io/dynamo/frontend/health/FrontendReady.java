@@ -14,8 +14,8 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Ready when requests are let in and a live worker serves a model; always ready on a server that
- * does not play the role.
+ * Reports readiness: requests are admitted and a live worker serves a model. Always ready on a
+ * server without the role.
  */
 @Readiness
 @ApplicationScoped

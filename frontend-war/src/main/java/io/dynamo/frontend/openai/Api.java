@@ -87,9 +87,9 @@ sealed interface Api permits ChatApi, CompletionApi {
     }
 
     /**
-     * Writes the answer.
+     * Creates the writer of the answer.
      *
-     * @param reasoningField what a message's thoughts are called
+     * @param reasoningField the name of the field for a message's thoughts
      */
     AnswerFormat answerFormat(
         String requestId, long createdSeconds, String model, String reasoningField);

@@ -67,7 +67,7 @@ final class TextCalls {
   /**
    * Resumes {@code response}.
    *
-   * @throws UncheckedIOException when it takes no answer any more: its connection is gone
+   * @throws UncheckedIOException when the response cannot be resumed: its connection is gone
    */
   static void resume(AsyncResponse response, Object answer) {
     if (!response.resume(answer)) {

@@ -3,9 +3,9 @@ package io.dynamo.frontend.postprocess;
 import io.dynamo.frontend.preprocess.TokenTable;
 
 /**
- * Turns a stream of token ids into text, whole characters only: the bytes of a character that spans
- * tokens wait until it is complete. Bytes that are no UTF-8 become U+FFFD, one for each maximal
- * part of a character, as decoding the whole at once would give. For one thread.
+ * Decodes a stream of token ids to text, whole characters only: the bytes of a character that spans
+ * tokens wait until it is complete. Invalid UTF-8 becomes U+FFFD, one for each maximal part of a
+ * character, as when the whole is decoded at once. For one thread.
  */
 public final class IncrementalDetokenizer {
   private static final char REPLACEMENT = '\uFFFD';
@@ -43,7 +43,7 @@ public final class IncrementalDetokenizer {
     this.begun = !begins;
   }
 
-  /** Appends to {@code out} the characters that {@code id} completes. */
+  /** Appends the characters that {@code id} completes to {@code out}. */
   public void append(int id, StringBuilder out) {
     if (skipSpecialTokens && table.isSpecial(id)) {
       return;

@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** A vocabulary of which some special tokens are text. Immutable. */
+/** A vocabulary that treats some special tokens as text. Immutable. */
 final class MarkerTokens implements TokenTable {
   private final TokenTable table;
   private final Set<String> markers;

@@ -11,8 +11,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes one choice's text apart into content, reasoning and calls while it is generated. For one
- * thread.
+ * Splits one choice's text into content, reasoning and calls while it is generated. For one thread.
  */
 public final class MessageAssembler {
   private final MessageParser parser;
@@ -24,8 +23,8 @@ public final class MessageAssembler {
   private int reasoningTokens;
 
   /**
-   * @param thinking the part of {@code parser} that knows of thoughts, null without
-   * @param pieces where {@code policy} leads to
+   * @param thinking the part of {@code parser} that finds thoughts, null for none @param pieces
+   *     collects the pieces that {@code policy} lets through
    */
   MessageAssembler(
       MessageParser parser,
@@ -42,9 +41,9 @@ public final class MessageAssembler {
   }
 
   /**
-   * What {@code text} adds, in the order of the message; empty while it is held back.
+   * Returns the pieces that {@code text} completes, in the order of the message.
    *
-   * @param tokens that the text was made of
+   * @param tokens the number of tokens of the text
    * @param last whether the text is complete; then all that was held back is added
    */
   public List<Piece> accept(String text, int tokens, boolean last) {
@@ -71,7 +70,7 @@ public final class MessageAssembler {
     return pieces.calls() > 0;
   }
 
-  /** How many tokens were thoughts, or null when the message was not searched for them. */
+  /** The number of tokens of thoughts; null when the message is not parsed for them. */
   public @Nullable Integer reasoningTokens() {
     return thinking == null ? null : reasoningTokens;
   }

@@ -22,8 +22,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the messages of one model are taken apart: the families that its card names. Immutable, cheap
- * to make.
+ * Selects the parsers of one model's messages by the names on its card. Immutable, cheap to create.
  */
 public final class MessageGrammar {
   private static final int PROMPT_END_TOKENS = 16;
@@ -42,7 +41,7 @@ public final class MessageGrammar {
   /**
    * Reads {@code tool_call_parser} and {@code reasoning_parser} of a card's runtime configuration.
    * An unknown tool parser finds no calls; an unknown reasoning parser is the basic one, as in
-   * Dynamo. {@link #problems} tells of both.
+   * Dynamo. {@link #problems} lists both.
    */
   public static MessageGrammar of(Map<String, ? extends @Nullable Object> runtimeConfig) {
     var problems = new ArrayList<String>();
@@ -142,8 +141,7 @@ public final class MessageGrammar {
   }
 
   /**
-   * The vocabulary as messages that are taken apart need it: special tokens that mark calls or
-   * thoughts are text where somebody looks for them.
+   * The vocabulary for parsed messages: special tokens that mark calls or thoughts are text in it.
    */
   public TokenTable withMarkers(TokenTable table, MessageOptions options) {
     var markers = new ArrayList<String>();

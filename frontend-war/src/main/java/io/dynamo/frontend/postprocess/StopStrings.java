@@ -4,16 +4,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text that waits for its stop strings: what could be the beginning of one is held back. Which stop
- * matches depends on the text alone, not on how it was cut: the first to be complete, of those the
- * longest. For one thread.
+ * Searches a growing text for stop strings and holds back what could be the beginning of one. The
+ * match depends on the text alone, not on how it is cut: the first stop to be complete wins, then
+ * the longest. For one thread.
  */
 final class StopStrings {
   private final List<String> stops;
   private final int longest;
   private final boolean include;
 
-  /** Undelivered text, after the last delivered characters that a stop may still reach back to. */
+  /** The undelivered text, behind those delivered characters that a stop may still include. */
   private final StringBuilder window = new StringBuilder();
 
   private int delivered;
@@ -30,7 +30,7 @@ final class StopStrings {
     this.include = include;
   }
 
-  /** Where new text is appended, followed by {@link #search} or {@link #pass}. */
+  /** The buffer to append new text to; call {@link #search} or {@link #pass} afterwards. */
   StringBuilder buffer() {
     return window;
   }
@@ -39,7 +39,7 @@ final class StopStrings {
     return matched;
   }
 
-  /** Looks for a stop that ends in the new text, and cuts the text there. */
+  /** Searches for a stop that ends in the new text, and cuts the text there. */
   boolean search() {
     for (int end = searched + 1; end <= window.length(); end++) {
       var stop = endingAt(end);
@@ -54,13 +54,13 @@ final class StopStrings {
     return false;
   }
 
-  /** Takes the new text without a search: it is no part of a stop. */
+  /** Accepts the new text without a search, as no part of a stop. */
   void pass() {
     searched = window.length();
     from = searched;
   }
 
-  /** Moves to {@code out} what can no longer become part of a stop. */
+  /** Moves the text that can no longer become part of a stop to {@code out}. */
   void drainSafe(StringBuilder out) {
     drain(out, include ? window.length() : window.length() - heldBack());
   }

@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the text of one choice from its worker's items, and ends it at an end-of-text id, a stop id
- * or a stop string. The token budget is the worker's. For one thread at a time.
+ * Decodes the items of one choice to text, and ends it at an end-of-text id, a stop id or a stop
+ * string. The worker enforces the token limit. For one thread at a time.
  */
 public final class TextAssembler {
   private static final int[] NONE = {};
@@ -51,8 +51,8 @@ public final class TextAssembler {
   }
 
   /**
-   * What {@code output} adds; with a finish reason, also all that was held back. Text that the
-   * worker made itself is passed through; tokens after the end are ignored.
+   * Returns the text that {@code output} adds; with a finish reason, also the held back text. Text
+   * that the worker made itself is passed through; tokens after the end are ignored.
    */
   public TextDelta accept(EngineOutput output) {
     if (ended) {

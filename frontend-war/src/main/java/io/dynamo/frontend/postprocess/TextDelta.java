@@ -5,12 +5,12 @@ import io.dynamo.inference.StopReason;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one item adds to the text.
+ * The text that one item adds, and the reason when it ends the text.
  *
  * @param text new text, whole characters; may be empty while a character or a possible stop string
  *     is held back
  * @param tokens tokens counted, those of a matched stop included
- * @param finish why the text ends here, null while it goes on
+ * @param finish the reason why the text ends here, null while it goes on
  * @param stop the stop string or stop id of the client's that matched, when one did
  */
 public record TextDelta(

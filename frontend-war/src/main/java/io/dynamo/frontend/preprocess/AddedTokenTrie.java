@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Contents of added tokens, to be found in a text. Immutable once it is built. */
+/** Finds added tokens in a text by their contents. Immutable once it is built. */
 final class AddedTokenTrie {
-  /** What the characters so far spell. */
+  /**
+   * A node of the trie: the token that the characters up to here spell, and the next characters.
+   */
   static final class Match {
     private final Map<Character, Match> longer = new HashMap<>();
     private final int length;
@@ -64,7 +66,10 @@ final class AddedTokenTrie {
     return root.longer.isEmpty();
   }
 
-  /** Where the first token from {@code from} on begins that ends by {@code limit}, else there. */
+  /**
+   * The start of the first token at or after {@code from} that ends by {@code limit}; {@code limit}
+   * when there is none.
+   */
   int first(String text, int from, int limit) {
     int at = isEmpty() ? limit : from;
     while (at < limit && longest(text, at, limit) == null) {

@@ -11,9 +11,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Byte-level tokenizers without the library, ten times as fast: added tokens are taken out leftmost
- * and longest, those that are looked for in the raw text first; what lies between them is encoded
- * by {@link ByteLevelBpe}. Text that the tokenizer would normalise first goes to the library.
+ * Encodes text for byte-level tokenizers without the library, ten times as fast: added tokens are
+ * taken out leftmost and longest, those of the raw text first; {@link ByteLevelBpe} encodes the
+ * text between them. Text that the tokenizer would normalise first goes to the library.
  */
 final class ByteLevelEncoder implements TextEncoder {
   private static final int MAX_COMPOSED = 4;

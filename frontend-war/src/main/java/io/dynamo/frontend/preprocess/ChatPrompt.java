@@ -4,8 +4,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What a chat template is rendered from; values as JSON has them (maps, lists, strings, numbers,
- * booleans, null).
+ * The input of a chat template; values are maps, lists, strings, numbers, booleans and null, as in
+ * JSON.
  *
  * @param templateArgs further names in the template's scope, for example {@code enable_thinking}
  */

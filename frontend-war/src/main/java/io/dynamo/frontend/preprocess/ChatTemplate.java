@@ -12,7 +12,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A model's chat template with what it expects of messages. Immutable, safe for concurrent use. */
+/**
+ * A model's chat template and the form of messages that it expects. Immutable, safe for concurrent
+ * use.
+ */
 final class ChatTemplate {
   private static final JinjaTemplate.Limits LIMITS =
       new JinjaTemplate.Limits(
@@ -63,7 +66,9 @@ final class ChatTemplate {
     return (tools.isEmpty() ? plain : withTools).render(values, LIMITS);
   }
 
-  /** Finds out by trying; a template that prints parts as they are does not take them. */
+  /**
+   * Tests the template with an example; one that prints parts as they are does not accept parts.
+   */
   private Content takes() {
     var text = Map.of("type", "text", "text", PROBE);
     boolean takesParts = rendersProbe(List.of(Map.of("type", "image"), text));

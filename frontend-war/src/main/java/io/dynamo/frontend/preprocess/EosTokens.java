@@ -7,8 +7,9 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ids that end a text: those of {@code generation_config.json}, else of {@code config.json} or its
- * {@code text_config}, else of {@code special_tokens_map.json}; the tokenizer's own in any case.
+ * Finds the ids that end a text: those of {@code generation_config.json}, else of {@code
+ * config.json} or its {@code text_config}, else of {@code special_tokens_map.json}; the tokenizer's
+ * own in any case.
  */
 final class EosTokens {
   static final String GENERATION_CONFIG = "generation_config.json";

@@ -10,7 +10,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The text side of a Hugging Face model folder. Safe for concurrent use. */
+/**
+ * The chat template, tokenizer and vocabulary of a Hugging Face model folder. Safe for concurrent
+ * use.
+ */
 public final class HuggingFaceText implements ModelText {
   private static final String TOKENIZER = "tokenizer.json";
   private static final String TOKENIZER_CONFIG = "tokenizer_config.json";

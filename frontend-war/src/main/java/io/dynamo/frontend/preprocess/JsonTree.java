@@ -13,10 +13,11 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * JSON as maps, lists, strings, numbers, booleans and null, in the order of the text. What model
- * folders hold beyond JSON (comments, trailing commas, infinities) is read too. Buffers are not
- * pooled: the pool is a thread-local, which would keep a stopped application's class loader. Nor
- * are names: what is parsed may be a client's, who could make a shared table of them overflow.
+ * Parses JSON to maps, lists, strings, numbers, booleans and null, in the order of the text.
+ * Extensions that model folders use (comments, trailing commas, infinities) are accepted. Buffers
+ * are not pooled: the pool is a thread-local, which would keep a stopped application's class
+ * loader. Nor are names: the text may come from a client, who could make a shared table of names
+ * overflow.
  */
 final class JsonTree {
   private static final JsonFactory LENIENT =

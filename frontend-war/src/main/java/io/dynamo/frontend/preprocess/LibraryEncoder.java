@@ -4,8 +4,8 @@ import ai.djl.huggingface.tokenizers.jni.TokenizersLibrary;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * The tokenizer library: any {@code tokenizer.json}. Calls run side by side, {@link #close} waits
- * for those under way.
+ * Encodes text by the tokenizer library, for any {@code tokenizer.json}. Calls run in parallel,
+ * {@link #close} waits for those under way.
  */
 final class LibraryEncoder implements TextEncoder {
   private static final long CLOSED = 0;
@@ -48,7 +48,7 @@ final class LibraryEncoder implements TextEncoder {
   }
 
   /**
-   * A guess with much room: a normalizer may drop characters, and a whole word that is not in the
+   * A generous estimate: a normalizer may drop characters, and a whole word that is not in the
    * vocabulary may become one token.
    */
   @Override

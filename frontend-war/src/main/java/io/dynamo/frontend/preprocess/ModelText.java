@@ -2,10 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 
-/**
- * The text side of one model: its chat template, its tokenizer, its vocabulary. Safe for concurrent
- * use.
- */
+/** The chat template, tokenizer and vocabulary of one model. Safe for concurrent use. */
 public interface ModelText extends AutoCloseable {
   /**
    * The prompt's text, generation prompt included.
@@ -40,7 +37,7 @@ public interface ModelText extends AutoCloseable {
   /** Ids that end a text of this model. Not to be changed. */
   int[] eosTokenIds();
 
-  /** Frees what the tokenizer holds. Idempotent. */
+  /** Frees the tokenizer. Idempotent. */
   @Override
   void close();
 }

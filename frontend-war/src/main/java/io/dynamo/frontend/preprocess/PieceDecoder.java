@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The {@code decoder} of a {@code tokenizer.json}, as far as it looks at one token at a time: what
- * a token spells where it begins a text, and what it spells anywhere else. Immutable.
+ * The {@code decoder} of a {@code tokenizer.json}, if it decodes one token at a time: gives the
+ * bytes of a token at the start of a text, and those anywhere else. Immutable.
  */
 final class PieceDecoder {
   private static final byte[] NO_BYTES = {};
@@ -61,7 +61,7 @@ final class PieceDecoder {
     return new PieceDecoder(steps);
   }
 
-  /** Whether a token may spell something else where it begins the text. */
+  /** Whether a token may have other bytes at the start of a text. */
   boolean hasFirstRule() {
     for (var step : steps) {
       if (step instanceof Metaspace
@@ -157,7 +157,8 @@ final class PieceDecoder {
           throw new IllegalArgumentException(
               "tokenizer.json has a decoder of type "
                   + type
-                  + "; supported are ByteLevel, ByteFallback, Fuse, Metaspace, Replace, Sequence, Strip and WordPiece");
+                  + "; supported are ByteLevel, ByteFallback, Fuse, Metaspace, Replace, Sequence,"
+                  + " Strip and WordPiece");
     }
     return fused;
   }
@@ -212,7 +213,7 @@ final class PieceDecoder {
     return text.substring(from, to);
   }
 
-  /** What WordPiece's decoder pulls to the word before: English marks and contractions. */
+  /** Removes the space before punctuation and English contractions, as WordPiece's decoder does. */
   private static String cleanup(String text) {
     return text.replace(" .", ".")
         .replace(" ?", "?")

@@ -11,20 +11,20 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Token ids of parts of prompts, so that a chat that grows is tokenised only where it is new.
- * Shared by all models of a server; bounded in bytes, parts that were not used for long go first. A
- * part is found by its whole text: a collision of hashes costs a comparison, never a wrong token.
- * Clients write the parts, so their hash has a random key, and the parts are spread over shelves
- * with a lock each. Safe for concurrent use.
+ * Caches the token ids of parts of prompts, so that only the new part of a growing chat is
+ * tokenised. Shared by all models of a server; bounded in bytes, least recently used parts go
+ * first. A part is found by its whole text: a collision of hashes costs a comparison, never a wrong
+ * token. Clients write the parts, so their hash has a random key, and the parts are spread over
+ * shelves with a lock each. Safe for concurrent use.
  */
 public final class PrefixCache {
-  /** What a part costs beside its characters and ids: objects, references, the map's entry. */
+  /** The bytes of a part beside its characters and ids: objects, references, the map's entry. */
   private static final int ENTRY_BYTES = 160;
 
   private static final int MAX_SHELVES = 64;
   private static final long BYTES_PER_SHELF = 1 << 20; // at least: a small cache keeps strict order
 
-  /** A part and whose it is. Ordered by hash, as a map's crowded places want it. */
+  /** A part and its owner. Ordered by hash, for the trees in crowded buckets of the map. */
   private static final class Key implements Comparable<Key> {
     final long hash;
     final Object owner;
@@ -66,7 +66,7 @@ public final class PrefixCache {
   private final Metrics.Counter uncachedTokens;
 
   /**
-   * @param capacityBytes what the parts may take; 0 keeps none
+   * @param capacityBytes the bound of all parts together; 0 keeps none
    */
   public PrefixCache(long capacityBytes, Metrics metrics) {
     this.capacityBytes = capacityBytes;
@@ -104,7 +104,7 @@ public final class PrefixCache {
     }
   }
 
-  /** Remembers the ids of {@code part}, unless they would fill a good share of the room. */
+  /** Stores the ids of {@code part}, unless they would take a large part of the capacity. */
   void keep(Object owner, String part, int[] ids) {
     long size = size(part, ids);
     if (size > capacityBytes / 4) {

@@ -8,9 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text to token ids, by parts: a prompt is cut where its tokenizer provably joins nothing, and
- * parts that were seen before are not encoded again. The ids are those of the whole. Safe for
- * concurrent use.
+ * Encodes text in parts: a prompt is cut where its tokenizer provably joins nothing, and cached
+ * parts are not encoded again. The ids equal those of the whole text. Safe for concurrent use.
  */
 final class PromptEncoder implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(PromptEncoder.class.getName());
@@ -34,7 +33,8 @@ final class PromptEncoder implements AutoCloseable {
     if (on && cuts == null) {
       LOG.log(
           Level.INFO,
-          "prompts of a tokenizer are encoded whole, without the prefix cache: no place is known where their text could be cut");
+          "prompts of a tokenizer are encoded whole, without the prefix cache: no place is known"
+              + " where their text could be cut");
     }
   }
 
@@ -95,7 +95,7 @@ final class PromptEncoder implements AutoCloseable {
     return ids;
   }
 
-  /** Frees the tokenizer and what was remembered of it. Idempotent. */
+  /** Frees the tokenizer and its cached parts. Idempotent. */
   @Override
   public void close() {
     encoder.close();

@@ -11,19 +11,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * Brings messages and tools of a request into the form a chat template expects.
  *
- * @param content what the template takes for a message's content
+ * @param content the form of content that the template accepts
  * @param parsesArguments argument strings of tool calls become objects
- * @param readsReasoning whether the template does something with an assistant's reasoning; for one
- *     that does not, it goes in front of the content, as {@code <think>…</think>}
+ * @param readsReasoning whether the template uses an assistant's reasoning; for one that does not,
+ *     it goes in front of the content, as {@code <think>…</think>}
  */
 record PromptMessages(Content content, boolean parsesArguments, boolean readsReasoning) {
-  /** What a template takes for content. */
+  /** The form of content that a template accepts. */
   enum Content {
-    /** Text; media are named in it. */
+    /** Text, with the names of media in it. */
     TEXT,
     /** Text, or parts when there are media. */
     TEXT_OR_PARTS,
-    /** Parts, or text when the request has it so. */
+    /** Parts, or text when the request has text. */
     PARTS
   }
 
@@ -108,7 +108,7 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     return part instanceof Map<?, ?> map && map.get("text") instanceof String text ? text : "";
   }
 
-  /** A medium is there by its kind alone: templates put a token where it belongs. */
+  /** A part with the kind of a medium alone: templates print a token for it. */
   private static @Nullable Object withoutData(@Nullable Object part) {
     var medium = medium(part);
     return medium == null ? part : Map.of("type", medium);

@@ -8,7 +8,7 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a text may be cut so that its parts, encoded one by one, give the ids of the whole.
+ * Finds where a text may be cut so that its parts, encoded one by one, have the ids of the whole.
  * Immutable.
  *
  * <p>The tokenizer library takes added tokens out of a text first, leftmost and longest, and then

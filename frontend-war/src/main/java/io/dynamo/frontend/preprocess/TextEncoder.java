@@ -2,7 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
 
-/** Text to token ids by a {@code tokenizer.json}. Safe for concurrent use. */
+/** Encodes text to token ids by a {@code tokenizer.json}. Safe for concurrent use. */
 interface TextEncoder extends AutoCloseable {
   /**
    * Ids of {@code text}; special tokens in it count, none is added.
@@ -20,7 +20,7 @@ interface TextEncoder extends AutoCloseable {
    */
   int maxTokenChars(int longestToken);
 
-  /** Frees what it holds. Idempotent. */
+  /** Frees the encoder. Idempotent. */
   @Override
   void close();
 }

@@ -19,6 +19,6 @@ public interface TokenTable {
     return bytes(id);
   }
 
-  /** Whether the token is special, that is left out of text unless asked for. */
+  /** Whether the token is special, that is left out of text by default. */
   boolean isSpecial(int id);
 }

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.preprocess;
 
-/** Text that any tokenizer takes. */
+/** Makes text that every tokenizer accepts. */
 final class WellFormed {
   private WellFormed() {}
 

@@ -24,7 +24,7 @@ import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.InstantSource;
 
-/** Makes the catalog of models and the way to their workers. */
+/** Produces the catalog of models and the dispatcher to their workers. */
 @ApplicationScoped
 public class DispatchProducer {
   private static final Duration AFTER_REQUESTS = Duration.ofMinutes(1); // to be read and written

@@ -25,12 +25,14 @@ import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.time.InstantSource;
 
-/** Makes the frontend's parts, one of each. Catalog and dispatcher come from their own packages. */
+/**
+ * Produces the frontend's parts, one of each. Catalog and dispatcher come from their own packages.
+ */
 @ApplicationScoped
 public class FrontendProducer {
   private static final System.Logger LOG = System.getLogger(FrontendProducer.class.getName());
 
-  /** Closed until the role starts. */
+  /** Produces the admission, which is closed until the role starts. */
   @Produces
   @Singleton
   public RequestAdmission admission(DynamoRuntime runtime, BusyControl workers) {
@@ -42,7 +44,7 @@ public class FrontendProducer {
         runtime.metrics());
   }
 
-  /** Room for every request that is let in. */
+  /** Produces the preprocessor, with a queue for every admitted request. */
   @Produces
   @Singleton
   public Preprocessor preprocessor(DynamoRuntime runtime) {
@@ -111,7 +113,7 @@ public class FrontendProducer {
         workers);
   }
 
-  /** Made together with the gauges, which nothing else asks for. */
+  /** Produces the role, together with the gauges, which nothing else injects. */
   @Produces
   @Singleton
   public FrontendRole role(

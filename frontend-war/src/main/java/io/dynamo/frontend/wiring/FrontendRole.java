@@ -50,7 +50,7 @@ public final class FrontendRole implements RoleLifecycle {
     return "frontend";
   }
 
-  /** Opens the doors and says in the log where they are. */
+  /** Starts admitting requests and logs the address. */
   void start() {
     admission.open();
     var address =

@@ -16,7 +16,7 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.util.function.Predicate;
 
-/** Makes what watches requests and models. */
+/** Produces the parts that observe requests and models. */
 @ApplicationScoped
 public class WatchProducer {
   /** Off unless settings ask for it: the exporter's classes are not even loaded. */

@@ -11,9 +11,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the person at the console, once, where to send a first request: as soon as a model can be
- * asked, and after the server's own lines. Goes to standard output, because the server shows that
- * at every log level.
+ * Prints an example of a first request on the console, once: when a model can serve requests, and
+ * after the server's own lines. Uses standard output, which the server shows at every log level.
  */
 final class Welcome {
   private static final long FIRST_LOOK_MILLIS = 1000; // the server says last that it is ready
@@ -75,7 +74,7 @@ final class Welcome {
                 .formatted(host(status), status.getPort());
   }
 
-  /** The first that has an API; null when none does. */
+  /** The first model of a type; null when there is none. */
   private static @Nullable ServedModel first(List<ServedModel> models, String type) {
     for (var model : models) {
       if (model.card().modelTypes().contains(type)) {
@@ -97,7 +96,7 @@ final class Welcome {
     return host.contains(":") ? "[" + host + "]" : host;
   }
 
-  /** Stops looking. */
+  /** Cancels the check for models. */
   void cancel() {
     looking.cancel(false);
   }

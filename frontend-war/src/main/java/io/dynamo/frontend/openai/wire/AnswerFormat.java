@@ -7,14 +7,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one API writes the answer to one request, byte by byte as Dynamo orders its keys. Safe for
+ * Writes the answer to one request in the format of its API, with Dynamo's order of keys. Safe for
  * concurrent use.
  */
 public interface AnswerFormat {
   /**
    * A choice of a unary answer.
    *
-   * @param opening what comes before the text; the choices of a prompt share it
+   * @param opening the text before the generated text; the choices of a prompt share it
    * @param finish null only when no text was asked for
    * @param logprobs null when none were asked for
    * @param message the message taken apart, null when the text is the message
@@ -48,7 +48,7 @@ public interface AnswerFormat {
    * @param text may be empty
    * @param first whether it is the choice's first
    * @param logprobs of the tokens of this chunk, null for none
-   * @param running told beside it, when asked for on every chunk
+   * @param running the usage so far, when it is requested on every chunk
    * @param nvext the extension's JSON object, null for none
    */
   void chunk(
@@ -75,7 +75,7 @@ public interface AnswerFormat {
       @Nullable Usage running,
       @Nullable ByteText nvext);
 
-  /** Appends the chunk without choices that tells the usage. */
+  /** Appends the chunk without choices that carries the usage. */
   void usage(ByteText frames, Usage usage);
 
   /**
@@ -111,7 +111,7 @@ public interface AnswerFormat {
     json.ascii("}");
   }
 
-  /** The name of a regular end; one that the worker brought about counts as a stop. */
+  /** The name of a finish reason in the API; a cancellation by the worker counts as a stop. */
   static String wireName(FinishReason finish) {
     return switch (finish) {
       case EOS, STOP, CANCELLED, ERROR -> "stop";

@@ -8,7 +8,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Chat completions. What is the same in every chunk is made once. */
+/** Writes chat completions. The constant parts of chunks are encoded once. */
 public final class ChatAnswer implements AnswerFormat {
   private static final byte[] ROLE = ascii("\"role\":\"assistant\"");
 
@@ -21,7 +21,7 @@ public final class ChatAnswer implements AnswerFormat {
   /**
    * @param id the request's id without prefix
    * @param createdSeconds UNIX time
-   * @param reasoningField what a message's thoughts are called
+   * @param reasoningField the name of the field for a message's thoughts
    */
   public ChatAnswer(String id, long createdSeconds, String model, String reasoningField) {
     reasoning = ascii("\"" + reasoningField + "\":");
@@ -58,7 +58,7 @@ public final class ChatAnswer implements AnswerFormat {
     tail(frames, running, nvext);
   }
 
-  /** {@inheritDoc} A chunk with calls has content too, be it empty. */
+  /** {@inheritDoc} A chunk with calls has content too, possibly empty. */
   @Override
   public void chunk(
       ByteText frames,
@@ -90,7 +90,7 @@ public final class ChatAnswer implements AnswerFormat {
     tail(frames, running, nvext);
   }
 
-  /** A regular end behind a call is told as the call's. */
+  /** The finish reason in the API. A regular end after a tool call is {@code tool_calls}. */
   private static String finishName(FinishReason finish, boolean called) {
     boolean regular = finish == FinishReason.STOP || finish == FinishReason.EOS;
     return called && regular ? "tool_calls" : AnswerFormat.wireName(finish);

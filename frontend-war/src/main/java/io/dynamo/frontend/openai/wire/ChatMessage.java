@@ -51,9 +51,9 @@ public record ChatMessage(
   }
 
   /**
-   * Reads a message; its keys that are not known are ignored.
+   * Reads a message; unknown keys are ignored.
    *
-   * @param faults gets what is wrong with tool calls, for they are judged after the body's shape
+   * @param faults gets the faults of tool calls, which are reported after those of types
    */
   static ChatMessage read(JsonNode node, String path, MediaSlots media, List<String> faults) {
     var fields = JsonFields.of(node, path);
@@ -84,7 +84,7 @@ public record ChatMessage(
     return null;
   }
 
-  /** An empty list is text of its own, as Dynamo's templates print it. */
+  /** Joins text parts; an empty list becomes {@code []}, as Dynamo's templates print it. */
   private static Object content(JsonNode content, String path, MediaSlots media) {
     if (content.isArray() && content.isEmpty()) {
       return "[]";

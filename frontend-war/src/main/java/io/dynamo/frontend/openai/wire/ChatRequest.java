@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A chat completion that was asked for, checked.
+ * A checked request for a chat completion.
  *
  * @param tools values as JSON has them; none when the model must not call
  * @param parallelCalls whether an answer may have more than one call
@@ -14,7 +14,7 @@ import java.util.Map;
  *     reasoning controls add
  * @param addGenerationPrompt whether the prompt ends with the start of an answer
  * @param continueFinal whether the final message is left open, to be continued
- * @param media images, audio and video of the messages, as the worker is told of them
+ * @param media images, audio and video of the messages, in the worker's form
  */
 public record ChatRequest(
     GenerationFields fields,

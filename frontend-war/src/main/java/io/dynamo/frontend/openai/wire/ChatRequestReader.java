@@ -21,7 +21,7 @@ public final class ChatRequestReader {
   private static final Set<String> TIERS =
       Set.of("auto", "default", "flex", "scale", "priority", "fast");
 
-  /** Names in the template that requests have fields of their own for, checked ones. */
+  /** Template arguments that have a checked field of their own in requests. */
   private static final List<String> NO_TEMPLATE_ARGS =
       List.of("chat_template", "messages", "tools");
 
@@ -138,7 +138,10 @@ public final class ChatRequestReader {
         media.passedOn(body));
   }
 
-  /** Alternatives per token; asking for log probabilities alone asks for one, as in Dynamo. */
+  /**
+   * The number of alternatives per token; 1 when only log probabilities are requested, as in
+   * Dynamo.
+   */
   private static @Nullable Integer alternatives(boolean logprobs, @Nullable Integer top) {
     return logprobs ? (Integer) (top == null ? 1 : (int) top) : null;
   }
@@ -176,7 +179,7 @@ public final class ChatRequestReader {
     return PassedOn.of(options);
   }
 
-  /** Fields that change nothing here; a wrong type is refused all the same. */
+  /** Reads fields that have no effect here; a wrong type is refused all the same. */
   private static void ignored(JsonFields fields) {
     fields.bool("store");
     fields.string("prompt_cache_key");

@@ -11,7 +11,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tools of a request, checked; they go to the chat template as they came.
+ * The checked tools of a request; the chat template gets them unchanged.
  *
  * @param tools none when the model must not call
  */
@@ -23,7 +23,7 @@ record ChatTools(List<Map<String, Object>> tools, ToolChoice choice) {
   /**
    * Reads {@code tools} and {@code tool_choice}.
    *
-   * @param faults gets what is wrong with their values
+   * @param faults gets the faults of their values
    */
   static ChatTools read(JsonFields request, List<String> faults) {
     var tools = request.get("tools");

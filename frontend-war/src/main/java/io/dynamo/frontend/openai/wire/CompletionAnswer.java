@@ -8,8 +8,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Completions. As Dynamo's, but {@code finish_reason} is on every chunk, null while the text goes
- * on: OpenAI's own clients read it. What is the same in every chunk is made once.
+ * Writes completions as Dynamo does, except that {@code finish_reason} is on every chunk, null
+ * while the text goes on: OpenAI's own clients read it. The constant parts of chunks are encoded
+ * once.
  */
 public final class CompletionAnswer implements AnswerFormat {
   private final byte[] head; // up to the choices

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A completion that was asked for, checked.
+ * A checked request for a completion.
  *
  * @param prompts at least one
  * @param echo whether the prompt comes back before the text

@@ -8,7 +8,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Options that only engines understand: they are checked for their form and handed on in {@code
+ * Reads the options that only engines use: checks their types and passes them on in {@code
  * extra_args}.
  */
 final class EngineFields {
@@ -110,7 +110,7 @@ final class EngineFields {
     return fields.string("cache_salt");
   }
 
-  /** What goes into {@code extra_args.sampling_options}. */
+  /** The members of {@code extra_args.sampling_options}. */
   Map<String, Object> options() {
     var options = new LinkedHashMap<String, Object>();
     for (var name :

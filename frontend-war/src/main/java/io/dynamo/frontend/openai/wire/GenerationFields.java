@@ -7,12 +7,12 @@ import io.dynamo.inference.StopConditions;
 import java.util.Map;
 
 /**
- * What every API that generates text may be asked, checked: each value is within its bounds.
+ * The checked fields that all text APIs share: each value is within its bounds.
  *
  * @param choices how many answers to each prompt, 1 to 128
- * @param stop without what the model adds; empty when {@code ignore_eos} is set
+ * @param stop without the model's own stops; empty when {@code ignore_eos} is set
  * @param sampling of each choice; {@code n} is 1 or unset
- * @param output what the worker adds to the tokens
+ * @param output log probabilities and the treatment of special tokens
  * @param engineOptions {@code extra_args.sampling_options}, values as JSON has them
  * @param passedOn options for media
  */
@@ -41,7 +41,7 @@ public record GenerationFields(
     return Boolean.TRUE.equals(output.tokensAsIds());
   }
 
-  /** The same with another extension. */
+  /** A copy with another extension. */
   public GenerationFields with(Nvext extension) {
     return new GenerationFields(
         model, choices, stop, sampling, output, stream, extension, engineOptions, passedOn);

@@ -15,11 +15,11 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads the fields that chat and completions share. Making one refuses wrong types; {@link
+ * Reads the fields that chat and completions share. The constructor refuses wrong types; {@link
  * #checkValues} refuses values out of bounds, in Dynamo's order and words.
  */
 final class GenerationReader {
-  /** Top-level keys that it reads. */
+  /** The top-level keys that this class reads. */
   static final Set<String> KNOWN =
       Set.of(
           "model",
@@ -189,13 +189,13 @@ final class GenerationReader {
   }
 
   /**
-   * What was read, after every check.
+   * Returns the fields, after every check.
    *
    * @param logprobs alternatives per token, null for none
    * @param promptLogprobs the same for the prompt
    * @param more options that only this API knows, for the engine
    * @param passedOn options for media
-   * @param forcedForm a JSON schema that the answer must have whatever else is asked, null for none
+   * @param forcedForm a JSON schema that takes precedence over the requested form, null for none
    */
   GenerationFields build(
       @Nullable Integer logprobs,
@@ -286,7 +286,7 @@ final class GenerationReader {
     }
   }
 
-  /** A number as people write it, or as it came when that is long. */
+  /** A number in its shortest spelling, or as it came when that is long. */
   static String plain(BigDecimal value) {
     return Math.abs(value.scale()) + value.precision() > 40
         ? JsonFields.clipped(value.toString())
@@ -307,7 +307,7 @@ final class GenerationReader {
     return refusePlainly(param, "Validation: " + message);
   }
 
-  /** A refusal without it. */
+  /** A refusal without Dynamo's prefix. */
   static ApiException refusePlainly(@Nullable String param, String message) {
     return new ApiException(new ApiError(400, message, null, param, null));
   }

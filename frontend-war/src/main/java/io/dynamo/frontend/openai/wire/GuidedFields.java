@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form that an answer must have: {@code response_format} and {@code guided_*}, read first and
- * judged later.
+ * Reads the required form of an answer, {@code response_format} and {@code guided_*}; the values
+ * are checked later.
  */
 final class GuidedFields {
   static final List<String> NAMES =
@@ -72,7 +72,7 @@ final class GuidedFields {
     }
   }
 
-  /** What is wrong with the values, or null. */
+  /** The fault of the values, or null when they are valid. */
   @Nullable String fault() {
     if (fault == null && grammar != null && nesting(grammar) > MAX_NESTING) {
       return "guided_grammar nests brackets deeper than " + MAX_NESTING;
@@ -81,7 +81,7 @@ final class GuidedFields {
   }
 
   /**
-   * The one demand, or null for none.
+   * The one required form, or null for none.
    *
    * @param forced a schema that comes before {@code response_format}, null for none
    * @throws io.dynamo.frontend.ApiException with 400 when there are several

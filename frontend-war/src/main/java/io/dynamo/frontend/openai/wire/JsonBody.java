@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
-/** Parses a request's JSON body, by the rules of JsonText. */
+/** Parses a request's JSON body within the bounds of JsonText. */
 public final class JsonBody {
   private static final System.Logger LOG = System.getLogger(JsonBody.class.getName());
   private static final String INVALID_BODY =
@@ -62,12 +62,12 @@ public final class JsonBody {
     }
   }
 
-  /** Whether a stream is asked for, as far as a body tells that may be wrong elsewhere. */
+  /** Whether the body requests a stream; other fields may be invalid. */
   public static boolean asksForStream(JsonNode body) {
     return body.path("stream").asBoolean(false);
   }
 
-  /** The model that is asked for. */
+  /** The name of the requested model. */
   public static String model(JsonNode body) {
     return JsonFields.of(body, "").requireString("model");
   }

@@ -149,12 +149,12 @@ record JsonFields(JsonNode object, String path) {
         && node.longValue() <= 0xFFFF_FFFFL;
   }
 
-  /** The start of a text that a client sent, short enough to be told back. */
+  /** Shortens a text of the client for an error message. */
   static String clipped(String text) {
     return text.length() > SHOWN ? text.substring(0, SHOWN) + "…" : text;
   }
 
-  /** A list that a client caused to be long, short enough to be told back. */
+  /** Shortens a list for an error message. */
   static String clippedList(String text) {
     return text.length() > 16 * SHOWN ? text.substring(0, 16 * SHOWN) + "…" : text;
   }
@@ -203,7 +203,7 @@ record JsonFields(JsonNode object, String path) {
     };
   }
 
-  /** A tree as plain maps, lists, strings, numbers, booleans and nulls. */
+  /** Converts a tree to plain maps, lists, strings, numbers, booleans and nulls. */
   static Map<String, Object> plainMap(JsonNode object) {
     var map = new LinkedHashMap<String, Object>();
     for (var entry : object.properties()) {
@@ -212,7 +212,7 @@ record JsonFields(JsonNode object, String path) {
     return map;
   }
 
-  /** A value as plain maps, lists, strings, numbers, booleans and nulls. */
+  /** Converts a value to plain maps, lists, strings, numbers, booleans and nulls. */
   static Object plainValue(JsonNode node) {
     return plain(node);
   }

@@ -17,14 +17,13 @@ import java.io.UncheckedIOException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Parses JSON that clients wrote, bodies and what is JSON inside of their strings: bounded, strict
- * in its structure and lenient in its strings. Raw control characters in a string are taken as they
- * are, broken UTF-8 becomes U+FFFD; a key given twice, a byte-order mark, a number out of range,
- * half a surrogate pair, and anything after the value are refused. Nothing of one text is kept for
- * the next.
+ * Parses JSON from clients, in bodies and inside strings: bounded, strict in its structure and
+ * lenient in its strings. Raw control characters in a string are taken as they are, broken UTF-8
+ * becomes U+FFFD; a key given twice, a byte-order mark, a number out of range, half a surrogate
+ * pair, and anything after the value are refused. No state is kept between texts.
  */
 final class JsonText {
-  /** A text that is refused. */
+  /** Signals a text that is refused, with its fault and place. */
   static final class Malformed extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -40,12 +39,12 @@ final class JsonText {
               : " at line %d column %d".formatted(place.getLineNr(), place.getColumnNr());
     }
 
-    /** What is wrong, one line. */
+    /** The fault of the text, in one line. */
     String fault() {
       return fault;
     }
 
-    /** Where it is, with a space before it; empty when that is not known. */
+    /** The line and column of the fault, with a space before it; empty when unknown. */
     String place() {
       return place;
     }
@@ -62,7 +61,7 @@ final class JsonText {
   private static final int SHOWN = 256; // characters of what is wrong
   private static final int POOLED_BUFFERS = 64;
 
-  /** Reads trees; also what small answers are written with. */
+  /** Reads trees and writes small answers. */
   static final JsonMapper MAPPER = mapper();
 
   private JsonText() {}
@@ -98,7 +97,7 @@ final class JsonText {
   /**
    * Parses one value.
    *
-   * @throws Malformed when the text is not one
+   * @throws Malformed when the text is not a JSON value
    */
   static JsonNode parse(String text) throws Malformed {
     return parse(MAPPER, text);

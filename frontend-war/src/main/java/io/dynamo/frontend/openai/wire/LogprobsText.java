@@ -7,15 +7,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The log probabilities of one choice, written as they come. For one thread; kept across chunks,
- * for a token's place in the text depends on those before.
+ * Writes the log probabilities of one choice. For one thread; kept across chunks, as a token's
+ * offset depends on those before it.
  */
 public abstract class LogprobsText {
-  /** What may have no logarithm in JSON: the token was impossible. OpenAI's own number. */
+  /** The number for a probability of zero, which has no logarithm in JSON; as OpenAI does. */
   private static final double IMPOSSIBLE = -9999.0;
 
   /**
-   * The vocabulary as log probabilities name its tokens.
+   * The texts and bytes of tokens in log probabilities.
    *
    * @param asIds {@code token_id:44} in the place of a token's text
    */
@@ -36,7 +36,7 @@ public abstract class LogprobsText {
       return asIds ? text(id).getBytes(StandardCharsets.UTF_8) : bytes.of(id);
     }
 
-    /** Characters that begin in the token. */
+    /** The number of characters that begin in the token. */
     int characters(int id) {
       int count = 0;
       for (byte b : bytes.of(id)) {
@@ -59,7 +59,7 @@ public abstract class LogprobsText {
   /**
    * Adds the first {@code count} tokens of an item.
    *
-   * @param given what the worker says of them
+   * @param given the worker's log probabilities
    */
   public final void add(int[] ids, int count, Logprobs given) {
     var values = given.tokens();
@@ -90,12 +90,10 @@ public abstract class LogprobsText {
 
   abstract void appendTo(ByteText json);
 
-  /** Forgets what was written, not where the text is. */
+  /** Removes the entries, and keeps the offset in the text. */
   public abstract void clear();
 
-  /**
-   * The alternatives that are told: the likeliest, and the token itself if it is not among them.
-   */
+  /** The alternatives to write: the likeliest, and the token itself if it is not among them. */
   final boolean has(List<Logprobs.Top> top, int id) {
     for (int i = 0; i < Math.min(alternatives, top.size()); i++) {
       if (top.get(i).tokenId() == id) {

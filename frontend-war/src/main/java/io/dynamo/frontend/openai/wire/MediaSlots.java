@@ -10,9 +10,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The images, videos and sounds of a conversation, collected for the worker, which fetches them.
- * URLs of other schemes than the web's are refused: they would name files of the worker's machine.
- * For one thread.
+ * Collects the images, videos and sounds of a conversation for the worker, which fetches them. Only
+ * web URLs are accepted: others could name files on the worker's machine. For one thread.
  */
 final class MediaSlots {
   private static final Pattern FETCHED =
@@ -32,7 +31,7 @@ final class MediaSlots {
   /**
    * Takes a part's media.
    *
-   * @return what the template sees in its place
+   * @return the replacement that the template gets
    */
   Map<String, Object> add(String type, JsonFields part) {
     var source = JsonFields.of(part.require(type), part.path(type));
@@ -62,7 +61,7 @@ final class MediaSlots {
   }
 
   /**
-   * What the worker is told, with the messages as they came; nothing when there are no media.
+   * The media fields for the worker, with the original messages; empty without media.
    *
    * @param body of the request
    */
@@ -79,7 +78,7 @@ final class MediaSlots {
     return PassedOn.of(fields);
   }
 
-  /** The messages without the media in them: those go out once, in their slots. */
+  /** The messages without their media, which are sent once, in their slots. */
   private static Object withoutInline(Object value) {
     if (value instanceof List<?> list) {
       return list.stream().map(MediaSlots::withoutInline).toList();

@@ -4,7 +4,7 @@ import io.dynamo.frontend.sse.ByteText;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Models as the API lists them. */
+/** Writes the list of models. */
 public record ModelList(List<Entry> data) {
   /**
    * One model.

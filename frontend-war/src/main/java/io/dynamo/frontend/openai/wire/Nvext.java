@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * Dynamo's extension of a request. Its keys are a closed set: an unknown one is refused.
  *
  * @param greedy takes {@code temperature} and {@code top_p} away
- * @param annotations what a stream tells ahead of its chunks, and what the worker is told
+ * @param annotations events requested ahead of a stream's chunks; passed on to the worker
  * @param tokens the prompt, tokenised by the client
  * @param maxThinkingTokens tokens of reasoning at most, unsigned 32 bits
- * @param extraFields what the answer's own {@code nvext} is to tell
+ * @param extraFields the requested fields of the answer's {@code nvext}
  * @param uploadUrl where the worker puts metadata
  * @param timestampMillis passed on to the worker
  * @param targets of latency, for a global router; as JSON has them
@@ -29,7 +29,7 @@ public record Nvext(
     @Nullable Double timestampMillis,
     Map<String, Object> targets,
     RoutingOptions routing) {
-  /** Asks for nothing. */
+  /** An extension without any field. */
   public static final Nvext NONE =
       new Nvext(false, List.of(), null, null, List.of(), null, null, Map.of(), RoutingOptions.NONE);
 
@@ -82,7 +82,7 @@ public record Nvext(
     return annotations.stream().anyMatch(name -> name.startsWith(QUERY));
   }
 
-  /** What goes into the worker's {@code extra_args.nvext}. */
+  /** The members of the worker's {@code extra_args.nvext}. */
   public Map<String, Object> forWorker() {
     var map = new LinkedHashMap<String, Object>();
     if (!extraFields.isEmpty()) {

@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether and how hard a model is to think. Clients say it in several dialects; templates read one
- * of three. The strongest word wins and is written in all three.
+ * Translates the controls of thinking from the dialects of clients into the three that templates
+ * read. The control of highest precedence is written in all three.
  */
 final class ReasoningControls {
   private static final List<String> EFFORTS =
@@ -31,9 +31,9 @@ final class ReasoningControls {
   }
 
   /**
-   * Adds to {@code args} what the template is to know.
+   * Adds the controls to the template's {@code args}.
    *
-   * @throws io.dynamo.frontend.ApiException with 400 when {@code thinking} says nothing
+   * @throws io.dynamo.frontend.ApiException with 400 when {@code thinking} has no valid type
    */
   Map<String, Object> addTo(Map<String, Object> args) {
     var told = new LinkedHashMap<>(args);

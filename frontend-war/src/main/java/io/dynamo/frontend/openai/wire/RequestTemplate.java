@@ -10,8 +10,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a chat request gets that does not say: Dynamo's template file. A temperature of 0 is one; a
- * budget of 0 tokens is none.
+ * Defaults for fields that a chat request leaves out, from Dynamo's template file. A temperature of
+ * 0 is a default; a budget of 0 tokens is none.
  */
 public record RequestTemplate(String model, BigDecimal temperature, int maxCompletionTokens) {
   private static final List<String> KEYS = List.of("model", "temperature", "max_completion_tokens");
@@ -47,7 +47,7 @@ public record RequestTemplate(String model, BigDecimal temperature, int maxCompl
             .formatted(file));
   }
 
-  /** Fills in what {@code request} leaves open. */
+  /** Sets the defaults in {@code request}. */
   public void fill(ObjectNode request) {
     if (isOpen(request.get("model")) || request.path("model").asText("x").isEmpty()) {
       request.put("model", model);

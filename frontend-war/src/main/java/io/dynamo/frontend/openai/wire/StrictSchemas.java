@@ -4,22 +4,22 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code strict} asks of a JSON schema: objects that allow no further properties. */
+/** Checks JSON schemas marked {@code strict}: their objects must allow no further properties. */
 final class StrictSchemas {
   private static final int MAX_DEPTH = 64;
 
   private StrictSchemas() {}
 
   /**
-   * Where an object schema is not closed, as a JSON pointer after {@code #}; null when all are. The
-   * pointer is written only once an open schema was found: schemas have long keys and many places.
+   * The JSON pointer, after {@code #}, to an object schema that is not closed; null when all are.
+   * It is built only once such a schema was found: schemas have long keys and many places.
    */
   static @Nullable String openContext(JsonNode schema) {
     var open = open(schema, 0);
     return open == null ? null : "#" + open;
   }
 
-  /** The way from {@code schema} to an open one, empty for itself. */
+  /** The path from {@code schema} to an open schema, empty for itself. */
   private static @Nullable String open(JsonNode schema, int depth) {
     if (!schema.isObject() || depth > MAX_DEPTH) {
       return null;

@@ -9,7 +9,7 @@ final class ToolCallsText {
   private ToolCallsText() {}
 
   /**
-   * Appends {@code "tool_calls":[…]}, one entry for each call that {@code pieces} tells of.
+   * Appends {@code "tool_calls":[…]} with one entry for each call of {@code pieces}.
    *
    * @param pieces beginnings of calls and parts of arguments; the parts of a call follow each other
    * @param indexed whether each entry says which call it belongs to, as in a stream

@@ -1,12 +1,12 @@
 package io.dynamo.frontend.postprocess.message;
 
 /**
- * Takes a generated text apart while it grows. How the text was cut does not change what is said in
- * all: only text that may still become part of a marker is held back. For one thread; {@link
- * #finish} comes last and once.
+ * Parses a generated text into content, thoughts and calls while it grows. The result does not
+ * depend on how the text is cut: only text that may still become part of a marker is held back. For
+ * one thread; {@link #finish} comes last and once.
  */
 public interface MessageParser {
-  /** Takes the next piece of text and tells {@code sink} what is decided by now. */
+  /** Parses the next piece of text and passes all that is certain by then to {@code sink}. */
   void accept(String text, MessageSink sink);
 
   /**
@@ -15,6 +15,6 @@ public interface MessageParser {
    */
   boolean isInCall();
 
-  /** The text is complete: tells what was held back and ends a call that is still open. */
+  /** Ends the text: passes on the held back text and ends an open call. */
   void finish(MessageSink sink);
 }

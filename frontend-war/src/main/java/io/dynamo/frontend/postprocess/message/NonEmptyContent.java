@@ -3,7 +3,7 @@ package io.dynamo.frontend.postprocess.message;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps thoughts back until there is content or a call; a message of nothing else gets them as its
+ * Holds thoughts back until there is content or a call; in a message without either they become its
  * content. For one thread.
  */
 public final class NonEmptyContent implements MessageSink {
@@ -15,7 +15,7 @@ public final class NonEmptyContent implements MessageSink {
     this.sink = sink;
   }
 
-  /** The message is complete. */
+  /** Ends the message. */
   public void finish() {
     if (!thoughts.isEmpty()) {
       sink.content(thoughts.toString());

@@ -18,7 +18,7 @@ public final class PieceList implements MessageSink {
     this.ids = ids;
   }
 
-  /** What came since the last call. */
+  /** Returns and removes the pieces since the last call. */
   public List<Piece> take() {
     if (pieces.isEmpty()) {
       return List.of();
@@ -28,7 +28,7 @@ public final class PieceList implements MessageSink {
     return taken;
   }
 
-  /** Calls so far. */
+  /** The number of calls so far. */
   public int calls() {
     return calls;
   }

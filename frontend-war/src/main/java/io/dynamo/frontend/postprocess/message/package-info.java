@@ -1,5 +1,5 @@
 /**
- * A generated message as it comes apart: content, reasoning and tool calls. Start at {@link
+ * The parts of a generated message: content, reasoning and tool calls. Start at {@link
  * io.dynamo.frontend.postprocess.message.MessageParser}. Knows no model's grammar.
  */
 @NullMarked

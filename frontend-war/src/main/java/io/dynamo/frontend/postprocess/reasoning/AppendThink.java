@@ -5,7 +5,7 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 import io.dynamo.frontend.postprocess.message.ReasoningParser;
 
 /**
- * Leaves thoughts where they are and puts the mark before them that the prompt has taken. For one
+ * Keeps thoughts in the content, behind the opening mark that the prompt ended with. For one
  * thread.
  */
 final class AppendThink implements ReasoningParser {

@@ -31,11 +31,11 @@ public enum ReasoningFamily {
   MISTRAL(ThinkFormat.MISTRAL, When.EFFORT, "mistral"),
   GEMMA(ThinkFormat.GEMMA, When.DEMANDED, "gemma4", "gemma-4"),
   GRANITE(ThinkFormat.GRANITE, When.ALWAYS, "granite"),
-  /** Channels: thoughts and calls cannot be told apart by one without the other. */
+  /** Messages in channels; one parser finds both thoughts and calls. */
   GPT_OSS(null, When.ALWAYS, "gpt_oss"),
-  /** The same, in typed blocks. */
+  /** Typed blocks; one parser finds both thoughts and calls. */
   INKLING(null, When.ALWAYS, "inkling"),
-  /** The same, by recipient. */
+  /** Messages with a recipient; one parser finds both thoughts and calls. */
   MUSE(null, When.ALWAYS, "muse_glimmer", "muse-glimmer", "muse"),
   APPEND_THINK(null, When.ALWAYS, "minimax_append_think");
 
@@ -77,7 +77,7 @@ public enum ReasoningFamily {
     return all;
   }
 
-  /** Whether answers to a request with these controls are to be searched for thoughts. */
+  /** Whether answers to a request with these controls are parsed for thoughts. */
   public boolean appliesTo(ThinkingControls controls) {
     return switch (when) {
       case ALWAYS -> true;
@@ -87,7 +87,7 @@ public enum ReasoningFamily {
     };
   }
 
-  /** What may stand for a special token of the vocabulary, and must then not be left out. */
+  /** The marks of thoughts, which must stay in the text even where they are special tokens. */
   public List<String> markers() {
     if (format == null) {
       return List.of();
@@ -101,10 +101,9 @@ public enum ReasoningFamily {
   /**
    * A parser for one message.
    *
-   * @param promptEnd the end of the text that the message goes on from: it tells whether a thought
-   *     is open
-   * @param guided whether the message is bound to be JSON, where the family would think first
-   * @param next gets all that is no thought
+   * @param promptEnd the end of the prompt, which shows whether a thought is open @param guided
+   *     whether the answer is constrained to JSON, where the family would think first @param next
+   *     gets all text that is no thought
    */
   public ReasoningParser parser(String promptEnd, boolean guided, MessageParser next) {
     if (format == null) {

@@ -7,14 +7,14 @@ import io.dynamo.frontend.postprocess.message.ReasoningParser;
 import java.util.ArrayList;
 
 /**
- * Takes all marked thoughts out of a text; what stands between them goes to the next parser. An end
- * mark outside of a thought is left out, and so is an opening mark at the beginning of a thought
- * that was open already. Marks within the arguments of a call belong to the call. For one thread.
+ * Takes all marked thoughts out of a text and passes the rest to the next parser. An end mark
+ * outside of a thought is left out, and so is an opening mark at the beginning of a thought that
+ * was open already. Marks within the arguments of a call belong to the call. For one thread.
  */
 final class ThinkBlocks implements ReasoningParser {
   private enum State {
     OUTSIDE,
-    /** Nothing of the thought that the prompt has opened was read. */
+    /** No text of the thought that the prompt opened was read yet. */
     OPENED,
     INSIDE,
     /** The text is JSON and has no thoughts. */
@@ -34,7 +34,7 @@ final class ThinkBlocks implements ReasoningParser {
   /**
    * @param inside whether the text begins within a thought
    * @param mayBeJson whether a text that begins as JSON has no thoughts
-   * @param next gets all that is no thought
+   * @param next gets all text that is no thought
    */
   ThinkBlocks(ThinkFormat format, boolean inside, boolean mayBeJson, MessageParser next) {
     this.format = format;
@@ -70,7 +70,7 @@ final class ThinkBlocks implements ReasoningParser {
     run(sink, false);
   }
 
-  /** Whether the text goes on unread: it has no mark, nor the beginning of one. */
+  /** Whether the text has neither a mark nor the beginning of one. */
   private boolean isPlain(String text) {
     return switch (state) {
       case PASSING -> true;

@@ -4,9 +4,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a request says of thinking.
+ * The controls of thinking in a request.
  *
- * @param enabled null when it does not say
+ * @param enabled null when the request does not set it
  * @param effort as the request spells it, null when absent
  */
 public record ThinkingControls(@Nullable Boolean enabled, @Nullable String effort) {

@@ -1,5 +1,5 @@
 /**
- * Tells what a model thinks from what it answers, by family. Start at {@link
+ * Separates the thoughts of a model from its answer, by family of models. Start at {@link
  * io.dynamo.frontend.postprocess.reasoning.ReasoningFamily}.
  */
 @NullMarked

@@ -4,8 +4,8 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A call whose name is known and whose arguments follow as a JSON object: told as they come. For
- * one thread.
+ * Reads the arguments of a call whose name is known, a JSON object, and passes them on as they
+ * arrive. For one thread.
  */
 final class ArgumentStream {
   private final String name;
@@ -24,12 +24,12 @@ final class ArgumentStream {
     this.scanner = new JsonScanner(compact);
   }
 
-  /** Whether the object has begun, so that there is a call. */
+  /** Whether the object was started, so that there is a call. */
   boolean begun() {
     return begun;
   }
 
-  /** Takes a character: {@code DONE} with the last of the object. */
+  /** Reads a character; returns {@code DONE} for the last of the object. */
   CallObject.Step accept(char c) {
     if (!begun) {
       if (Character.isWhitespace(c)) {
@@ -47,7 +47,7 @@ final class ArgumentStream {
     };
   }
 
-  /** Tells what is certain by now. */
+  /** Passes on the arguments that are certain by now. */
   void tell(MessageSink sink) {
     if (!begun) {
       return;
@@ -62,7 +62,7 @@ final class ArgumentStream {
     }
   }
 
-  /** Tells the end of the call, its arguments closed where they were cut off or missing. */
+  /** Ends the call; arguments that are cut off or missing are closed. */
   void end(MessageSink sink) {
     if (!begun) {
       begun = true;

@@ -5,16 +5,16 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Reads one call written as a JSON object with a name and arguments, in either order, also as
- * OpenAI nests them in {@code function}. Arguments are told as they come once the name is known.
- * For one thread.
+ * OpenAI nests them in {@code function}. Arguments are passed on as they arrive once the name is
+ * known. For one thread.
  */
 final class CallObject {
-  /** What became of a character. */
+  /** The result of reading a character. */
   enum Step {
     MORE,
     /** Taken; the object is complete. */
     DONE,
-    /** Not taken: it has no place here, or the object is no call. */
+    /** Not taken: it is invalid here, or the object is no call. */
     BAD
   }
 
@@ -33,7 +33,7 @@ final class CallObject {
   private final boolean compact;
   private final String argumentsKey;
   private final StringBuilder text = new StringBuilder(); // the key or value being read
-  private final StringBuilder arguments = new StringBuilder(); // not told yet
+  private final StringBuilder arguments = new StringBuilder(); // not passed on yet
   private JsonScanner scanner;
   private State state = State.START;
   private String key = "";
@@ -61,7 +61,7 @@ final class CallObject {
     this.scanner = new JsonScanner(compact);
   }
 
-  /** Whether the call was told to a sink. */
+  /** Whether the call was passed to a sink. */
   boolean started() {
     return started;
   }
@@ -83,7 +83,7 @@ final class CallObject {
     };
   }
 
-  /** Tells what is certain by now. */
+  /** Passes on the parts that are certain by now. */
   void tell(MessageSink sink) {
     if (name == null || !hasArguments) {
       return;
@@ -98,7 +98,7 @@ final class CallObject {
     }
   }
 
-  /** Tells the end of a call; one that is cut off gets its arguments closed. */
+  /** Ends a call; the arguments of one that is cut off are closed. */
   void end(MessageSink sink) {
     if (inArguments && state == State.IN_VALUE) {
       scanner.close(arguments);

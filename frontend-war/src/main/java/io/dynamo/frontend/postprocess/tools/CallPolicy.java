@@ -4,8 +4,8 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Lets through the calls that the request allows: only the first, or only those to one function.
- * Space before a call that is left out goes with it. For one thread.
+ * Passes on the calls that the request allows: only the first, or only those to one function. Space
+ * before a dropped call is dropped with it. For one thread.
  */
 public final class CallPolicy implements MessageSink {
   private final MessageSink sink;
@@ -67,7 +67,7 @@ public final class CallPolicy implements MessageSink {
     }
   }
 
-  /** The message is complete: lets the last space through. */
+  /** Ends the message: passes on the last space. */
   public void finish() {
     flush();
   }

@@ -5,8 +5,8 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 
 /**
  * Finds calls as Gemma 4 writes them: {@code <|tool_call>call:f{a:<|"|>x<|"|>}<tool_call|>}. A call
- * is told when it is whole; one with too many end markers within its strings is content. For one
- * thread.
+ * is passed on when it is complete; one with too many end markers within its strings is content.
+ * For one thread.
  */
 final class GemmaCalls extends RegionParser {
   private static final String OPEN = "<|tool_call>";

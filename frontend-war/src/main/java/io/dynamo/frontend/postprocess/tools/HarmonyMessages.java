@@ -9,7 +9,7 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes OpenAI's Harmony format apart: messages in channels, {@code analysis} for thoughts, {@code
+ * Parses OpenAI's Harmony format: messages in channels, {@code analysis} for thoughts, {@code
  * final} for the answer, and a recipient where a message is a call. Text outside of messages is
  * content. For one thread.
  */
@@ -47,7 +47,7 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
   private @Nullable ArgumentStream call;
 
   /**
-   * @param reasoning whether thoughts are told apart; else they are content
+   * @param reasoning whether thoughts are separated; else they are content
    * @param tools whether calls are; else their text is content
    */
   public HarmonyMessages(boolean reasoning, boolean tools) {
@@ -185,7 +185,7 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
     return false;
   }
 
-  /** Takes the end of a body; the text begins with it. */
+  /** Reads the end of a body, with which the text begins. */
   private void endBody() {
     bodyEnds.at(in, 0, true);
     if (bodyEnds.which() >= 2) {

@@ -34,7 +34,7 @@ final class HeadedCalls extends RegionParser {
   private final Markers fenceEnd = new Markers("```");
   private final Markers callClose;
   private State state = State.TEXT;
-  private boolean called; // a call was told since the section began
+  private boolean called; // a call was passed on since the section began
   private boolean fenced; // whatever opens the arguments is read
   private @Nullable ArgumentStream call;
 
@@ -123,7 +123,7 @@ final class HeadedCalls extends RegionParser {
     return true;
   }
 
-  /** Text that is no call is content, with its markers when no call came before it. */
+  /** Passes on text that is no call as content, with its markers when no call came before it. */
   private State broken() {
     if (called) {
       at = 0;

@@ -11,7 +11,7 @@ import java.util.List;
  * @param callOpen before each call
  * @param argumentsOpen between the name and the arguments
  * @param callClose after each call
- * @param head what stands between {@code callOpen} and {@code argumentsOpen}
+ * @param head the form of the text between {@code callOpen} and {@code argumentsOpen}
  * @param compact whether the arguments lose the space between their parts
  */
 record HeadedFormat(

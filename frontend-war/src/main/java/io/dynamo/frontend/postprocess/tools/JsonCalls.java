@@ -33,7 +33,7 @@ final class JsonCalls extends RegionParser {
   private boolean fresh; // nothing but space so far, and the format may begin bare
   private String close = "";
   private boolean list;
-  private boolean called; // a call was told since the marker
+  private boolean called; // a call was passed on since the marker
   private int strays; // space and brackets before the end marker
   private @Nullable CallObject call;
   private @Nullable ArgumentStream headed;
@@ -258,7 +258,10 @@ final class JsonCalls extends RegionParser {
     return false;
   }
 
-  /** Where to go on from text that is no call: calls before it stay, and only they keep markers. */
+  /**
+   * The state after text that is no call: the region is closed when it had calls, else its text is
+   * given back as content.
+   */
   private State broken() {
     return called ? State.CLOSE : State.GIVE_BACK;
   }
@@ -285,7 +288,7 @@ final class JsonCalls extends RegionParser {
     return true;
   }
 
-  /** What is no call is content, up to and with its end marker. */
+  /** Passes on text that is no call as content, up to and including its end marker. */
   private boolean giveBack(MessageSink sink, boolean last) {
     content(at, sink);
     at = 0;

@@ -47,7 +47,7 @@ final class JsonFragments {
     return escape(text, new StringBuilder(text.length() + 2).append('"')).append('"').toString();
   }
 
-  /** The text that a JSON string, quotes included, stands for. */
+  /** Decodes a JSON string, quotes included. */
   static String decode(CharSequence quoted) {
     var out = new StringBuilder(quoted.length());
     for (int i = 1; i < quoted.length() - 1; i++) {
@@ -73,7 +73,7 @@ final class JsonFragments {
     return out.toString();
   }
 
-  /** The one JSON value that {@code text} is, mended where it can be; null if it is none. */
+  /** Reads {@code text} as one JSON value and repairs it where possible; null if it is none. */
   static @Nullable String value(String text, boolean compact) {
     var scanner = new JsonScanner(compact);
     var out = new StringBuilder(text.length());
@@ -99,7 +99,7 @@ final class JsonFragments {
     return value != null && value.startsWith("{") ? value : null;
   }
 
-  /** The beginning of a JSON value, closed; a string when it is not one. */
+  /** Closes the beginning of a JSON value; a text that is none becomes a JSON string. */
   static String closed(String beginning) {
     var scanner = new JsonScanner(true);
     var out = new StringBuilder(beginning.length() + 8);

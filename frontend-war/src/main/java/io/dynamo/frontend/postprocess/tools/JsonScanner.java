@@ -5,13 +5,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one JSON value character by character and writes it on so that what is written can be
- * closed to valid JSON at any time: a comma, a key and a number wait until the value they belong to
- * is certain. Mends what models often get wrong: raw line breaks in strings, unknown escapes,
- * trailing commas, Python's {@code True}, {@code False} and {@code None}. For one thread.
+ * Copies one JSON value character by character so that the copy can be closed to valid JSON at any
+ * time: a comma, a key and a number wait until the value they belong to is certain. Repairs common
+ * faults of models: raw line breaks in strings, unknown escapes, trailing commas, Python's {@code
+ * True}, {@code False} and {@code None}. For one thread.
  */
 final class JsonScanner {
-  /** What became of a character. */
+  /** The result of reading a character. */
   enum Step {
     /** Taken; the value goes on. */
     MORE,
@@ -19,7 +19,7 @@ final class JsonScanner {
     DONE,
     /** Not taken: the value was complete before it. */
     ENDED,
-    /** Not taken: it has no place here. */
+    /** Not taken: it is invalid here. */
     BAD
   }
 
@@ -53,7 +53,7 @@ final class JsonScanner {
     this.compact = compact;
   }
 
-  /** Takes a character and appends to {@code out} what is certain by it. */
+  /** Reads a character and appends the output that is certain by then to {@code out}. */
   Step accept(char c, StringBuilder out) {
     return switch (state) {
       case STRING, KEY -> string(c, out);
@@ -68,7 +68,7 @@ final class JsonScanner {
         || (state == State.SCALAR && open.isEmpty() && word(scalar.toString()) != null);
   }
 
-  /** Ends a value that is cut off: what is open is closed, what has no value is left out. */
+  /** Ends a value that is cut off: closes open parts and drops keys without a value. */
   void close(StringBuilder out) {
     if (state == State.STRING) {
       escape.setLength(0);

@@ -3,11 +3,11 @@ package io.dynamo.frontend.postprocess.tools;
 import java.util.HexFormat;
 
 /**
- * Reads values written as Python or Gemma writes them and gives them as JSON. For one thread and
- * one text, which may still be growing.
+ * Translates values in Python's or Gemma's notation to JSON. For one thread and one text, which may
+ * still be growing.
  */
 final class LiteralReader {
-  /** The text ends before the value does. */
+  /** Signals that the text ends before the value does. */
   static final class Incomplete extends Exception {
     private static final long serialVersionUID = 1;
 
@@ -16,7 +16,7 @@ final class LiteralReader {
     }
   }
 
-  /** What stands there is no such value. */
+  /** Signals that the text is no such value. */
   static final class Bad extends Exception {
     private static final long serialVersionUID = 1;
 

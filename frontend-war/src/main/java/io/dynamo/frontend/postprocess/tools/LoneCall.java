@@ -3,7 +3,7 @@ package io.dynamo.frontend.postprocess.tools;
 import io.dynamo.frontend.postprocess.message.MessageParser;
 import io.dynamo.frontend.postprocess.message.MessageSink;
 
-/** Reads a text that is one call as a JSON object; what is none is content. For one thread. */
+/** Reads a text that is one call as a JSON object; any other text is content. For one thread. */
 final class LoneCall implements MessageParser {
   private enum State {
     READING,
@@ -16,7 +16,7 @@ final class LoneCall implements MessageParser {
   private State state = State.READING;
 
   /**
-   * @param argumentsKey what the arguments are called beside {@code arguments} and {@code
+   * @param argumentsKey a further name of the arguments, beside {@code arguments} and {@code
    *     parameters}
    */
   LoneCall(String argumentsKey) {
@@ -63,7 +63,7 @@ final class LoneCall implements MessageParser {
     }
   }
 
-  /** Space behind a call is its frame's. */
+  /** Drops space behind a call, which belongs to its frame. */
   private void rest(String text, MessageSink sink) {
     var shown = state == State.READ ? text.stripLeading() : text;
     if (!shown.isEmpty()) {

@@ -3,8 +3,8 @@ package io.dynamo.frontend.postprocess.tools;
 import io.dynamo.frontend.postprocess.message.MessageSink;
 
 /**
- * Takes a whole text as the arguments of one function, as guided decoding gives it when the client
- * names the function. What is no object is content. For one thread.
+ * Reads a whole text as the arguments of one function, as guided decoding gives it when the client
+ * names the function. Text that is no object is content. For one thread.
  */
 final class NamedCall extends RegionParser {
   private final ArgumentStream call;

@@ -3,7 +3,7 @@ package io.dynamo.frontend.postprocess.tools;
 import io.dynamo.frontend.postprocess.message.MessageParser;
 import io.dynamo.frontend.postprocess.message.MessageSink;
 
-/** Everything is content. */
+/** Passes on all text as content. */
 final class PlainText implements MessageParser {
   @Override
   public void accept(String text, MessageSink sink) {

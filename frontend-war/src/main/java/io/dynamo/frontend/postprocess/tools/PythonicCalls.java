@@ -5,8 +5,8 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 import java.util.List;
 
 /**
- * Finds calls written as a Python list: {@code [f(a=1), g(b="x")]}. A call is told when it is whole
- * and the list goes on or ends behind it. For one thread.
+ * Finds calls written as a Python list: {@code [f(a=1), g(b="x")]}. A call is passed on when it is
+ * complete and the list goes on or ends behind it. For one thread.
  */
 final class PythonicCalls extends RegionParser {
   private static final List<String> FRAMING = List.of("<|python_start|>", "<|python_end|>");

@@ -6,14 +6,14 @@ import io.dynamo.frontend.postprocess.message.MessageSink;
 import java.util.Arrays;
 
 /**
- * A parser that keeps text until it is decided what it is: from the beginning of the region that
+ * Base of parsers that hold text back until its kind is certain: from the start of a region that
  * may be a call, or of a possible marker. For one thread.
  */
 abstract class RegionParser implements MessageParser {
-  /** Text that is not decided. */
+  /** The text whose kind is not certain yet. */
   final StringBuilder in = new StringBuilder();
 
-  /** How much of {@link #in} is read. */
+  /** The number of characters of {@link #in} that are read. */
   int at;
 
   private final int[] spaces = {-1, -1, -1, -1}; // begin and end of the last two that were skipped
@@ -33,14 +33,14 @@ abstract class RegionParser implements MessageParser {
   }
 
   /**
-   * Decides the next thing.
+   * Parses the next part.
    *
    * @param last whether no more text comes
-   * @return whether there may be more to decide; false until more text comes
+   * @return whether more may be parsed at once; false until more text arrives
    */
   abstract boolean step(MessageSink sink, boolean last);
 
-  /** Ends a call that is cut off, and drops what is read of it; all else is left as content. */
+  /** Ends a call that is cut off and drops its text; other text stays as content. */
   abstract void end(MessageSink sink);
 
   private void run(MessageSink sink, boolean last) {
@@ -50,7 +50,7 @@ abstract class RegionParser implements MessageParser {
     } while (goesOn);
   }
 
-  /** Tells the first {@code end} characters as content. */
+  /** Passes on the first {@code end} characters as content. */
   final void content(int end, MessageSink sink) {
     if (end > 0) {
       sink.content(in.substring(0, end));

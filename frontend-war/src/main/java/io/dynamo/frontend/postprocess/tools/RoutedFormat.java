@@ -6,13 +6,13 @@ import java.util.function.Function;
 import java.util.regex.Pattern;
 
 /**
- * How a family frames the parts of its answers: each part has a header that says what it is.
+ * How a family frames the parts of its answers: each part has a header that names its kind.
  *
  * @param start before a header
- * @param header what a header may be, to its last character; of bounded length
- * @param bodies what ends a header
- * @param ends what ends a part; after the last one nothing follows
- * @param kind what the part is, by its header and by which of {@code bodies} ended it
+ * @param header matches a header to its last character; of bounded length
+ * @param bodies the markers that end a header
+ * @param ends the markers that end a part; after the last one nothing follows
+ * @param kind finds the kind of a part by its header and by which of {@code bodies} ended it
  * @param call a reader of the body of a call
  */
 record RoutedFormat(
@@ -22,14 +22,14 @@ record RoutedFormat(
     List<String> ends,
     KindOf kind,
     Function<ToolSchemas, MessageParser> call) {
-  /** What a part is. */
+  /** The kind of a part. */
   enum Kind {
     THOUGHT,
     TEXT,
     CALL
   }
 
-  /** Tells what a part is. */
+  /** Finds the kind of a part. */
   interface KindOf {
     Kind of(String header, int body);
   }

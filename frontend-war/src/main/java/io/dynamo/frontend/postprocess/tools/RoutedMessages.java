@@ -9,9 +9,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes answers apart whose parts say in a header what they are: thoughts, text or calls. What is
- * written like a call in a thought or a text is none. The first header has no mark before it: the
- * prompt ends with that. Text outside of parts is content. For one thread.
+ * Parses answers whose parts name their kind in a header: thoughts, text or calls. A part that is
+ * no call is not searched for calls. The first header has no mark before it: the prompt ends with
+ * that. Text outside of parts is content. For one thread.
  */
 public final class RoutedMessages extends RegionParser implements ReasoningParser {
   private final RoutedFormat format;

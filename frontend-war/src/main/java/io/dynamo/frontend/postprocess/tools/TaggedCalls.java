@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.UUID;
 
 /**
- * Finds calls written as tags. A call is told with its first parameter or its end; text values are
- * told as they come, others when they are whole. For one thread.
+ * Finds calls written as tags. A call is passed on with its first parameter or its end; text values
+ * are passed on as they arrive, others when they are complete. For one thread.
  */
 final class TaggedCalls extends RegionParser {
   private enum State {
@@ -36,11 +36,11 @@ final class TaggedCalls extends RegionParser {
   private Markers valueEnds = new Markers();
   private State state = State.TEXT;
   private boolean block; // within a block
-  private boolean called; // a call was told since the marker
+  private boolean called; // a call was passed on since the marker
   private boolean started;
   private String name = "";
   private Tag parameter = Tag.of("");
-  private boolean first = true; // no parameter was told yet
+  private boolean first = true; // no parameter was passed on yet
   private boolean lineHeld; // a line break that may be the last of the value
 
   TaggedCalls(TaggedFormat format, ToolSchemas schemas) {
@@ -338,7 +338,7 @@ final class TaggedCalls extends RegionParser {
     started = false;
   }
 
-  /** A call under way ends here; the text after it is content. */
+  /** Ends the call under way; the text after it is content. */
   private void broken(MessageSink sink) {
     if (started) {
       endCall(sink);
@@ -355,7 +355,7 @@ final class TaggedCalls extends RegionParser {
     }
   }
 
-  /** What is no call is content, up to and with its last end marker. */
+  /** Passes on text that is no call as content, up to and including its last end marker. */
   private boolean giveBack(MessageSink sink, boolean last) {
     content(at, sink);
     boolean found = text.find(in, 0, last);

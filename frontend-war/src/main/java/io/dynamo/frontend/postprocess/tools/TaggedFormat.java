@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  * @param blockOpen before the calls; empty when a call stands alone
  * @param blockClose after them
  * @param callOpen before a call's name
- * @param nameEnds what the name ends with; the last {@code unreadNameEnds} of them are not part of
- *     its tag
+ * @param nameEnds the markers that end the name; the last {@code unreadNameEnds} of them are not
+ *     part of its tag
  * @param callClose after the call
  * @param parameterOpen before a parameter's name
- * @param parameterEnds what ends the parameter's opening tag
+ * @param parameterEnds the markers that end the parameter's opening tag
  * @param valueOpen before the value, when it has a tag of its own
  * @param parameterClose after the value; a {@code %} stands for the parameter's name
  * @param framing markers that mean nothing and are dropped

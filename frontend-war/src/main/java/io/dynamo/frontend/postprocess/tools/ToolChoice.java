@@ -1,6 +1,6 @@
 package io.dynamo.frontend.postprocess.tools;
 
-/** Whether a request wants calls. */
+/** The {@code tool_choice} of a request. */
 public sealed interface ToolChoice {
   /** The model must not call. */
   record None() implements ToolChoice {}

@@ -94,12 +94,12 @@ public enum ToolFamily {
     return all;
   }
 
-  /** What may stand for a special token of the vocabulary, and must then not be left out. */
+  /** The marks of calls, which must stay in the text even where they are special tokens. */
   public List<String> markers() {
     return markers;
   }
 
-  /** Whether messages without calls must be taken apart too, because all are framed. */
+  /** Whether messages without calls must be parsed too, because all are framed. */
   public boolean isAlways() {
     return this == KIMI_K3 || this == INKLING || this == MUSE;
   }
@@ -109,17 +109,23 @@ public enum ToolFamily {
     return parsers.apply(schemas);
   }
 
-  /** A parser of a message that is to be calls, as guided decoding gives them or as {@code own}. */
+  /**
+   * A parser of a message that must be calls, either as guided decoding gives them or as {@code
+   * own} does.
+   */
   public static MessageParser required(MessageParser own) {
     return new ForcedCalls(new JsonCalls(JsonFormat.GUIDED), "[{", own);
   }
 
-  /** A parser of a message that is to be the arguments of {@code function}, or as {@code own}. */
+  /**
+   * A parser of a message that must be the arguments of {@code function}, or a call as {@code own}
+   * reads it.
+   */
   public static MessageParser named(String function, MessageParser own) {
     return new ForcedCalls(new NamedCall(function), "{", own);
   }
 
-  /** Finds nothing: everything is content. */
+  /** A parser that finds no calls: all text is content. */
   public static MessageParser none() {
     return new PlainText();
   }

@@ -80,7 +80,9 @@ public final class ToolSchemas {
     return !names.contains(called) && names.contains(last) ? last : called;
   }
 
-  /** Whether a value of that parameter is a string whatever it looks like. */
+  /**
+   * Whether the schema types that parameter as a string, so that a number's spelling is text too.
+   */
   boolean isText(String tool, String parameter, boolean untypedIsText) {
     var found = typesOf(tool, parameter);
     return found.isEmpty() ? untypedIsText : found.equals(Set.of("string"));

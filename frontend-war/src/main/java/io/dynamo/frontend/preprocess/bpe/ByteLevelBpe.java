@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Text between added tokens to token ids. What short pieces became is remembered: prompts repeat
+ * Encodes the text between added tokens. The ids of short pieces are cached, as prompts repeat
  * their words. Safe for concurrent use.
  */
 public final class ByteLevelBpe {
@@ -115,9 +115,9 @@ public final class ByteLevelBpe {
   }
 
   /**
-   * Ends the work of a thread that was interrupted: nobody waits for it.
+   * Ends the work of an interrupted thread, as its caller waits no more.
    *
-   * @throws CancelledException when it was
+   * @throws CancelledException when the thread is interrupted
    */
   static void checkWanted() {
     if (Thread.currentThread().isInterrupted()) {
@@ -150,7 +150,9 @@ public final class ByteLevelBpe {
     ids.add(word.ids, word.ids.length);
   }
 
-  /** One at a time: what the longest takes is set aside once, not for each thread. */
+  /**
+   * Encodes one long piece at a time: memory for the longest is reserved once, not for each thread.
+   */
   private void longPiece(String text, int from, int to, TokenList ids) {
     long bytes = utf8Length(text, from, to);
     if (bytes > LONGEST_PIECE) {

@@ -7,10 +7,10 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
 /**
- * What the patterns of tokenizers tell apart: letters, numbers, white space and the rest. By the
- * Unicode version of the tokenizer library, whose answers for all code points {@code
- * char-classes.txt} holds, and not by that of the JVM: a letter that only one of them knows would
- * change the tokens.
+ * Classifies characters as the patterns of tokenizers do: letters, numbers, white space and the
+ * rest. The classes are those of the tokenizer library's Unicode version, recorded in {@code
+ * char-classes.txt}, not those of the JVM: a letter that only one of them knows would change the
+ * tokens.
  */
 final class CharClasses {
   static final byte OTHER = 0;

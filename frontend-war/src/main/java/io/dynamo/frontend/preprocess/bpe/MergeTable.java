@@ -5,7 +5,10 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Which pairs of tokens become one, and in which order: the lower rank first. Immutable. */
+/**
+ * The pairs of tokens that are merged to one, in the order of their ranks, the lowest first.
+ * Immutable.
+ */
 final class MergeTable {
   static final int NONE = -1;
   private static final long FREE = -1;
@@ -68,7 +71,7 @@ final class MergeTable {
     return pairs[place] == FREE ? NONE : ranks[place];
   }
 
-  /** What the pair of a rank becomes. */
+  /** The token that the pair of a rank is merged to. */
   int merged(int rank) {
     return merged[rank];
   }

@@ -83,7 +83,7 @@ final class PieceSplitter {
   }
 
   /**
-   * Where the piece that begins at {@code from} ends.
+   * The end of the piece that begins at {@code from}.
    *
    * @param text without halves of surrogate pairs
    * @param to the end of the text that is looked at; beyond {@code from}

@@ -3,7 +3,7 @@ package io.dynamo.frontend.preprocess.jinja;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** What {@code cycler(…)} makes: values in turn. For one rendering. */
+/** The value of {@code cycler(…)}: returns its items in turn. For one rendering. */
 final class Cycler {
   private final List<Object> items;
   private int at;

@@ -48,7 +48,7 @@ sealed interface Expr {
   record Tested(Expr of, String test, List<Expr> arguments) implements Expr {}
 
   /**
-   * What a call passes.
+   * The arguments of a call.
    *
    * @param rest a list with further arguments, given as {@code *rest}
    * @param namedRest a dict with further named ones, given as {@code **namedRest}

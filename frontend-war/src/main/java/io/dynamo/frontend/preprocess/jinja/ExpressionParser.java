@@ -24,20 +24,20 @@ final class ExpressionParser extends TokenCursor {
     super(tokens);
   }
 
-  /** How many filters and tests were named so far that are not there, for {@link #forgive}. */
+  /** The number of unknown filters and tests so far, for {@link #forgive}. */
   int unknown() {
     return unknown.size();
   }
 
   /**
-   * What was read since there were {@code before} of them is under a condition: as in jinja2, it
-   * fails when it is reached.
+   * Forgives unknown filters and tests beyond the first {@code before}, which are under a
+   * condition: as in jinja2, they fail only when they are reached.
    */
   void forgive(int before) {
     unknown.subList(before, unknown.size()).clear();
   }
 
-  /** Ends the reading: fails if a filter or test is not there and not forgiven. */
+  /** Ends parsing; fails for an unknown filter or test that is not forgiven. */
   void requireKnown() {
     if (!unknown.isEmpty()) {
       throw new JinjaException(unknown.getFirst());
@@ -77,7 +77,7 @@ final class ExpressionParser extends TokenCursor {
     return value;
   }
 
-  /** What {@code for x in …} iterates: no inline condition. */
+  /** Reads the expression that {@code for x in …} iterates, without an inline condition. */
   Expr iterable() {
     var first = or();
     if (!current().isOperator(",")) {

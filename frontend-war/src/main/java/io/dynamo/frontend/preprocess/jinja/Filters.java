@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 
-/** What may follow {@code |}. */
+/** The filters: functions that may follow {@code |}. */
 final class Filters {
   private static final Set<String> KNOWN =
       Set.of(

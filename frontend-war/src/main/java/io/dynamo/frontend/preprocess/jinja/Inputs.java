@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A filter's arguments, by position or name.
  *
- * @param time what is left to the rendering, for filters that run others
+ * @param time the time limit of the rendering, for filters that run others
  */
 record Inputs(List<Object> positional, Map<String, Object> named, TimeLimit time) {
   @Nullable Object find(int index, String name) {

@@ -11,7 +11,7 @@ final class Interpreter {
   private static final int SMALL = 256; // characters
   private static final int MAX_CALLS = 100;
 
-  /** How a body ended. */
+  /** The way in which a body ended: regularly, by break or by continue. */
   private enum Flow {
     NEXT,
     BREAK,
@@ -170,7 +170,7 @@ final class Interpreter {
     }
   }
 
-  /** The text of {@code body}. */
+  /** Renders {@code body} to text. */
   String capture(List<Node> body, Scope scope) {
     return captured(() -> run(body, scope));
   }
@@ -192,7 +192,7 @@ final class Interpreter {
     return Values.isTrue(value(expression, scope));
   }
 
-  /** What {@code expression} gives. */
+  /** Evaluates {@code expression}. */
   Object value(Expr expression, Scope scope) {
     time.step();
     return switch (expression) {

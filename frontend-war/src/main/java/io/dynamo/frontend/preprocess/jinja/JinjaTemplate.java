@@ -8,7 +8,9 @@ import org.jspecify.annotations.Nullable;
 
 /** A compiled template. Immutable, safe for concurrent use. */
 public final class JinjaTemplate {
-  /** Not all that a request has is printed, sounds for example. */
+  /**
+   * Inputs may be larger than the text, as templates do not print everything, sounds for example.
+   */
   private static final long INPUT_PER_OUTPUT = 4;
 
   private final List<Node> body;
@@ -27,7 +29,7 @@ public final class JinjaTemplate {
   }
 
   /**
-   * What bounds a rendering.
+   * The limits of a rendering.
    *
    * @param clock for {@code strftime_now}
    * @param maxLength characters of the text, and of each value on its way, at most; four times as
@@ -60,7 +62,9 @@ public final class JinjaTemplate {
     return left(values, limit) >= 0;
   }
 
-  /** What is left of {@code limit} characters and values when those of {@code value} are taken. */
+  /**
+   * Subtracts the characters and values of {@code value} from {@code limit}, and returns the rest.
+   */
   private static long left(@Nullable Object value, long limit) {
     long left = limit - 1;
     switch (value) {

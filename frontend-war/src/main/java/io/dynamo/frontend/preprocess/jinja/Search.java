@@ -3,9 +3,10 @@ package io.dynamo.frontend.preprocess.jinja;
 import java.security.SecureRandom;
 
 /**
- * Finds a text in another in time that grows with the sum of their lengths. {@link String#indexOf}
- * takes their product where both repeat themselves, which matters when clients write both: long
- * parts are found by their rolling hash (Karp and Rabin, 1987), under a base that nobody knows.
+ * Searches a text in another in time proportional to the sum of their lengths. {@link
+ * String#indexOf} takes their product where both repeat themselves, which matters when clients
+ * write both: long parts are found by their rolling hash (Karp and Rabin, 1987), under a base that
+ * nobody knows.
  */
 final class Search {
   private static final int SHORT = 64; // characters that are found the plain way

@@ -5,7 +5,7 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 
-/** What may follow {@code is}. */
+/** The tests: predicates that may follow {@code is}. */
 final class Tests {
   private static final Set<String> KNOWN =
       Set.of(

@@ -3,8 +3,8 @@ package io.dynamo.frontend.preprocess.jinja;
 import java.time.Duration;
 
 /**
- * How long one rendering may take. Asked after each operation whose cost grows with its values, and
- * after every so many of the others. For one thread.
+ * The time limit of one rendering. Checked after each operation whose cost grows with its values,
+ * and after a fixed number of others. For one thread.
  */
 final class TimeLimit {
   private static final int STEPS_PER_LOOK_AT_CLOCK = 1024;
@@ -25,7 +25,7 @@ final class TimeLimit {
   }
 
   /**
-   * Looks at the clock.
+   * Checks the clock.
    *
    * @throws JinjaException when the time is up, or the thread is interrupted
    */

@@ -3,7 +3,7 @@ package io.dynamo.frontend.preprocess.jinja;
 import io.dynamo.frontend.preprocess.jinja.Token.Kind;
 import java.util.List;
 
-/** A way through a template's tokens. For one thread. */
+/** Reads a template's tokens in order. For one thread. */
 class TokenCursor {
   private final List<Token> tokens;
   private int at;

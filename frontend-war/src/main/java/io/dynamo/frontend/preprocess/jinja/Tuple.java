@@ -34,7 +34,7 @@ final class Tuple extends AbstractList<Object> {
     return items.size();
   }
 
-  /** Where the item of that name is, or a negative number. */
+  /** The index of the item of that name, or a negative number. */
   int indexOfName(String name) {
     return names.indexOf(name);
   }

@@ -1,7 +1,7 @@
 package io.dynamo.frontend.preprocess.jinja;
 
 /**
- * A name or item that is not there: empty as text, false as a condition, an error otherwise.
+ * The value of a missing name or item: empty as text, false as a condition, an error otherwise.
  *
  * @param message what is missing
  */
