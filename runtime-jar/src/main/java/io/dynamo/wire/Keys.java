@@ -3,17 +3,48 @@ package io.dynamo.wire;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The field names of one map, told apart without a string per field. */
+/** The field names of one map, recognized in the bytes without making a string per field. */
 public final class Keys {
   /** No key is left. */
   public static final int END = -1;
 
-  /** A key that is none of these. */
+  /** A key that is not among the names. */
   public static final int UNKNOWN = -2;
 
   private final String[] names;
   private final byte[][] utf8;
 
+  /** One name at its position. */
+  public record Entry(int index, String name) {}
+
+  /** Pairs the constant that a {@code switch} uses with the name on the wire. */
+  public static Entry entry(int index, String name) {
+    return new Entry(index, name);
+  }
+
+  /**
+   * Takes the names of one map. Their positions count from 0 without a gap.
+   *
+   * @throws IllegalArgumentException when two names have one position, or a position has none
+   */
+  public Keys(Entry... entries) {
+    this(namesInOrder(entries));
+  }
+
+  private static String[] namesInOrder(Entry... entries) {
+    var names = new String[entries.length];
+    for (var entry : entries) {
+      if (entry.index < 0 || entry.index >= names.length || names[entry.index] != null) {
+        throw new IllegalArgumentException(
+            "key \"%s\" has position %d of %d, which is outside or taken"
+                .formatted(entry.name, entry.index, names.length));
+      }
+      names[entry.index] = entry.name;
+    }
+    return names;
+  }
+
+  /** Takes the names of one map, or words of one set, at the positions in which they come. */
   public Keys(String... names) {
     this.names = names;
     utf8 = new byte[names.length][];

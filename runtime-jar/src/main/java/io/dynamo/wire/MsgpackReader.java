@@ -51,7 +51,7 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public boolean isNil() throws IOException {
-    if (peek() != 0xc0) {
+    if (peek() != MsgpackType.NIL) {
       return false;
     }
     at++;
@@ -134,8 +134,8 @@ final class MsgpackReader implements WireReader {
   int mapHeader() throws IOException {
     int type = next();
     return switch (type) {
-      case 0xde -> fitting(unsigned(2), 2);
-      case 0xdf -> fitting(unsigned(4), 2);
+      case MsgpackType.MAP_16 -> fitting(unsigned(2), 2);
+      case MsgpackType.MAP_32 -> fitting(unsigned(4), 2);
       default -> {
         if (!MsgpackType.isMap(type)) {
           throw unexpected("map", type);
@@ -148,8 +148,8 @@ final class MsgpackReader implements WireReader {
   int arrayHeader() throws IOException {
     int type = next();
     return switch (type) {
-      case 0xdc -> fitting(unsigned(2), 1);
-      case 0xdd -> fitting(unsigned(4), 1);
+      case MsgpackType.ARRAY_16 -> fitting(unsigned(2), 1);
+      case MsgpackType.ARRAY_32 -> fitting(unsigned(4), 1);
       default -> {
         if (!MsgpackType.isArray(type)) {
           throw unexpected("array", type);
@@ -163,9 +163,9 @@ final class MsgpackReader implements WireReader {
   private int stringHeader() throws IOException {
     int type = next();
     return switch (type) {
-      case 0xd9, 0xc4 -> fitting(unsigned(1), 1);
-      case 0xda, 0xc5 -> fitting(unsigned(2), 1);
-      case 0xdb, 0xc6 -> fitting(unsigned(4), 1);
+      case MsgpackType.STRING_8, MsgpackType.BINARY_8 -> fitting(unsigned(1), 1);
+      case MsgpackType.STRING_16, MsgpackType.BINARY_16 -> fitting(unsigned(2), 1);
+      case MsgpackType.STRING_32, MsgpackType.BINARY_32 -> fitting(unsigned(4), 1);
       default -> {
         if (!MsgpackType.isString(type)) {
           throw unexpected("string", type);
@@ -251,10 +251,10 @@ final class MsgpackReader implements WireReader {
   public long integer() throws IOException {
     int type = next();
     return switch (type) {
-      case 0xcc -> unsigned(1);
-      case 0xcd -> unsigned(2);
-      case 0xce -> unsigned(4);
-      case 0xcf -> {
+      case MsgpackType.UNSIGNED_8 -> unsigned(1);
+      case MsgpackType.UNSIGNED_16 -> unsigned(2);
+      case MsgpackType.UNSIGNED_32 -> unsigned(4);
+      case MsgpackType.UNSIGNED_64 -> {
         long value = unsigned(8);
         if (value < 0) {
           throw new IOException(
@@ -262,10 +262,10 @@ final class MsgpackReader implements WireReader {
         }
         yield value;
       }
-      case 0xd0 -> signed(1);
-      case 0xd1 -> signed(2);
-      case 0xd2 -> signed(4);
-      case 0xd3 -> signed(8);
+      case MsgpackType.SIGNED_8 -> signed(1);
+      case MsgpackType.SIGNED_16 -> signed(2);
+      case MsgpackType.SIGNED_32 -> signed(4);
+      case MsgpackType.SIGNED_64 -> signed(8);
       default -> {
         if (!MsgpackType.isFixedInteger(type)) {
           throw unexpected("integer", type);
@@ -277,7 +277,7 @@ final class MsgpackReader implements WireReader {
 
   @Override
   public long unsigned() throws IOException {
-    if (peek() == 0xcf) {
+    if (peek() == MsgpackType.UNSIGNED_64) {
       at++;
       return unsigned(8);
     }
@@ -291,8 +291,8 @@ final class MsgpackReader implements WireReader {
   @Override
   public double number() throws IOException {
     return switch (peek()) {
-      case 0xca -> float32();
-      case 0xcb -> float64();
+      case MsgpackType.FLOAT_32 -> float32();
+      case MsgpackType.FLOAT_64 -> float64();
       default -> integer();
     };
   }
@@ -311,8 +311,8 @@ final class MsgpackReader implements WireReader {
   public boolean bool() throws IOException {
     int type = next();
     return switch (type) {
-      case 0xc2 -> false;
-      case 0xc3 -> true;
+      case MsgpackType.FALSE -> false;
+      case MsgpackType.TRUE -> true;
       default -> throw unexpected("boolean", type);
     };
   }
@@ -344,15 +344,20 @@ final class MsgpackReader implements WireReader {
   private void pass(int type) throws IOException {
     long count =
         switch (type) {
-          case 0xc0, 0xc2, 0xc3 -> 0;
-          case 0xcc, 0xd0 -> 1;
-          case 0xcd, 0xd1 -> 2;
-          case 0xca, 0xce, 0xd2 -> 4;
-          case 0xcb, 0xcf, 0xd3 -> 8;
-          case 0xd4, 0xd5, 0xd6, 0xd7, 0xd8 -> 1 + (1 << (type - 0xd4));
-          case 0xc7 -> 1 + unsigned(1);
-          case 0xc8 -> 1 + unsigned(2);
-          case 0xc9 -> 1 + unsigned(4);
+          case MsgpackType.NIL, MsgpackType.FALSE, MsgpackType.TRUE -> 0;
+          case MsgpackType.UNSIGNED_8, MsgpackType.SIGNED_8 -> 1;
+          case MsgpackType.UNSIGNED_16, MsgpackType.SIGNED_16 -> 2;
+          case MsgpackType.FLOAT_32, MsgpackType.UNSIGNED_32, MsgpackType.SIGNED_32 -> 4;
+          case MsgpackType.FLOAT_64, MsgpackType.UNSIGNED_64, MsgpackType.SIGNED_64 -> 8;
+          case MsgpackType.FIXED_EXTENSION_1,
+              MsgpackType.FIXED_EXTENSION_2,
+              MsgpackType.FIXED_EXTENSION_4,
+              MsgpackType.FIXED_EXTENSION_8,
+              MsgpackType.FIXED_EXTENSION_16 ->
+              1 + (1 << (type - MsgpackType.FIXED_EXTENSION_1));
+          case MsgpackType.EXTENSION_8 -> 1 + unsigned(1);
+          case MsgpackType.EXTENSION_16 -> 1 + unsigned(2);
+          case MsgpackType.EXTENSION_32 -> 1 + unsigned(4);
           default -> {
             if (!MsgpackType.isFixedInteger(type)) {
               throw unexpected("value", type);

@@ -30,10 +30,10 @@ final class MsgpackValue {
     }
     int type = in.peek();
     return switch (type) {
-      case 0xc2, 0xc3 -> in.bool();
-      case 0xca -> (Object) in.float32();
-      case 0xcb -> (Object) in.float64();
-      case 0xcf -> number(in.unsigned());
+      case MsgpackType.FALSE, MsgpackType.TRUE -> in.bool();
+      case MsgpackType.FLOAT_32 -> (Object) in.float32();
+      case MsgpackType.FLOAT_64 -> (Object) in.float64();
+      case MsgpackType.UNSIGNED_64 -> number(in.unsigned());
       default -> {
         if (MsgpackType.isString(type)) {
           yield in.string();

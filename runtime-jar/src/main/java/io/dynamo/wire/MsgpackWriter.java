@@ -49,7 +49,7 @@ final class MsgpackWriter implements WireWriter {
 
   @Override
   public void beginMap(int size) {
-    sized(size, 0x80, 16, 0xde, 0xdf);
+    sized(size, MsgpackType.FIXED_MAP, 16, MsgpackType.MAP_16, MsgpackType.MAP_32);
   }
 
   @Override
@@ -57,7 +57,7 @@ final class MsgpackWriter implements WireWriter {
 
   @Override
   public void beginArray(int size) {
-    sized(size, 0x90, 16, 0xdc, 0xdd);
+    sized(size, MsgpackType.FIXED_ARRAY, 16, MsgpackType.ARRAY_16, MsgpackType.ARRAY_32);
   }
 
   @Override
@@ -98,9 +98,9 @@ final class MsgpackWriter implements WireWriter {
 
   private void stringHeader(int count) {
     if (count >= 32 && count < 1 << 8) {
-      put(0xd9, count, 1);
+      put(MsgpackType.STRING_8, count, 1);
     } else {
-      sized(count, 0xa0, 32, 0xda, 0xdb);
+      sized(count, MsgpackType.FIXED_STRING, 32, MsgpackType.STRING_16, MsgpackType.STRING_32);
     }
   }
 
@@ -110,22 +110,22 @@ final class MsgpackWriter implements WireWriter {
       put((int) value);
     } else if (value >= 0) {
       if (value < 1 << 8) {
-        put(0xcc, value, 1);
+        put(MsgpackType.UNSIGNED_8, value, 1);
       } else if (value < 1 << 16) {
-        put(0xcd, value, 2);
+        put(MsgpackType.UNSIGNED_16, value, 2);
       } else if (value < 1L << 32) {
-        put(0xce, value, 4);
+        put(MsgpackType.UNSIGNED_32, value, 4);
       } else {
-        put(0xcf, value, 8);
+        put(MsgpackType.UNSIGNED_64, value, 8);
       }
     } else if (value >= Byte.MIN_VALUE) {
-      put(0xd0, value, 1);
+      put(MsgpackType.SIGNED_8, value, 1);
     } else if (value >= Short.MIN_VALUE) {
-      put(0xd1, value, 2);
+      put(MsgpackType.SIGNED_16, value, 2);
     } else if (value >= Integer.MIN_VALUE) {
-      put(0xd2, value, 4);
+      put(MsgpackType.SIGNED_32, value, 4);
     } else {
-      put(0xd3, value, 8);
+      put(MsgpackType.SIGNED_64, value, 8);
     }
   }
 
@@ -137,7 +137,7 @@ final class MsgpackWriter implements WireWriter {
     if (value.bitLength() < Long.SIZE) {
       integer(value.longValue());
     } else if (value.bitLength() == Long.SIZE && value.signum() > 0) {
-      put(0xcf, value.longValue(), 8);
+      put(MsgpackType.UNSIGNED_64, value.longValue(), 8);
     } else {
       throw new IllegalArgumentException(
           "an integer of %d bits has no MessagePack form".formatted(value.bitLength()));
@@ -149,33 +149,33 @@ final class MsgpackWriter implements WireWriter {
     if (value >= 0) {
       integer(value);
     } else {
-      put(0xcf, value, 8);
+      put(MsgpackType.UNSIGNED_64, value, 8);
     }
   }
 
   @Override
   public void float32(float value) {
-    put(0xca, Float.floatToIntBits(value), 4);
+    put(MsgpackType.FLOAT_32, Float.floatToIntBits(value), 4);
   }
 
   @Override
   public void float64(double value) {
-    put(0xcb, Double.doubleToLongBits(value), 8);
+    put(MsgpackType.FLOAT_64, Double.doubleToLongBits(value), 8);
   }
 
   @Override
   public void bool(boolean value) {
-    put(value ? 0xc3 : 0xc2);
+    put(value ? MsgpackType.TRUE : MsgpackType.FALSE);
   }
 
   @Override
   public void binary(byte[] value) {
     if (value.length < 1 << 8) {
-      put(0xc4, value.length, 1);
+      put(MsgpackType.BINARY_8, value.length, 1);
     } else if (value.length < 1 << 16) {
-      put(0xc5, value.length, 2);
+      put(MsgpackType.BINARY_16, value.length, 2);
     } else {
-      put(0xc6, value.length, 4);
+      put(MsgpackType.BINARY_32, value.length, 4);
     }
     append(value);
   }
@@ -191,7 +191,7 @@ final class MsgpackWriter implements WireWriter {
 
   @Override
   public void nil() {
-    put(0xc0);
+    put(MsgpackType.NIL);
   }
 
   @Override

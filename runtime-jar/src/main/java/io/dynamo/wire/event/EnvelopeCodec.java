@@ -15,9 +15,21 @@ import org.jspecify.annotations.Nullable;
  * text passes for the payload; an array of integers does not. Stateless.
  */
 public final class EnvelopeCodec {
-  private static final Keys KEYS =
-      new Keys("publisher_id", "sequence", "published_at", "topic", "payload");
-  private static final int ENTRIES = 5;
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int PUBLISHER_ID = 0;
+    static final int SEQUENCE = 1;
+    static final int PUBLISHED_AT = 2;
+    static final int TOPIC = 3;
+    static final int PAYLOAD = 4;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(PUBLISHER_ID, "publisher_id"),
+            Keys.entry(SEQUENCE, "sequence"),
+            Keys.entry(PUBLISHED_AT, "published_at"),
+            Keys.entry(TOPIC, "topic"),
+            Keys.entry(PAYLOAD, "payload"));
+  }
 
   private EnvelopeCodec() {}
 
@@ -27,7 +39,7 @@ public final class EnvelopeCodec {
   }
 
   private static void write(WireWriter out, EventEnvelope event) throws IOException {
-    out.beginMap(ENTRIES);
+    out.beginMap(Field.KEYS.size());
     out.key("publisher_id");
     out.unsigned(event.publisherId());
     out.key("sequence");
@@ -69,7 +81,7 @@ public final class EnvelopeCodec {
     EventEnvelope read(WireReader in) throws IOException {
       if (in.isMap()) {
         in.beginMap();
-        for (int key = in.nextKey(KEYS); key != Keys.END; key = in.nextKey(KEYS)) {
+        for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
           if (key == Keys.UNKNOWN) {
             in.skip();
           } else {
@@ -80,13 +92,13 @@ public final class EnvelopeCodec {
         in.beginArray();
         int entry = 0;
         while (in.nextElement()) {
-          if (entry == ENTRIES) {
+          if (entry == Field.KEYS.size()) {
             throw new IOException("the envelope has more than its entries");
           }
           take(entry++, in);
         }
       }
-      if (topic == null || payload == null || seen != (1 << ENTRIES) - 1) {
+      if (topic == null || payload == null || seen != (1 << Field.KEYS.size()) - 1) {
         throw new IOException("the envelope lacks an entry");
       }
       return new EventEnvelope(publisherId, sequence, publishedAtMillis, topic, payload);
@@ -94,11 +106,12 @@ public final class EnvelopeCodec {
 
     private void take(int entry, WireReader in) throws IOException {
       switch (entry) {
-        case 0 -> publisherId = in.unsigned();
-        case 1 -> sequence = in.unsigned();
-        case 2 -> publishedAtMillis = in.unsigned();
-        case 3 -> topic = in.string();
-        default -> payload = payload(in);
+        case Field.PUBLISHER_ID -> publisherId = in.unsigned();
+        case Field.SEQUENCE -> sequence = in.unsigned();
+        case Field.PUBLISHED_AT -> publishedAtMillis = in.unsigned();
+        case Field.TOPIC -> topic = in.string();
+        case Field.PAYLOAD -> payload = payload(in);
+        default -> throw new IllegalStateException("entry " + entry);
       }
       seen |= 1 << entry;
     }

@@ -18,35 +18,93 @@ import org.jspecify.annotations.Nullable;
  * string, and null fields cost a byte each.
  */
 final class EngineOutputShape {
-  private static final Keys FIELDS =
-      new Keys(
-          "token_ids",
-          "tokens",
-          "text",
-          "output_type",
-          "content_parts",
-          "cum_log_probs",
-          "log_probs",
-          "top_logprobs",
-          "finish_reason",
-          "stop_reason",
-          "index",
-          "disaggregated_params",
-          "encoder_result",
-          "worker_trace_link",
-          "extra_args",
-          "engine_data",
-          "completion_usage",
-          "routing_data");
-  private static final Keys TYPES = new Keys("text", "image", "video", "audio");
-  private static final Keys FINISH = new Keys("error");
-  private static final Keys USAGE =
-      new Keys("prompt_tokens", "completion_tokens", "total_tokens", "prompt_tokens_details");
-  private static final Keys DETAILS = new Keys("audio_tokens", "cached_tokens");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int TOKEN_IDS = 0;
+    static final int TOKENS = 1;
+    static final int TEXT = 2;
+    static final int OUTPUT_TYPE = 3;
+    static final int CONTENT_PARTS = 4;
+    static final int CUM_LOG_PROBS = 5;
+    static final int LOG_PROBS = 6;
+    static final int TOP_LOGPROBS = 7;
+    static final int FINISH_REASON = 8;
+    static final int STOP_REASON = 9;
+    static final int INDEX = 10;
+    static final int DISAGGREGATED_PARAMS = 11;
+    static final int ENCODER_RESULT = 12;
+    static final int WORKER_TRACE_LINK = 13;
+    static final int EXTRA_ARGS = 14;
+    static final int ENGINE_DATA = 15;
+    static final int COMPLETION_USAGE = 16;
+    static final int ROUTING_DATA = 17;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(TOKEN_IDS, "token_ids"),
+            Keys.entry(TOKENS, "tokens"),
+            Keys.entry(TEXT, "text"),
+            Keys.entry(OUTPUT_TYPE, "output_type"),
+            Keys.entry(CONTENT_PARTS, "content_parts"),
+            Keys.entry(CUM_LOG_PROBS, "cum_log_probs"),
+            Keys.entry(LOG_PROBS, "log_probs"),
+            Keys.entry(TOP_LOGPROBS, "top_logprobs"),
+            Keys.entry(FINISH_REASON, "finish_reason"),
+            Keys.entry(STOP_REASON, "stop_reason"),
+            Keys.entry(INDEX, "index"),
+            Keys.entry(DISAGGREGATED_PARAMS, "disaggregated_params"),
+            Keys.entry(ENCODER_RESULT, "encoder_result"),
+            Keys.entry(WORKER_TRACE_LINK, "worker_trace_link"),
+            Keys.entry(EXTRA_ARGS, "extra_args"),
+            Keys.entry(ENGINE_DATA, "engine_data"),
+            Keys.entry(COMPLETION_USAGE, "completion_usage"),
+            Keys.entry(ROUTING_DATA, "routing_data"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class OutputType {
+    static final int TEXT = 0;
+    static final int IMAGE = 1;
+    static final int VIDEO = 2;
+    static final int AUDIO = 3;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(TEXT, "text"),
+            Keys.entry(IMAGE, "image"),
+            Keys.entry(VIDEO, "video"),
+            Keys.entry(AUDIO, "audio"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class FinishField {
+    static final int ERROR = 0;
+    static final Keys KEYS = new Keys(Keys.entry(ERROR, "error"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class UsageField {
+    static final int PROMPT_TOKENS = 0;
+    static final int COMPLETION_TOKENS = 1;
+    static final int TOTAL_TOKENS = 2;
+    static final int PROMPT_TOKENS_DETAILS = 3;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(PROMPT_TOKENS, "prompt_tokens"),
+            Keys.entry(COMPLETION_TOKENS, "completion_tokens"),
+            Keys.entry(TOTAL_TOKENS, "total_tokens"),
+            Keys.entry(PROMPT_TOKENS_DETAILS, "prompt_tokens_details"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class DetailsField {
+    static final int AUDIO_TOKENS = 0;
+    static final int CACHED_TOKENS = 1;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(AUDIO_TOKENS, "audio_tokens"), Keys.entry(CACHED_TOKENS, "cached_tokens"));
+  }
+
   private static final String ERROR_PREFIX = "error: ";
-  private static final int NOT_TOLD = -1;
-  private static final int DISAGGREGATED = 11;
-  private static final int USAGE_FIELD = 16;
+  private static final int ABSENT = -1;
 
   /** Written by 1.6.1 in each item. */
   private static final int ALWAYS = 9;
@@ -62,7 +120,10 @@ final class EngineOutputShape {
     out.anyOrNil("tokens", others.get("tokens"));
     out.stringOrNil("text", item.text());
     out.key("output_type");
-    out.string(others.get("output_type") instanceof String type ? type : TYPES.name(0));
+    out.string(
+        others.get("output_type") instanceof String type
+            ? type
+            : OutputType.KEYS.name(OutputType.TEXT));
     passOn(out, others, "content_parts");
     out.anyOrNil("cum_log_probs", logprobs == null ? null : logprobs.cumulative());
     out.key("log_probs");
@@ -84,8 +145,8 @@ final class EngineOutputShape {
     } else {
       out.integer(item.index());
     }
-    for (int field = DISAGGREGATED; field < USAGE_FIELD; field++) {
-      passOn(out, others, FIELDS.name(field));
+    for (int field = Field.DISAGGREGATED_PARAMS; field < Field.COMPLETION_USAGE; field++) {
+      passOn(out, others, Field.KEYS.name(field));
     }
     if (item.usage() != null) {
       out.key("completion_usage");
@@ -159,24 +220,24 @@ final class EngineOutputShape {
     StopReason stop = null;
     Passing others = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> tokenIds = in.ints();
-          case 2 -> text = in.string();
-          case 3 -> {
-            int type = in.word(TYPES);
-            if (type > 0) {
+          case Field.TOKEN_IDS -> tokenIds = in.ints();
+          case Field.TEXT -> text = in.string();
+          case Field.OUTPUT_TYPE -> {
+            int type = in.word(OutputType.KEYS);
+            if (type != OutputType.TEXT && type != Keys.UNKNOWN) {
               others = others == null ? new Passing() : others;
-              others.put(FIELDS.name(key), TYPES.name(type));
+              others.put(Field.KEYS.name(key), OutputType.KEYS.name(type));
             }
           }
-          case 5 -> cumulative = in.number();
-          case 6 -> logprobs = LogprobsShape.readTokens(in);
-          case 7 -> top = LogprobsShape.readTop(in);
-          case 8 -> {
+          case Field.CUM_LOG_PROBS -> cumulative = in.number();
+          case Field.LOG_PROBS -> logprobs = LogprobsShape.readTokens(in);
+          case Field.TOP_LOGPROBS -> top = LogprobsShape.readTop(in);
+          case Field.FINISH_REASON -> {
             if (in.isMap()) {
               error = readFinishError(in);
               reason = FinishReason.ERROR;
@@ -186,12 +247,12 @@ final class EngineOutputShape {
               error = reason == FinishReason.ERROR ? name.substring(ERROR_PREFIX.length()) : null;
             }
           }
-          case 9 -> stop = readStop(in);
-          case 10 -> index = in.smallInteger();
-          case USAGE_FIELD -> usage = readUsage(in);
+          case Field.STOP_REASON -> stop = readStop(in);
+          case Field.INDEX -> index = in.smallInteger();
+          case Field.COMPLETION_USAGE -> usage = readUsage(in);
           default -> {
             others = others == null ? new Passing() : others;
-            others.take(FIELDS.name(key), in);
+            others.take(Field.KEYS.name(key), in);
           }
         }
       }
@@ -240,8 +301,10 @@ final class EngineOutputShape {
   private static String readFinishError(WireReader in) throws IOException {
     String message = "";
     in.beginMap();
-    for (int key = in.nextKey(FINISH); key != Keys.END; key = in.nextKey(FINISH)) {
-      if (key == 0) {
+    for (int key = in.nextKey(FinishField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(FinishField.KEYS)) {
+      if (key == FinishField.ERROR) {
         message = in.string();
       } else {
         in.skip();
@@ -253,31 +316,35 @@ final class EngineOutputShape {
   private static Usage readUsage(WireReader in) throws IOException {
     int prompt = 0;
     int completion = 0;
-    int cached = NOT_TOLD;
+    int cached = ABSENT;
     in.beginMap();
-    for (int key = in.nextKey(USAGE); key != Keys.END; key = in.nextKey(USAGE)) {
+    for (int key = in.nextKey(UsageField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(UsageField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> prompt = in.smallInteger();
-          case 1 -> completion = in.smallInteger();
-          case 3 -> cached = readCached(in);
+          case UsageField.PROMPT_TOKENS -> prompt = in.smallInteger();
+          case UsageField.COMPLETION_TOKENS -> completion = in.smallInteger();
+          case UsageField.PROMPT_TOKENS_DETAILS -> cached = readCached(in);
           default -> in.skip();
         }
       }
     }
-    return new Usage(prompt, completion, cached == NOT_TOLD ? null : Integer.valueOf(cached));
+    return new Usage(prompt, completion, cached == ABSENT ? null : Integer.valueOf(cached));
   }
 
   private static int readCached(WireReader in) throws IOException {
-    int cached = NOT_TOLD;
+    int cached = ABSENT;
     in.beginMap();
-    for (int key = in.nextKey(DETAILS); key != Keys.END; key = in.nextKey(DETAILS)) {
+    for (int key = in.nextKey(DetailsField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(DetailsField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
-        if (key == 1) {
+        if (key == DetailsField.CACHED_TOKENS) {
           cached = in.smallInteger();
         } else {
           in.skip();

@@ -20,56 +20,112 @@ import org.jspecify.annotations.Nullable;
  * handed on, and what it does not know is dropped.
  */
 final class GenerateRequestShape {
-  private static final Keys FIELDS =
-      new Keys(
-          "model",
-          "token_ids",
-          "prompt_embeds",
-          "multi_modal_data",
-          "multi_modal_uuids",
-          "mm_routing_info",
-          "stop_conditions",
-          "sampling_options",
-          "output_options",
-          "eos_token_ids",
-          "mdc_sum",
-          "annotations",
-          "routing",
-          "router_config_override",
-          "prefill_result",
-          "encoder_result",
-          "migration_link",
-          "bootstrap_info",
-          "extra_args",
-          "require_reasoning",
-          "router",
-          "agent_context",
-          "mm_processor_kwargs",
-          "media_io_kwargs",
-          "request_timestamp_ms",
-          "_HEALTH_CHECK");
-  private static final Keys OUTPUT =
-      new Keys(
-          "logprobs",
-          "prompt_logprobs",
-          "skip_special_tokens",
-          "formatted_prompt",
-          "return_tokens_as_token_ids");
-  private static final Keys ROUTING =
-      new Keys(
-          "backend_instance_id",
-          "prefill_worker_id",
-          "decode_worker_id",
-          "dp_rank",
-          "prefill_dp_rank",
-          "expected_output_tokens",
-          "lora_name",
-          "cache_salt",
-          "priority_jump",
-          "strict_priority",
-          "priority",
-          "allowed_worker_ids",
-          "routing_constraints");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int MODEL = 0;
+    static final int TOKEN_IDS = 1;
+    static final int PROMPT_EMBEDS = 2;
+    static final int MULTI_MODAL_DATA = 3;
+    static final int MULTI_MODAL_UUIDS = 4;
+    static final int MM_ROUTING_INFO = 5;
+    static final int STOP_CONDITIONS = 6;
+    static final int SAMPLING_OPTIONS = 7;
+    static final int OUTPUT_OPTIONS = 8;
+    static final int EOS_TOKEN_IDS = 9;
+    static final int MDC_SUM = 10;
+    static final int ANNOTATIONS = 11;
+    static final int ROUTING = 12;
+    static final int ROUTER_CONFIG_OVERRIDE = 13;
+    static final int PREFILL_RESULT = 14;
+    static final int ENCODER_RESULT = 15;
+    static final int MIGRATION_LINK = 16;
+    static final int BOOTSTRAP_INFO = 17;
+    static final int EXTRA_ARGS = 18;
+    static final int REQUIRE_REASONING = 19;
+    static final int ROUTER = 20;
+    static final int AGENT_CONTEXT = 21;
+    static final int MM_PROCESSOR_KWARGS = 22;
+    static final int MEDIA_IO_KWARGS = 23;
+    static final int REQUEST_TIMESTAMP_MS = 24;
+    static final int HEALTH_CHECK = 25;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(MODEL, "model"),
+            Keys.entry(TOKEN_IDS, "token_ids"),
+            Keys.entry(PROMPT_EMBEDS, "prompt_embeds"),
+            Keys.entry(MULTI_MODAL_DATA, "multi_modal_data"),
+            Keys.entry(MULTI_MODAL_UUIDS, "multi_modal_uuids"),
+            Keys.entry(MM_ROUTING_INFO, "mm_routing_info"),
+            Keys.entry(STOP_CONDITIONS, "stop_conditions"),
+            Keys.entry(SAMPLING_OPTIONS, "sampling_options"),
+            Keys.entry(OUTPUT_OPTIONS, "output_options"),
+            Keys.entry(EOS_TOKEN_IDS, "eos_token_ids"),
+            Keys.entry(MDC_SUM, "mdc_sum"),
+            Keys.entry(ANNOTATIONS, "annotations"),
+            Keys.entry(ROUTING, "routing"),
+            Keys.entry(ROUTER_CONFIG_OVERRIDE, "router_config_override"),
+            Keys.entry(PREFILL_RESULT, "prefill_result"),
+            Keys.entry(ENCODER_RESULT, "encoder_result"),
+            Keys.entry(MIGRATION_LINK, "migration_link"),
+            Keys.entry(BOOTSTRAP_INFO, "bootstrap_info"),
+            Keys.entry(EXTRA_ARGS, "extra_args"),
+            Keys.entry(REQUIRE_REASONING, "require_reasoning"),
+            Keys.entry(ROUTER, "router"),
+            Keys.entry(AGENT_CONTEXT, "agent_context"),
+            Keys.entry(MM_PROCESSOR_KWARGS, "mm_processor_kwargs"),
+            Keys.entry(MEDIA_IO_KWARGS, "media_io_kwargs"),
+            Keys.entry(REQUEST_TIMESTAMP_MS, "request_timestamp_ms"),
+            Keys.entry(HEALTH_CHECK, "_HEALTH_CHECK"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class OutputField {
+    static final int LOGPROBS = 0;
+    static final int PROMPT_LOGPROBS = 1;
+    static final int SKIP_SPECIAL_TOKENS = 2;
+    static final int FORMATTED_PROMPT = 3;
+    static final int RETURN_TOKENS_AS_TOKEN_IDS = 4;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(LOGPROBS, "logprobs"),
+            Keys.entry(PROMPT_LOGPROBS, "prompt_logprobs"),
+            Keys.entry(SKIP_SPECIAL_TOKENS, "skip_special_tokens"),
+            Keys.entry(FORMATTED_PROMPT, "formatted_prompt"),
+            Keys.entry(RETURN_TOKENS_AS_TOKEN_IDS, "return_tokens_as_token_ids"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class RoutingField {
+    static final int BACKEND_INSTANCE_ID = 0;
+    static final int PREFILL_WORKER_ID = 1;
+    static final int DECODE_WORKER_ID = 2;
+    static final int DP_RANK = 3;
+    static final int PREFILL_DP_RANK = 4;
+    static final int EXPECTED_OUTPUT_TOKENS = 5;
+    static final int LORA_NAME = 6;
+    static final int CACHE_SALT = 7;
+    static final int PRIORITY_JUMP = 8;
+    static final int STRICT_PRIORITY = 9;
+    static final int PRIORITY = 10;
+    static final int ALLOWED_WORKER_IDS = 11;
+    static final int ROUTING_CONSTRAINTS = 12;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(BACKEND_INSTANCE_ID, "backend_instance_id"),
+            Keys.entry(PREFILL_WORKER_ID, "prefill_worker_id"),
+            Keys.entry(DECODE_WORKER_ID, "decode_worker_id"),
+            Keys.entry(DP_RANK, "dp_rank"),
+            Keys.entry(PREFILL_DP_RANK, "prefill_dp_rank"),
+            Keys.entry(EXPECTED_OUTPUT_TOKENS, "expected_output_tokens"),
+            Keys.entry(LORA_NAME, "lora_name"),
+            Keys.entry(CACHE_SALT, "cache_salt"),
+            Keys.entry(PRIORITY_JUMP, "priority_jump"),
+            Keys.entry(STRICT_PRIORITY, "strict_priority"),
+            Keys.entry(PRIORITY, "priority"),
+            Keys.entry(ALLOWED_WORKER_IDS, "allowed_worker_ids"),
+            Keys.entry(ROUTING_CONSTRAINTS, "routing_constraints"));
+  }
+
   private static final String OVERRIDE = "router_config_override";
 
   /** Written by 1.6.1 whatever is asked. */
@@ -79,53 +135,53 @@ final class GenerateRequestShape {
 
   static void write(WireWriter out, GenerateRequest request) throws IOException {
     out.beginMap(size(request));
-    for (int field = 0; field < FIELDS.size(); field++) {
-      var name = FIELDS.name(field);
+    for (int field = 0; field < Field.KEYS.size(); field++) {
+      var name = Field.KEYS.name(field);
       switch (field) {
-        case 0 -> out.stringOrNil(name, request.model());
-        case 1 -> {
+        case Field.MODEL -> out.stringOrNil(name, request.model());
+        case Field.TOKEN_IDS -> {
           out.key(name);
           out.ints(request.tokenIds());
         }
-        case 6 -> {
+        case Field.STOP_CONDITIONS -> {
           out.key(name);
           StopShape.write(out, request.stop());
         }
-        case 7 -> {
+        case Field.SAMPLING_OPTIONS -> {
           out.key(name);
           SamplingShape.write(out, request.sampling());
         }
-        case 8 -> {
+        case Field.OUTPUT_OPTIONS -> {
           out.key(name);
           write(out, request.output());
         }
-        case 9 -> {
+        case Field.EOS_TOKEN_IDS -> {
           out.key(name);
           out.ints(request.eosTokenIds());
         }
-        case 10 -> out.stringOrNil(name, request.cardChecksum());
-        case 11 -> {
+        case Field.MDC_SUM -> out.stringOrNil(name, request.cardChecksum());
+        case Field.ANNOTATIONS -> {
           out.key(name);
           out.strings(request.annotations());
         }
-        case 12 -> {
+        case Field.ROUTING -> {
           out.key(name);
           write(out, request.routing());
         }
-        case 13 -> out.anyOrNil(name, request.passedOn().get(OVERRIDE));
-        case 14 -> {
+        case Field.ROUTER_CONFIG_OVERRIDE -> out.anyOrNil(name, request.passedOn().get(OVERRIDE));
+        case Field.PREFILL_RESULT -> {
           if (request.handoff().prefill() != null) {
             out.key(name);
             HandoffShape.write(out, request.handoff().prefill());
           }
         }
-        case 17 -> {
+        case Field.BOOTSTRAP_INFO -> {
           if (request.handoff().bootstrap() != null) {
             out.key(name);
             HandoffShape.write(out, request.handoff().bootstrap());
           }
         }
-        case 18 ->
+        case Field.EXTRA_ARGS ->
             out.anyUnlessNull(name, request.extraArgs().isEmpty() ? null : request.extraArgs());
         default -> out.anyUnlessNull(name, request.passedOn().get(name));
       }
@@ -146,7 +202,7 @@ final class GenerateRequestShape {
   }
 
   private static void write(WireWriter out, OutputOptions output) throws IOException {
-    out.beginMap(OUTPUT.size());
+    out.beginMap(OutputField.KEYS.size());
     out.integerOrNil("logprobs", output.logprobs());
     out.integerOrNil("prompt_logprobs", output.promptLogprobs());
     out.boolOrNil("skip_special_tokens", output.skipSpecialTokens());
@@ -158,9 +214,9 @@ final class GenerateRequestShape {
   private static void write(WireWriter out, RoutingHints routing) throws IOException {
     var others = routing.passedOn();
     out.beginMap(others.fields().size() + (routing.rank() == null ? 0 : 1));
-    for (int field = 0; field < ROUTING.size(); field++) {
-      var name = ROUTING.name(field);
-      out.anyUnlessNull(name, field == 3 ? routing.rank() : others.get(name));
+    for (int field = 0; field < RoutingField.KEYS.size(); field++) {
+      var name = RoutingField.KEYS.name(field);
+      out.anyUnlessNull(name, field == RoutingField.DP_RANK ? routing.rank() : others.get(name));
     }
     out.endMap();
   }
@@ -180,24 +236,24 @@ final class GenerateRequestShape {
     Map<String, Object> extraArgs = Map.of();
     var others = new Passing();
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> model = in.string();
-          case 1 -> tokenIds = in.ints();
-          case 6 -> stop = StopShape.read(in);
-          case 7 -> sampling = SamplingShape.read(in);
-          case 8 -> output = readOutput(in);
-          case 9 -> eosTokenIds = in.ints();
-          case 10 -> checksum = in.string();
-          case 11 -> annotations = in.strings();
-          case 12 -> routing = readRouting(in);
-          case 14 -> prefill = HandoffShape.readPrefill(in);
-          case 17 -> bootstrap = HandoffShape.readBootstrap(in);
-          case 18 -> extraArgs = readExtraArgs(in);
-          default -> others.take(FIELDS.name(key), in);
+          case Field.MODEL -> model = in.string();
+          case Field.TOKEN_IDS -> tokenIds = in.ints();
+          case Field.STOP_CONDITIONS -> stop = StopShape.read(in);
+          case Field.SAMPLING_OPTIONS -> sampling = SamplingShape.read(in);
+          case Field.OUTPUT_OPTIONS -> output = readOutput(in);
+          case Field.EOS_TOKEN_IDS -> eosTokenIds = in.ints();
+          case Field.MDC_SUM -> checksum = in.string();
+          case Field.ANNOTATIONS -> annotations = in.strings();
+          case Field.ROUTING -> routing = readRouting(in);
+          case Field.PREFILL_RESULT -> prefill = HandoffShape.readPrefill(in);
+          case Field.BOOTSTRAP_INFO -> bootstrap = HandoffShape.readBootstrap(in);
+          case Field.EXTRA_ARGS -> extraArgs = readExtraArgs(in);
+          default -> others.take(Field.KEYS.name(key), in);
         }
       }
     }
@@ -226,16 +282,19 @@ final class GenerateRequestShape {
     Boolean formattedPrompt = null;
     Boolean tokensAsIds = null;
     in.beginMap();
-    for (int key = in.nextKey(OUTPUT); key != Keys.END; key = in.nextKey(OUTPUT)) {
+    for (int key = in.nextKey(OutputField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(OutputField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> logprobs = in.smallInteger();
-          case 1 -> promptLogprobs = in.smallInteger();
-          case 2 -> skipSpecial = in.bool();
-          case 3 -> formattedPrompt = in.bool();
-          default -> tokensAsIds = in.bool();
+          case OutputField.LOGPROBS -> logprobs = in.smallInteger();
+          case OutputField.PROMPT_LOGPROBS -> promptLogprobs = in.smallInteger();
+          case OutputField.SKIP_SPECIAL_TOKENS -> skipSpecial = in.bool();
+          case OutputField.FORMATTED_PROMPT -> formattedPrompt = in.bool();
+          case OutputField.RETURN_TOKENS_AS_TOKEN_IDS -> tokensAsIds = in.bool();
+          default -> throw new IllegalStateException("key " + key);
         }
       }
     }
@@ -246,14 +305,16 @@ final class GenerateRequestShape {
     Integer rank = null;
     var others = new Passing();
     in.beginMap();
-    for (int key = in.nextKey(ROUTING); key != Keys.END; key = in.nextKey(ROUTING)) {
+    for (int key = in.nextKey(RoutingField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(RoutingField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
-        if (key == 3) {
+        if (key == RoutingField.DP_RANK) {
           rank = in.smallInteger();
         } else {
-          others.take(ROUTING.name(key), in);
+          others.take(RoutingField.KEYS.name(key), in);
         }
       }
     }

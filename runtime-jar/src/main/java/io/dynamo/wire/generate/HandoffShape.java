@@ -10,9 +10,29 @@ import java.util.UUID;
 
 /** {@code prefill_result} and {@code bootstrap_info}. */
 final class HandoffShape {
-  private static final Keys PREFILL = new Keys("disaggregated_params", "prompt_tokens_details");
-  private static final Keys BOOTSTRAP =
-      new Keys("bootstrap_host", "bootstrap_port", "bootstrap_room", "handoff_id");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class PrefillField {
+    static final int DISAGGREGATED_PARAMS = 0;
+    static final int PROMPT_TOKENS_DETAILS = 1;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(DISAGGREGATED_PARAMS, "disaggregated_params"),
+            Keys.entry(PROMPT_TOKENS_DETAILS, "prompt_tokens_details"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class BootstrapField {
+    static final int BOOTSTRAP_HOST = 0;
+    static final int BOOTSTRAP_PORT = 1;
+    static final int BOOTSTRAP_ROOM = 2;
+    static final int HANDOFF_ID = 3;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(BOOTSTRAP_HOST, "bootstrap_host"),
+            Keys.entry(BOOTSTRAP_PORT, "bootstrap_port"),
+            Keys.entry(BOOTSTRAP_ROOM, "bootstrap_room"),
+            Keys.entry(HANDOFF_ID, "handoff_id"));
+  }
 
   private HandoffShape() {}
 
@@ -43,10 +63,12 @@ final class HandoffShape {
     Object params = null;
     Object details = null;
     in.beginMap();
-    for (int key = in.nextKey(PREFILL); key != Keys.END; key = in.nextKey(PREFILL)) {
+    for (int key = in.nextKey(PrefillField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(PrefillField.KEYS)) {
       switch (key) {
-        case 0 -> params = in.any();
-        case 1 -> details = in.any();
+        case PrefillField.DISAGGREGATED_PARAMS -> params = in.any();
+        case PrefillField.PROMPT_TOKENS_DETAILS -> details = in.any();
         default -> in.skip();
       }
     }
@@ -59,15 +81,18 @@ final class HandoffShape {
     Long room = null;
     UUID handoff = null;
     in.beginMap();
-    for (int key = in.nextKey(BOOTSTRAP); key != Keys.END; key = in.nextKey(BOOTSTRAP)) {
+    for (int key = in.nextKey(BootstrapField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(BootstrapField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> host = in.string();
-          case 1 -> port = in.smallInteger();
-          case 2 -> room = in.unsigned();
-          default -> handoff = in.uuid();
+          case BootstrapField.BOOTSTRAP_HOST -> host = in.string();
+          case BootstrapField.BOOTSTRAP_PORT -> port = in.smallInteger();
+          case BootstrapField.BOOTSTRAP_ROOM -> room = in.unsigned();
+          case BootstrapField.HANDOFF_ID -> handoff = in.uuid();
+          default -> throw new IllegalStateException("key " + key);
         }
       }
     }

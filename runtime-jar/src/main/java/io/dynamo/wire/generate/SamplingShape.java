@@ -13,31 +13,65 @@ import java.util.List;
  * guided_decoding} only what is asked.
  */
 final class SamplingShape {
-  private static final Keys FIELDS =
-      new Keys(
-          "n",
-          "best_of",
-          "presence_penalty",
-          "frequency_penalty",
-          "repetition_penalty",
-          "temperature",
-          "top_p",
-          "top_k",
-          "min_p",
-          "use_beam_search",
-          "length_penalty",
-          "seed",
-          "include_stop_str_in_output",
-          "guided_decoding");
-  private static final Keys GUIDED =
-      new Keys(
-          "json", "regex", "choice", "grammar", "backend", "whitespace_pattern", "structural_tag");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int N = 0;
+    static final int BEST_OF = 1;
+    static final int PRESENCE_PENALTY = 2;
+    static final int FREQUENCY_PENALTY = 3;
+    static final int REPETITION_PENALTY = 4;
+    static final int TEMPERATURE = 5;
+    static final int TOP_P = 6;
+    static final int TOP_K = 7;
+    static final int MIN_P = 8;
+    static final int USE_BEAM_SEARCH = 9;
+    static final int LENGTH_PENALTY = 10;
+    static final int SEED = 11;
+    static final int INCLUDE_STOP_STR_IN_OUTPUT = 12;
+    static final int GUIDED_DECODING = 13;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(N, "n"),
+            Keys.entry(BEST_OF, "best_of"),
+            Keys.entry(PRESENCE_PENALTY, "presence_penalty"),
+            Keys.entry(FREQUENCY_PENALTY, "frequency_penalty"),
+            Keys.entry(REPETITION_PENALTY, "repetition_penalty"),
+            Keys.entry(TEMPERATURE, "temperature"),
+            Keys.entry(TOP_P, "top_p"),
+            Keys.entry(TOP_K, "top_k"),
+            Keys.entry(MIN_P, "min_p"),
+            Keys.entry(USE_BEAM_SEARCH, "use_beam_search"),
+            Keys.entry(LENGTH_PENALTY, "length_penalty"),
+            Keys.entry(SEED, "seed"),
+            Keys.entry(INCLUDE_STOP_STR_IN_OUTPUT, "include_stop_str_in_output"),
+            Keys.entry(GUIDED_DECODING, "guided_decoding"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class GuidedField {
+    static final int JSON = 0;
+    static final int REGEX = 1;
+    static final int CHOICE = 2;
+    static final int GRAMMAR = 3;
+    static final int BACKEND = 4;
+    static final int WHITESPACE_PATTERN = 5;
+    static final int STRUCTURAL_TAG = 6;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(JSON, "json"),
+            Keys.entry(REGEX, "regex"),
+            Keys.entry(CHOICE, "choice"),
+            Keys.entry(GRAMMAR, "grammar"),
+            Keys.entry(BACKEND, "backend"),
+            Keys.entry(WHITESPACE_PATTERN, "whitespace_pattern"),
+            Keys.entry(STRUCTURAL_TAG, "structural_tag"));
+  }
 
   private SamplingShape() {}
 
   static void write(WireWriter out, SamplingOptions sampling) throws IOException {
     var others = sampling.passedOn();
-    out.beginMap(FIELDS.size());
+    out.beginMap(Field.KEYS.size());
     out.integerOrNil("n", sampling.n());
     out.anyOrNil("best_of", others.get("best_of"));
     out.float32OrNil("presence_penalty", sampling.presencePenalty());
@@ -77,7 +111,7 @@ final class SamplingShape {
     }
     out.beginMap(count);
     for (int i = 0; i < values.length; i++) {
-      out.anyUnlessNull(GUIDED.name(i), values[i]);
+      out.anyUnlessNull(GuidedField.KEYS.name(i), values[i]);
     }
     out.endMap();
   }
@@ -96,23 +130,23 @@ final class SamplingShape {
     GuidedDecoding guided = null;
     var others = new Passing();
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> n = in.smallInteger();
-          case 2 -> presence = (float) in.number();
-          case 3 -> frequency = (float) in.number();
-          case 4 -> repetition = (float) in.number();
-          case 5 -> temperature = (float) in.number();
-          case 6 -> topP = (float) in.number();
-          case 7 -> topK = in.smallInteger();
-          case 8 -> minP = (float) in.number();
-          case 11 -> seed = in.integer();
-          case 12 -> includeStop = in.bool();
-          case 13 -> guided = readGuided(in);
-          default -> others.take(FIELDS.name(key), in);
+          case Field.N -> n = in.smallInteger();
+          case Field.PRESENCE_PENALTY -> presence = (float) in.number();
+          case Field.FREQUENCY_PENALTY -> frequency = (float) in.number();
+          case Field.REPETITION_PENALTY -> repetition = (float) in.number();
+          case Field.TEMPERATURE -> temperature = (float) in.number();
+          case Field.TOP_P -> topP = (float) in.number();
+          case Field.TOP_K -> topK = in.smallInteger();
+          case Field.MIN_P -> minP = (float) in.number();
+          case Field.SEED -> seed = in.integer();
+          case Field.INCLUDE_STOP_STR_IN_OUTPUT -> includeStop = in.bool();
+          case Field.GUIDED_DECODING -> guided = readGuided(in);
+          default -> others.take(Field.KEYS.name(key), in);
         }
       }
     }
@@ -140,18 +174,21 @@ final class SamplingShape {
     String whitespace = null;
     Object tag = null;
     in.beginMap();
-    for (int key = in.nextKey(GUIDED); key != Keys.END; key = in.nextKey(GUIDED)) {
+    for (int key = in.nextKey(GuidedField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(GuidedField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> json = in.any();
-          case 1 -> regex = in.string();
-          case 2 -> choice = in.strings();
-          case 3 -> grammar = in.string();
-          case 4 -> backend = in.string();
-          case 5 -> whitespace = in.string();
-          default -> tag = in.any();
+          case GuidedField.JSON -> json = in.any();
+          case GuidedField.REGEX -> regex = in.string();
+          case GuidedField.CHOICE -> choice = in.strings();
+          case GuidedField.GRAMMAR -> grammar = in.string();
+          case GuidedField.BACKEND -> backend = in.string();
+          case GuidedField.WHITESPACE_PATTERN -> whitespace = in.string();
+          case GuidedField.STRUCTURAL_TAG -> tag = in.any();
+          default -> throw new IllegalStateException("key " + key);
         }
       }
     }

@@ -8,23 +8,34 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** {@code stop_conditions}: 1.6.1 writes every field, null where nothing is asked. */
+/** {@code stop_conditions}: 1.6.1 writes every field, null for an option that is not set. */
 final class StopShape {
-  private static final Keys FIELDS =
-      new Keys(
-          "max_tokens",
-          "stop",
-          "stop_token_ids",
-          "stop_token_ids_visible",
-          "stop_token_ids_hidden",
-          "min_tokens",
-          "ignore_eos",
-          "max_thinking_tokens");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int MAX_TOKENS = 0;
+    static final int STOP = 1;
+    static final int STOP_TOKEN_IDS = 2;
+    static final int STOP_TOKEN_IDS_VISIBLE = 3;
+    static final int STOP_TOKEN_IDS_HIDDEN = 4;
+    static final int MIN_TOKENS = 5;
+    static final int IGNORE_EOS = 6;
+    static final int MAX_THINKING_TOKENS = 7;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(MAX_TOKENS, "max_tokens"),
+            Keys.entry(STOP, "stop"),
+            Keys.entry(STOP_TOKEN_IDS, "stop_token_ids"),
+            Keys.entry(STOP_TOKEN_IDS_VISIBLE, "stop_token_ids_visible"),
+            Keys.entry(STOP_TOKEN_IDS_HIDDEN, "stop_token_ids_hidden"),
+            Keys.entry(MIN_TOKENS, "min_tokens"),
+            Keys.entry(IGNORE_EOS, "ignore_eos"),
+            Keys.entry(MAX_THINKING_TOKENS, "max_thinking_tokens"));
+  }
 
   private StopShape() {}
 
   static void write(WireWriter out, StopConditions stop) throws IOException {
-    out.beginMap(FIELDS.size());
+    out.beginMap(Field.KEYS.size());
     out.integerOrNil("max_tokens", stop.maxTokens());
     out.key("stop");
     if (stop.stop().isEmpty()) {
@@ -48,31 +59,32 @@ final class StopShape {
   static StopConditions read(WireReader in) throws IOException {
     Integer maxTokens = null;
     List<String> strings = List.of();
-    List<Integer> asked = List.of();
+    List<Integer> requested = List.of();
     List<Integer> visible = List.of();
     List<Integer> hidden = List.of();
     Integer minTokens = null;
     boolean ignoreEos = false;
     Integer maxThinking = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> maxTokens = in.smallInteger();
-          case 1 -> strings = in.strings();
-          case 2 -> asked = ids(in);
-          case 3 -> visible = ids(in);
-          case 4 -> hidden = ids(in);
-          case 5 -> minTokens = in.smallInteger();
-          case 6 -> ignoreEos = in.bool();
-          default -> maxThinking = in.smallInteger();
+          case Field.MAX_TOKENS -> maxTokens = in.smallInteger();
+          case Field.STOP -> strings = in.strings();
+          case Field.STOP_TOKEN_IDS -> requested = ids(in);
+          case Field.STOP_TOKEN_IDS_VISIBLE -> visible = ids(in);
+          case Field.STOP_TOKEN_IDS_HIDDEN -> hidden = ids(in);
+          case Field.MIN_TOKENS -> minTokens = in.smallInteger();
+          case Field.IGNORE_EOS -> ignoreEos = in.bool();
+          case Field.MAX_THINKING_TOKENS -> maxThinking = in.smallInteger();
+          default -> throw new IllegalStateException("key " + key);
         }
       }
     }
     return new StopConditions(
-        maxTokens, strings, asked, visible, hidden, minTokens, ignoreEos, maxThinking);
+        maxTokens, strings, requested, visible, hidden, minTokens, ignoreEos, maxThinking);
   }
 
   private static List<Integer> ids(WireReader in) throws IOException {

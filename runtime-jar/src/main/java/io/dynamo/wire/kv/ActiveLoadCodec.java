@@ -14,13 +14,21 @@ import org.jspecify.annotations.Nullable;
 
 /** The payload of the topic {@code kv_metrics}: Dynamo's {@code ActiveLoad} map. Stateless. */
 public final class ActiveLoadCodec {
-  private static final Keys LOAD =
-      new Keys(
-          "worker_id",
-          "dp_rank",
-          "active_decode_blocks",
-          "active_prefill_tokens",
-          "kv_used_blocks");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int WORKER_ID = 0;
+    static final int DP_RANK = 1;
+    static final int ACTIVE_DECODE_BLOCKS = 2;
+    static final int ACTIVE_PREFILL_TOKENS = 3;
+    static final int KV_USED_BLOCKS = 4;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(WORKER_ID, "worker_id"),
+            Keys.entry(DP_RANK, "dp_rank"),
+            Keys.entry(ACTIVE_DECODE_BLOCKS, "active_decode_blocks"),
+            Keys.entry(ACTIVE_PREFILL_TOKENS, "active_prefill_tokens"),
+            Keys.entry(KV_USED_BLOCKS, "kv_used_blocks"));
+  }
 
   private ActiveLoadCodec() {}
 
@@ -61,13 +69,13 @@ public final class ActiveLoadCodec {
     Long prefillTokens = null;
     Long usedBlocks = null;
     in.beginMap();
-    for (int key = in.nextKey(LOAD); key != Keys.END; key = in.nextKey(LOAD)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       switch (key) {
-        case 0 -> worker = new InstanceId(in.unsigned());
-        case 1 -> rank = in.smallInteger();
-        case 2 -> decodeBlocks = count(in);
-        case 3 -> prefillTokens = count(in);
-        case 4 -> usedBlocks = count(in);
+        case Field.WORKER_ID -> worker = new InstanceId(in.unsigned());
+        case Field.DP_RANK -> rank = in.smallInteger();
+        case Field.ACTIVE_DECODE_BLOCKS -> decodeBlocks = count(in);
+        case Field.ACTIVE_PREFILL_TOKENS -> prefillTokens = count(in);
+        case Field.KV_USED_BLOCKS -> usedBlocks = count(in);
         default -> in.skip();
       }
     }

@@ -30,11 +30,49 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
       List.of(StorageTier.HOST_PINNED, StorageTier.DISK, StorageTier.EXTERNAL);
   private static final Keys TIERS = new Keys("host_pinned", "disk", "external");
   private static final List<String> TIER_NAMES = List.of("host_pinned", "disk", "external");
-  private static final Keys QUERY = new Keys("model_name", "block_hashes", "device_only");
-  private static final Keys REPLIES = new Keys("TieredScores", "Error");
-  private static final Keys SCORES = new Keys("device", "lower_tier");
-  private static final Keys LISTS = new Keys("scores", "hits");
-  private static final Keys RANK = new Keys("worker_id", "dp_rank");
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class QueryField {
+    static final int MODEL_NAME = 0;
+    static final int BLOCK_HASHES = 1;
+    static final int DEVICE_ONLY = 2;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(MODEL_NAME, "model_name"),
+            Keys.entry(BLOCK_HASHES, "block_hashes"),
+            Keys.entry(DEVICE_ONLY, "device_only"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ReplyKind {
+    static final int TIERED_SCORES = 0;
+    static final int ERROR = 1;
+    static final Keys KEYS =
+        new Keys(Keys.entry(TIERED_SCORES, "TieredScores"), Keys.entry(ERROR, "Error"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ScoresField {
+    static final int DEVICE = 0;
+    static final int LOWER_TIER = 1;
+    static final Keys KEYS =
+        new Keys(Keys.entry(DEVICE, "device"), Keys.entry(LOWER_TIER, "lower_tier"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ListField {
+    static final int SCORES = 0;
+    static final int HITS = 1;
+    static final Keys KEYS = new Keys(Keys.entry(SCORES, "scores"), Keys.entry(HITS, "hits"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class RankField {
+    static final int WORKER_ID = 0;
+    static final int DP_RANK = 1;
+    static final Keys KEYS =
+        new Keys(Keys.entry(WORKER_ID, "worker_id"), Keys.entry(DP_RANK, "dp_rank"));
+  }
 
   @Override
   public ItemForm itemForm() {
@@ -85,11 +123,13 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     BlockHashes prompt = null;
     Boolean deviceOnly = null;
     in.beginMap();
-    for (int key = in.nextKey(QUERY); key != Keys.END; key = in.nextKey(QUERY)) {
+    for (int key = in.nextKey(QueryField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(QueryField.KEYS)) {
       switch (key) {
-        case 0 -> model = in.string();
-        case 1 -> prompt = BlockHashes.ofBlocks(hashes(in));
-        case 2 -> deviceOnly = in.isNil() ? null : (Boolean) in.bool();
+        case QueryField.MODEL_NAME -> model = in.string();
+        case QueryField.BLOCK_HASHES -> prompt = BlockHashes.ofBlocks(hashes(in));
+        case QueryField.DEVICE_ONLY -> deviceOnly = in.isNil() ? null : (Boolean) in.bool();
         default -> in.skip();
       }
     }
@@ -176,11 +216,11 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     KvIndexReply reply = null;
     int replies = 0;
     in.beginMap();
-    for (int key = in.nextKey(REPLIES); key != Keys.END; key = in.nextKey(REPLIES)) {
+    for (int key = in.nextKey(ReplyKind.KEYS); key != Keys.END; key = in.nextKey(ReplyKind.KEYS)) {
       replies++;
       switch (key) {
-        case 0 -> reply = readScores(in);
-        case 1 -> reply = new KvIndexReply.Refused(in.string());
+        case ReplyKind.TIERED_SCORES -> reply = readScores(in);
+        case ReplyKind.ERROR -> reply = new KvIndexReply.Refused(in.string());
         default -> in.skip();
       }
     }
@@ -194,10 +234,12 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     List<KvIndexReply.Held> device = List.of();
     var below = new EnumMap<StorageTier, List<KvIndexReply.Held>>(StorageTier.class);
     in.beginMap();
-    for (int key = in.nextKey(SCORES); key != Keys.END; key = in.nextKey(SCORES)) {
+    for (int key = in.nextKey(ScoresField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(ScoresField.KEYS)) {
       switch (key) {
-        case 0 -> device = readList(in);
-        case 1 -> readTiers(in, below);
+        case ScoresField.DEVICE -> device = readList(in);
+        case ScoresField.LOWER_TIER -> readTiers(in, below);
         default -> in.skip();
       }
     }
@@ -225,7 +267,7 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
   private static List<KvIndexReply.Held> readList(WireReader in) throws IOException {
     List<KvIndexReply.Held> held = List.of();
     in.beginMap();
-    for (int key = in.nextKey(LISTS); key != Keys.END; key = in.nextKey(LISTS)) {
+    for (int key = in.nextKey(ListField.KEYS); key != Keys.END; key = in.nextKey(ListField.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else {
@@ -253,10 +295,10 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     @Nullable InstanceId worker = null;
     int rank = 0;
     in.beginMap();
-    for (int key = in.nextKey(RANK); key != Keys.END; key = in.nextKey(RANK)) {
+    for (int key = in.nextKey(RankField.KEYS); key != Keys.END; key = in.nextKey(RankField.KEYS)) {
       switch (key) {
-        case 0 -> worker = new InstanceId(in.unsigned());
-        case 1 -> rank = in.smallInteger();
+        case RankField.WORKER_ID -> worker = new InstanceId(in.unsigned());
+        case RankField.DP_RANK -> rank = in.smallInteger();
         default -> in.skip();
       }
     }

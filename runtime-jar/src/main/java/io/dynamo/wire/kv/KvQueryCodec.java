@@ -22,26 +22,64 @@ import org.jspecify.annotations.Nullable;
  */
 public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
   private static final String RECOVERY = "recovery";
-  private static final Keys QUERY =
-      new Keys(
-          "worker_id",
-          "dp_rank",
-          "start_event_id",
-          "end_event_id",
-          "supports_tree_dump_failed",
-          "kind");
-  private static final Keys REPLIES =
-      new Keys("Events", "TreeDump", "TreeDumpFailed", "TooNew", "InvalidRange", "Error");
-  private static final Keys FIELDS =
-      new Keys(
-          "events",
-          "last_event_id",
-          "message",
-          "requested_start",
-          "requested_end",
-          "newest_available",
-          "start_id",
-          "end_id");
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class QueryField {
+    static final int WORKER_ID = 0;
+    static final int DP_RANK = 1;
+    static final int START_EVENT_ID = 2;
+    static final int END_EVENT_ID = 3;
+    static final int SUPPORTS_TREE_DUMP_FAILED = 4;
+    static final int KIND = 5;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(WORKER_ID, "worker_id"),
+            Keys.entry(DP_RANK, "dp_rank"),
+            Keys.entry(START_EVENT_ID, "start_event_id"),
+            Keys.entry(END_EVENT_ID, "end_event_id"),
+            Keys.entry(SUPPORTS_TREE_DUMP_FAILED, "supports_tree_dump_failed"),
+            Keys.entry(KIND, "kind"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ReplyKind {
+    static final int EVENTS = 0;
+    static final int TREE_DUMP = 1;
+    static final int TREE_DUMP_FAILED = 2;
+    static final int TOO_NEW = 3;
+    static final int INVALID_RANGE = 4;
+    static final int ERROR = 5;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(EVENTS, "Events"),
+            Keys.entry(TREE_DUMP, "TreeDump"),
+            Keys.entry(TREE_DUMP_FAILED, "TreeDumpFailed"),
+            Keys.entry(TOO_NEW, "TooNew"),
+            Keys.entry(INVALID_RANGE, "InvalidRange"),
+            Keys.entry(ERROR, "Error"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ReplyField {
+    static final int EVENTS = 0;
+    static final int LAST_EVENT_ID = 1;
+    static final int MESSAGE = 2;
+    static final int REQUESTED_START = 3;
+    static final int REQUESTED_END = 4;
+    static final int NEWEST_AVAILABLE = 5;
+    static final int START_ID = 6;
+    static final int END_ID = 7;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(EVENTS, "events"),
+            Keys.entry(LAST_EVENT_ID, "last_event_id"),
+            Keys.entry(MESSAGE, "message"),
+            Keys.entry(REQUESTED_START, "requested_start"),
+            Keys.entry(REQUESTED_END, "requested_end"),
+            Keys.entry(NEWEST_AVAILABLE, "newest_available"),
+            Keys.entry(START_ID, "start_id"),
+            Keys.entry(END_ID, "end_id"));
+  }
 
   @Override
   public ItemForm itemForm() {
@@ -102,14 +140,16 @@ public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
     Long end = null;
     boolean takesDumpFailed = false;
     in.beginMap();
-    for (int key = in.nextKey(QUERY); key != Keys.END; key = in.nextKey(QUERY)) {
+    for (int key = in.nextKey(QueryField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(QueryField.KEYS)) {
       switch (key) {
-        case 0 -> worker = new InstanceId(in.unsigned());
-        case 1 -> rank = in.smallInteger();
-        case 2 -> start = in.isNil() ? null : in.unsigned();
-        case 3 -> end = in.isNil() ? null : in.unsigned();
-        case 4 -> takesDumpFailed = in.bool();
-        case 5 -> {
+        case QueryField.WORKER_ID -> worker = new InstanceId(in.unsigned());
+        case QueryField.DP_RANK -> rank = in.smallInteger();
+        case QueryField.START_EVENT_ID -> start = in.isNil() ? null : in.unsigned();
+        case QueryField.END_EVENT_ID -> end = in.isNil() ? null : in.unsigned();
+        case QueryField.SUPPORTS_TREE_DUMP_FAILED -> takesDumpFailed = in.bool();
+        case QueryField.KIND -> {
           var kind = in.string();
           if (!kind.equals(RECOVERY)) {
             throw new IOException("kind \"" + kind + "\" is not answered here");
@@ -183,11 +223,11 @@ public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
     KvReply reply = null;
     int replies = 0;
     in.beginMap();
-    for (int key = in.nextKey(REPLIES); key != Keys.END; key = in.nextKey(REPLIES)) {
+    for (int key = in.nextKey(ReplyKind.KEYS); key != Keys.END; key = in.nextKey(ReplyKind.KEYS)) {
       replies++;
       if (key == Keys.UNKNOWN) {
         in.skip();
-      } else if (key == 5) {
+      } else if (key == ReplyKind.ERROR) {
         reply = new KvReply.Refused(in.string());
       } else {
         reply = new Reading().reply(in, key);
@@ -212,33 +252,35 @@ public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
 
     KvReply reply(WireReader in, int kind) throws IOException {
       in.beginMap();
-      for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+      for (int key = in.nextKey(ReplyField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(ReplyField.KEYS)) {
         if (key == Keys.UNKNOWN) {
           in.skip();
         } else if (!in.isNil()) {
           switch (key) {
-            case 0 -> events = RouterEventShape.readAll(in);
-            case 1 -> lastId = in.unsigned();
-            case 2 -> message = in.string();
-            case 3 -> requestedStart = in.unsigned();
-            case 4 -> requestedEnd = in.unsigned();
-            case 5 -> newest = in.unsigned();
-            case 6 -> start = in.unsigned();
-            case 7 -> end = in.unsigned();
+            case ReplyField.EVENTS -> events = RouterEventShape.readAll(in);
+            case ReplyField.LAST_EVENT_ID -> lastId = in.unsigned();
+            case ReplyField.MESSAGE -> message = in.string();
+            case ReplyField.REQUESTED_START -> requestedStart = in.unsigned();
+            case ReplyField.REQUESTED_END -> requestedEnd = in.unsigned();
+            case ReplyField.NEWEST_AVAILABLE -> newest = in.unsigned();
+            case ReplyField.START_ID -> start = in.unsigned();
+            case ReplyField.END_ID -> end = in.unsigned();
             default -> throw new IllegalStateException("key " + key);
           }
         }
       }
       return switch (kind) {
-        case 0 -> new KvReply.Events(told(events), told(lastId));
-        case 1 -> new KvReply.TreeDump(told(events), told(lastId));
-        case 2 -> new KvReply.TreeDumpFailed(told(lastId), message);
-        case 3 -> {
+        case ReplyKind.EVENTS -> new KvReply.Events(told(events), told(lastId));
+        case ReplyKind.TREE_DUMP -> new KvReply.TreeDump(told(events), told(lastId));
+        case ReplyKind.TREE_DUMP_FAILED -> new KvReply.TreeDumpFailed(told(lastId), message);
+        case ReplyKind.TOO_NEW -> {
           long newestId = told(newest);
           yield new KvReply.TooNew(
               told(requestedStart), requestedEnd == null ? newestId : requestedEnd, newestId);
         }
-        case 4 -> new KvReply.InvalidRange(told(start), told(end));
+        case ReplyKind.INVALID_RANGE -> new KvReply.InvalidRange(told(start), told(end));
         default -> throw new IllegalStateException("kind " + kind);
       };
     }

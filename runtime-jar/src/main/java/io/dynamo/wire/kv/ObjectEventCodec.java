@@ -19,7 +19,20 @@ import org.jspecify.annotations.Nullable;
  *     publisher's design</a>
  */
 public final class ObjectEventCodec {
-  private static final Keys FIELDS = new Keys("event_type", "tenant_id", "medium", "object_key");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int EVENT_TYPE = 0;
+    static final int TENANT_ID = 1;
+    static final int MEDIUM = 2;
+    static final int OBJECT_KEY = 3;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(EVENT_TYPE, "event_type"),
+            Keys.entry(TENANT_ID, "tenant_id"),
+            Keys.entry(MEDIUM, "medium"),
+            Keys.entry(OBJECT_KEY, "object_key"));
+  }
+
   private static final String DISK = "disk";
 
   private ObjectEventCodec() {}
@@ -72,12 +85,12 @@ public final class ObjectEventCodec {
     String medium = null;
     String key = null;
     in.beginMap();
-    for (int field = in.nextKey(FIELDS); field != Keys.END; field = in.nextKey(FIELDS)) {
+    for (int field = in.nextKey(Field.KEYS); field != Keys.END; field = in.nextKey(Field.KEYS)) {
       switch (field) {
-        case 0 -> type = in.string();
-        case 1 -> tenant = text(in);
-        case 2 -> medium = text(in);
-        case 3 -> key = text(in);
+        case Field.EVENT_TYPE -> type = in.string();
+        case Field.TENANT_ID -> tenant = text(in);
+        case Field.MEDIUM -> medium = text(in);
+        case Field.OBJECT_KEY -> key = text(in);
         default -> in.skip();
       }
     }

@@ -26,13 +26,70 @@ import org.jspecify.annotations.Nullable;
  * as a removal of no blocks, so that the ids of its rank stay without a gap.
  */
 final class RouterEventShape {
-  private static final Keys EVENT =
-      new Keys("worker_id", "storage_tier", "residency_domain", "event", "session_id");
-  private static final Keys CHANGE = new Keys("event_id", "data", "dp_rank");
-  private static final Keys KINDS = new Keys("stored", "removed");
-  private static final Keys STORED = new Keys("parent_hash", "start_position", "blocks");
-  private static final Keys BLOCK = new Keys("block_hash", "tokens_hash", "mm_extra_info");
-  private static final Keys REMOVED = new Keys("block_hashes");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class EventField {
+    static final int WORKER_ID = 0;
+    static final int STORAGE_TIER = 1;
+    static final int RESIDENCY_DOMAIN = 2;
+    static final int EVENT = 3;
+    static final int SESSION_ID = 4;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(WORKER_ID, "worker_id"),
+            Keys.entry(STORAGE_TIER, "storage_tier"),
+            Keys.entry(RESIDENCY_DOMAIN, "residency_domain"),
+            Keys.entry(EVENT, "event"),
+            Keys.entry(SESSION_ID, "session_id"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ChangeField {
+    static final int EVENT_ID = 0;
+    static final int DATA = 1;
+    static final int DP_RANK = 2;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(EVENT_ID, "event_id"),
+            Keys.entry(DATA, "data"),
+            Keys.entry(DP_RANK, "dp_rank"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ChangeKind {
+    static final int STORED = 0;
+    static final int REMOVED = 1;
+    static final Keys KEYS = new Keys(Keys.entry(STORED, "stored"), Keys.entry(REMOVED, "removed"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class StoredField {
+    static final int PARENT_HASH = 0;
+    static final int START_POSITION = 1;
+    static final int BLOCKS = 2;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(PARENT_HASH, "parent_hash"),
+            Keys.entry(START_POSITION, "start_position"),
+            Keys.entry(BLOCKS, "blocks"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class BlockField {
+    static final int BLOCK_HASH = 0;
+    static final int TOKENS_HASH = 1;
+    static final int MM_EXTRA_INFO = 2;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(BLOCK_HASH, "block_hash"),
+            Keys.entry(TOKENS_HASH, "tokens_hash"),
+            Keys.entry(MM_EXTRA_INFO, "mm_extra_info"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class RemovedField {
+    static final int BLOCK_HASHES = 0;
+    static final Keys KEYS = new Keys(Keys.entry(BLOCK_HASHES, "block_hashes"));
+  }
 
   private RouterEventShape() {}
 
@@ -172,13 +229,16 @@ final class RouterEventShape {
 
     RankEvent event() throws IOException {
       in.beginMap();
-      for (int key = in.nextKey(EVENT); key != Keys.END; key = in.nextKey(EVENT)) {
+      for (int key = in.nextKey(EventField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(EventField.KEYS)) {
         switch (key) {
-          case 0 -> worker = new InstanceId(in.unsigned());
-          case 1 -> tier = tierOf(in.string());
-          case 2 -> residency = in.isNil() ? Residency.UNSUPPORTED : residencyOf(in.string());
-          case 3 -> change();
-          case 4 -> sessionId = in.isNil() ? null : in.string();
+          case EventField.WORKER_ID -> worker = new InstanceId(in.unsigned());
+          case EventField.STORAGE_TIER -> tier = tierOf(in.string());
+          case EventField.RESIDENCY_DOMAIN ->
+              residency = in.isNil() ? Residency.UNSUPPORTED : residencyOf(in.string());
+          case EventField.EVENT -> change();
+          case EventField.SESSION_ID -> sessionId = in.isNil() ? null : in.string();
           default -> in.skip();
         }
       }
@@ -227,14 +287,16 @@ final class RouterEventShape {
 
     private void change() throws IOException {
       in.beginMap();
-      for (int key = in.nextKey(CHANGE); key != Keys.END; key = in.nextKey(CHANGE)) {
+      for (int key = in.nextKey(ChangeField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(ChangeField.KEYS)) {
         switch (key) {
-          case 0 -> {
+          case ChangeField.EVENT_ID -> {
             id = in.unsigned();
             numbered = true;
           }
-          case 1 -> data();
-          case 2 -> rank = in.smallInteger();
+          case ChangeField.DATA -> data();
+          case ChangeField.DP_RANK -> rank = in.smallInteger();
           default -> in.skip();
         }
       }
@@ -248,11 +310,13 @@ final class RouterEventShape {
       }
       in.beginMap();
       int changes = 0;
-      for (int key = in.nextKey(KINDS); key != Keys.END; key = in.nextKey(KINDS)) {
+      for (int key = in.nextKey(ChangeKind.KEYS);
+          key != Keys.END;
+          key = in.nextKey(ChangeKind.KEYS)) {
         changes++;
         switch (key) {
-          case 0 -> stored();
-          case 1 -> removed();
+          case ChangeKind.STORED -> stored();
+          case ChangeKind.REMOVED -> removed();
           default -> in.skip();
         }
       }
@@ -264,10 +328,13 @@ final class RouterEventShape {
     private void stored() throws IOException {
       kind = Kind.STORED;
       in.beginMap();
-      for (int key = in.nextKey(STORED); key != Keys.END; key = in.nextKey(STORED)) {
+      for (int key = in.nextKey(StoredField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(StoredField.KEYS)) {
         switch (key) {
-          case 0 -> parent = in.isNil() ? null : new SequenceHash(in.unsigned());
-          case 2 -> {
+          case StoredField.PARENT_HASH ->
+              parent = in.isNil() ? null : new SequenceHash(in.unsigned());
+          case StoredField.BLOCKS -> {
             var blocks = new ArrayList<StoredBlock>();
             in.beginArray();
             while (in.nextElement()) {
@@ -284,10 +351,12 @@ final class RouterEventShape {
       SequenceHash hash = null;
       BlockHash content = null;
       in.beginMap();
-      for (int key = in.nextKey(BLOCK); key != Keys.END; key = in.nextKey(BLOCK)) {
+      for (int key = in.nextKey(BlockField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(BlockField.KEYS)) {
         switch (key) {
-          case 0 -> hash = new SequenceHash(in.unsigned());
-          case 1 -> content = new BlockHash(in.unsigned());
+          case BlockField.BLOCK_HASH -> hash = new SequenceHash(in.unsigned());
+          case BlockField.TOKENS_HASH -> content = new BlockHash(in.unsigned());
           default -> in.skip();
         }
       }
@@ -300,8 +369,10 @@ final class RouterEventShape {
     private void removed() throws IOException {
       kind = Kind.REMOVED;
       in.beginMap();
-      for (int key = in.nextKey(REMOVED); key != Keys.END; key = in.nextKey(REMOVED)) {
-        if (key == 0) {
+      for (int key = in.nextKey(RemovedField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(RemovedField.KEYS)) {
+        if (key == RemovedField.BLOCK_HASHES) {
           var blocks = new ArrayList<SequenceHash>();
           in.beginArray();
           while (in.nextElement()) {

@@ -24,20 +24,74 @@ import org.jspecify.annotations.Nullable;
  * ActiveSequenceEvent} maps. Stateless.
  */
 public final class SequenceEventCodec {
-  private static final Keys BATCH = new Keys("events");
-  private static final Keys EVENT =
-      new Keys("request_id", "worker", "data", "router_id", "lora_name");
-  private static final Keys WORKER = new Keys("worker_id", "dp_rank");
-  private static final Keys WORDS = new Keys("MarkPrefillCompleted", "Free");
-  private static final Keys DATA = new Keys("AddRequest");
-  private static final Keys ADDED =
-      new Keys(
-          "token_sequence", "track_prefill_tokens", "expected_output_tokens", "prefill_load_hint");
-  private static final Keys HINT =
-      new Keys("initial_effective_prefill_tokens", "expected_prefill_duration");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class BatchField {
+    static final int EVENTS = 0;
+    static final Keys KEYS = new Keys(Keys.entry(EVENTS, "events"));
+  }
 
-  private static final int PREFILLED = 0;
-  private static final int FREED = 1;
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class EventField {
+    static final int REQUEST_ID = 0;
+    static final int WORKER = 1;
+    static final int DATA = 2;
+    static final int ROUTER_ID = 3;
+    static final int LORA_NAME = 4;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(REQUEST_ID, "request_id"),
+            Keys.entry(WORKER, "worker"),
+            Keys.entry(DATA, "data"),
+            Keys.entry(ROUTER_ID, "router_id"),
+            Keys.entry(LORA_NAME, "lora_name"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class WorkerField {
+    static final int WORKER_ID = 0;
+    static final int DP_RANK = 1;
+    static final Keys KEYS =
+        new Keys(Keys.entry(WORKER_ID, "worker_id"), Keys.entry(DP_RANK, "dp_rank"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Mark {
+    static final int MARK_PREFILL_COMPLETED = 0;
+    static final int FREE = 1;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(MARK_PREFILL_COMPLETED, "MarkPrefillCompleted"), Keys.entry(FREE, "Free"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class DataField {
+    static final int ADD_REQUEST = 0;
+    static final Keys KEYS = new Keys(Keys.entry(ADD_REQUEST, "AddRequest"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class AddedField {
+    static final int TOKEN_SEQUENCE = 0;
+    static final int TRACK_PREFILL_TOKENS = 1;
+    static final int EXPECTED_OUTPUT_TOKENS = 2;
+    static final int PREFILL_LOAD_HINT = 3;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(TOKEN_SEQUENCE, "token_sequence"),
+            Keys.entry(TRACK_PREFILL_TOKENS, "track_prefill_tokens"),
+            Keys.entry(EXPECTED_OUTPUT_TOKENS, "expected_output_tokens"),
+            Keys.entry(PREFILL_LOAD_HINT, "prefill_load_hint"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class HintField {
+    static final int INITIAL_EFFECTIVE_PREFILL_TOKENS = 0;
+    static final int EXPECTED_PREFILL_DURATION = 1;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(INITIAL_EFFECTIVE_PREFILL_TOKENS, "initial_effective_prefill_tokens"),
+            Keys.entry(EXPECTED_PREFILL_DURATION, "expected_prefill_duration"));
+  }
 
   /** The {@code data} of an event: one of the words above, or an added request. */
   private record Data(int word, @Nullable Added added) {}
@@ -126,8 +180,10 @@ public final class SequenceEventCodec {
   private static List<SequenceEvent> read(WireReader in) throws IOException {
     List<SequenceEvent> events = null;
     in.beginMap();
-    for (int key = in.nextKey(BATCH); key != Keys.END; key = in.nextKey(BATCH)) {
-      if (key == 0) {
+    for (int key = in.nextKey(BatchField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(BatchField.KEYS)) {
+      if (key == BatchField.EVENTS) {
         events = new ArrayList<>();
         in.beginArray();
         while (in.nextElement()) {
@@ -152,12 +208,14 @@ public final class SequenceEventCodec {
     Data data = null;
     InstanceId teller = null;
     in.beginMap();
-    for (int key = in.nextKey(EVENT); key != Keys.END; key = in.nextKey(EVENT)) {
+    for (int key = in.nextKey(EventField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(EventField.KEYS)) {
       switch (key) {
-        case 0 -> id = in.string();
-        case 1 -> rank = readRank(in);
-        case 2 -> data = readData(in);
-        case 3 -> teller = new InstanceId(in.unsigned());
+        case EventField.REQUEST_ID -> id = in.string();
+        case EventField.WORKER -> rank = readRank(in);
+        case EventField.DATA -> data = readData(in);
+        case EventField.ROUTER_ID -> teller = new InstanceId(in.unsigned());
         default -> in.skip();
       }
     }
@@ -169,8 +227,8 @@ public final class SequenceEventCodec {
       return new SequenceAdded(id, rank, teller, added.prompt, added.tokensToPrefill);
     }
     return switch (data.word) {
-      case PREFILLED -> new PrefillCompleted(id, rank, teller);
-      case FREED -> new SequenceFreed(id, rank, teller);
+      case Mark.MARK_PREFILL_COMPLETED -> new PrefillCompleted(id, rank, teller);
+      case Mark.FREE -> new SequenceFreed(id, rank, teller);
       default -> null;
     };
   }
@@ -179,10 +237,12 @@ public final class SequenceEventCodec {
     InstanceId worker = null;
     int rank = 0;
     in.beginMap();
-    for (int key = in.nextKey(WORKER); key != Keys.END; key = in.nextKey(WORKER)) {
+    for (int key = in.nextKey(WorkerField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(WorkerField.KEYS)) {
       switch (key) {
-        case 0 -> worker = new InstanceId(in.unsigned());
-        case 1 -> rank = in.smallInteger();
+        case WorkerField.WORKER_ID -> worker = new InstanceId(in.unsigned());
+        case WorkerField.DP_RANK -> rank = in.smallInteger();
         default -> in.skip();
       }
     }
@@ -194,12 +254,12 @@ public final class SequenceEventCodec {
 
   private static Data readData(WireReader in) throws IOException {
     if (!in.isMap()) {
-      return new Data(in.word(WORDS), null);
+      return new Data(in.word(Mark.KEYS), null);
     }
     Added added = null;
     in.beginMap();
-    for (int key = in.nextKey(DATA); key != Keys.END; key = in.nextKey(DATA)) {
-      if (key == 0) {
+    for (int key = in.nextKey(DataField.KEYS); key != Keys.END; key = in.nextKey(DataField.KEYS)) {
+      if (key == DataField.ADD_REQUEST) {
         added = readAdded(in);
       } else {
         in.skip();
@@ -213,11 +273,13 @@ public final class SequenceEventCodec {
     boolean tracked = true;
     long tokens = 0;
     in.beginMap();
-    for (int key = in.nextKey(ADDED); key != Keys.END; key = in.nextKey(ADDED)) {
+    for (int key = in.nextKey(AddedField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(AddedField.KEYS)) {
       switch (key) {
-        case 0 -> prompt = in.isNil() ? prompt : readSequence(in);
-        case 1 -> tracked = in.bool();
-        case 3 -> tokens = in.isNil() ? 0 : readHint(in);
+        case AddedField.TOKEN_SEQUENCE -> prompt = in.isNil() ? prompt : readSequence(in);
+        case AddedField.TRACK_PREFILL_TOKENS -> tracked = in.bool();
+        case AddedField.PREFILL_LOAD_HINT -> tokens = in.isNil() ? 0 : readHint(in);
         default -> in.skip();
       }
     }
@@ -240,8 +302,8 @@ public final class SequenceEventCodec {
   private static long readHint(WireReader in) throws IOException {
     long tokens = 0;
     in.beginMap();
-    for (int key = in.nextKey(HINT); key != Keys.END; key = in.nextKey(HINT)) {
-      if (key == 0) {
+    for (int key = in.nextKey(HintField.KEYS); key != Keys.END; key = in.nextKey(HintField.KEYS)) {
+      if (key == HintField.INITIAL_EFFECTIVE_PREFILL_TOKENS) {
         tokens = in.integer();
       } else {
         in.skip();

@@ -15,8 +15,23 @@ import java.nio.ByteBuffer;
  * 1.6.1 tell no sequence and call the writer {@code router_id}. Stateless.
  */
 public final class SessionBindingCodec {
-  private static final Keys BINDING =
-      new Keys("session_id", "worker_id", "dp_rank", "sequence", "writer_id", "router_id");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int SESSION_ID = 0;
+    static final int WORKER_ID = 1;
+    static final int DP_RANK = 2;
+    static final int SEQUENCE = 3;
+    static final int WRITER_ID = 4;
+    static final int ROUTER_ID = 5;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(SESSION_ID, "session_id"),
+            Keys.entry(WORKER_ID, "worker_id"),
+            Keys.entry(DP_RANK, "dp_rank"),
+            Keys.entry(SEQUENCE, "sequence"),
+            Keys.entry(WRITER_ID, "writer_id"),
+            Keys.entry(ROUTER_ID, "router_id"));
+  }
 
   private SessionBindingCodec() {}
 
@@ -62,13 +77,13 @@ public final class SessionBindingCodec {
     long sequence = 0;
     InstanceId writer = null;
     in.beginMap();
-    for (int key = in.nextKey(BINDING); key != Keys.END; key = in.nextKey(BINDING)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       switch (key) {
-        case 0 -> session = in.string();
-        case 1 -> worker = new InstanceId(in.unsigned());
-        case 2 -> rank = in.isNil() ? null : (Integer) in.smallInteger();
-        case 3 -> sequence = in.unsigned();
-        case 4, 5 -> writer = new InstanceId(in.unsigned());
+        case Field.SESSION_ID -> session = in.string();
+        case Field.WORKER_ID -> worker = new InstanceId(in.unsigned());
+        case Field.DP_RANK -> rank = in.isNil() ? null : (Integer) in.smallInteger();
+        case Field.SEQUENCE -> sequence = in.unsigned();
+        case Field.WRITER_ID, Field.ROUTER_ID -> writer = new InstanceId(in.unsigned());
         default -> in.skip();
       }
     }

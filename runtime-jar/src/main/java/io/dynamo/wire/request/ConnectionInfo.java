@@ -17,7 +17,19 @@ import java.nio.charset.StandardCharsets;
  * @param streamType {@code response} or {@code request}
  */
 public record ConnectionInfo(String address, String subject, String context, String streamType) {
-  private static final Keys FIELDS = new Keys("address", "subject", "context", "stream_type");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int ADDRESS = 0;
+    static final int SUBJECT = 1;
+    static final int CONTEXT = 2;
+    static final int STREAM_TYPE = 3;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(ADDRESS, "address"),
+            Keys.entry(SUBJECT, "subject"),
+            Keys.entry(CONTEXT, "context"),
+            Keys.entry(STREAM_TYPE, "stream_type"));
+  }
 
   /** The JSON text that travels as a string inside the control message. */
   String toJson() {
@@ -47,12 +59,12 @@ public record ConnectionInfo(String address, String subject, String context, Str
     String context = null;
     String type = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       switch (key) {
-        case 0 -> address = in.string();
-        case 1 -> subject = in.string();
-        case 2 -> context = in.string();
-        case 3 -> type = in.string();
+        case Field.ADDRESS -> address = in.string();
+        case Field.SUBJECT -> subject = in.string();
+        case Field.CONTEXT -> context = in.string();
+        case Field.STREAM_TYPE -> type = in.string();
         default -> in.skip();
       }
     }

@@ -32,15 +32,31 @@ public record ControlMessage(
   public static final int MAX_BYTES = 128 * 1024;
 
   private static final String TCP = "tcp_server";
-  private static final Keys FIELDS =
-      new Keys(
-          "id",
-          "request_type",
-          "payload_codec",
-          "connection_info",
-          "metadata",
-          "request_stream_connection_info");
-  private static final Keys CONNECTION = new Keys("transport", "info");
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int ID = 0;
+    static final int REQUEST_TYPE = 1;
+    static final int PAYLOAD_CODEC = 2;
+    static final int CONNECTION_INFO = 3;
+    static final int METADATA = 4;
+    static final int REQUEST_STREAM_CONNECTION_INFO = 5;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(ID, "id"),
+            Keys.entry(REQUEST_TYPE, "request_type"),
+            Keys.entry(PAYLOAD_CODEC, "payload_codec"),
+            Keys.entry(CONNECTION_INFO, "connection_info"),
+            Keys.entry(METADATA, "metadata"),
+            Keys.entry(REQUEST_STREAM_CONNECTION_INFO, "request_stream_connection_info"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class ConnectionField {
+    static final int TRANSPORT = 0;
+    static final int INFO = 1;
+    static final Keys KEYS = new Keys(Keys.entry(TRANSPORT, "transport"), Keys.entry(INFO, "info"));
+  }
 
   public ControlMessage {
     metadata = Map.copyOf(metadata);
@@ -123,8 +139,8 @@ public record ControlMessage(
   private static ConnectionInfo readHome(WireReader in) throws IOException {
     ConnectionInfo home = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
-      if (key == 3) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
+      if (key == Field.CONNECTION_INFO) {
         home = connection(in);
       } else {
         in.skip();
@@ -144,14 +160,14 @@ public record ControlMessage(
     Map<String, String> metadata = Map.of();
     ConnectionInfo input = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       switch (key) {
-        case 0 -> id = in.string();
-        case 1 -> type = in.string();
-        case 2 -> format = formatOf(in.isNil() ? null : in.string());
-        case 3 -> connection = connection(in);
-        case 4 -> metadata = in.isNil() ? Map.of() : pairs(in);
-        case 5 -> input = in.isNil() ? null : connection(in);
+        case Field.ID -> id = in.string();
+        case Field.REQUEST_TYPE -> type = in.string();
+        case Field.PAYLOAD_CODEC -> format = formatOf(in.isNil() ? null : in.string());
+        case Field.CONNECTION_INFO -> connection = connection(in);
+        case Field.METADATA -> metadata = in.isNil() ? Map.of() : pairs(in);
+        case Field.REQUEST_STREAM_CONNECTION_INFO -> input = in.isNil() ? null : connection(in);
         default -> in.skip();
       }
     }
@@ -176,10 +192,12 @@ public record ControlMessage(
     String transport = null;
     String info = null;
     in.beginMap();
-    for (int key = in.nextKey(CONNECTION); key != Keys.END; key = in.nextKey(CONNECTION)) {
+    for (int key = in.nextKey(ConnectionField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(ConnectionField.KEYS)) {
       switch (key) {
-        case 0 -> transport = in.string();
-        case 1 -> info = in.string();
+        case ConnectionField.TRANSPORT -> transport = in.string();
+        case ConnectionField.INFO -> info = in.string();
         default -> in.skip();
       }
     }

@@ -33,10 +33,39 @@ public record DynamoError(
     @Nullable String diagnostic,
     @Nullable String publicMessage,
     @Nullable DynamoError causedBy) {
-  private static final Keys FIELDS =
-      new Keys("error_type", "class", "reason", "message", "diagnostic", "public", "caused_by");
-  private static final Keys BACKEND = new Keys("Backend");
-  private static final Keys PUBLIC = new Keys("type", "message");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int ERROR_TYPE = 0;
+    static final int CLASS = 1;
+    static final int REASON = 2;
+    static final int MESSAGE = 3;
+    static final int DIAGNOSTIC = 4;
+    static final int PUBLIC = 5;
+    static final int CAUSED_BY = 6;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(ERROR_TYPE, "error_type"),
+            Keys.entry(CLASS, "class"),
+            Keys.entry(REASON, "reason"),
+            Keys.entry(MESSAGE, "message"),
+            Keys.entry(DIAGNOSTIC, "diagnostic"),
+            Keys.entry(PUBLIC, "public"),
+            Keys.entry(CAUSED_BY, "caused_by"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class BackendField {
+    static final int BACKEND = 0;
+    static final Keys KEYS = new Keys(Keys.entry(BACKEND, "Backend"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class PublicField {
+    static final int TYPE = 0;
+    static final int MESSAGE = 1;
+    static final Keys KEYS = new Keys(Keys.entry(TYPE, "type"), Keys.entry(MESSAGE, "message"));
+  }
+
   private static final int MAX_CAUSES = 16;
   private static final int MAX_CLIENT_CHARS = 4096;
 
@@ -218,18 +247,18 @@ public record DynamoError(
     String publicMessage = null;
     DynamoError causedBy = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
         switch (key) {
-          case 0 -> code = readCode(in);
-          case 1 -> errorClass = in.string();
-          case 2 -> reason = in.string();
-          case 3 -> message = in.string();
-          case 4 -> diagnostic = in.string();
-          case 5 -> publicMessage = readPublic(in);
-          case 6 -> causedBy = read(in, level + 1);
+          case Field.ERROR_TYPE -> code = readCode(in);
+          case Field.CLASS -> errorClass = in.string();
+          case Field.REASON -> reason = in.string();
+          case Field.MESSAGE -> message = in.string();
+          case Field.DIAGNOSTIC -> diagnostic = in.string();
+          case Field.PUBLIC -> publicMessage = readPublic(in);
+          case Field.CAUSED_BY -> causedBy = read(in, level + 1);
           default -> throw new IllegalStateException("key " + key);
         }
       }
@@ -243,8 +272,10 @@ public record DynamoError(
     }
     var code = ErrorCode.UNKNOWN;
     in.beginMap();
-    for (int key = in.nextKey(BACKEND); key != Keys.END; key = in.nextKey(BACKEND)) {
-      if (key == 0) {
+    for (int key = in.nextKey(BackendField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(BackendField.KEYS)) {
+      if (key == BackendField.BACKEND) {
         code = ErrorCode.ofWire(in.string(), true);
       } else {
         in.skip();
@@ -256,10 +287,12 @@ public record DynamoError(
   private static @Nullable String readPublic(WireReader in) throws IOException {
     String message = null;
     in.beginMap();
-    for (int key = in.nextKey(PUBLIC); key != Keys.END; key = in.nextKey(PUBLIC)) {
-      if (key == 1 && !in.isNil()) {
+    for (int key = in.nextKey(PublicField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(PublicField.KEYS)) {
+      if (key == PublicField.MESSAGE && !in.isNil()) {
         message = in.string();
-      } else if (key != 1) {
+      } else if (key != PublicField.MESSAGE) {
         in.skip();
       }
     }

@@ -23,7 +23,14 @@ import org.jspecify.annotations.Nullable;
 public record Prologue(@Nullable DynamoException failure) {
   private static final byte[] ACCEPTED = "{\"error\":null}".getBytes(StandardCharsets.US_ASCII);
   private static final Prologue TAKEN = new Prologue(null);
-  private static final Keys FIELDS = new Keys("error", "typed_error");
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int ERROR = 0;
+    static final int TYPED_ERROR = 1;
+    static final Keys KEYS =
+        new Keys(Keys.entry(ERROR, "error"), Keys.entry(TYPED_ERROR, "typed_error"));
+  }
 
   /** The header that announces items. */
   public static byte[] accepted() {
@@ -60,14 +67,14 @@ public record Prologue(@Nullable DynamoException failure) {
     String error = null;
     DynamoError typed = null;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       if (key == Keys.UNKNOWN) {
         in.skip();
       } else if (!in.isNil()) {
-        if (key == 0) {
-          error = in.string();
-        } else {
-          typed = DynamoError.read(in);
+        switch (key) {
+          case Field.ERROR -> error = in.string();
+          case Field.TYPED_ERROR -> typed = DynamoError.read(in);
+          default -> throw new IllegalStateException("key " + key);
         }
       }
     }

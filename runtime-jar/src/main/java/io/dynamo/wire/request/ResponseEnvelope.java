@@ -30,8 +30,29 @@ public record ResponseEnvelope(
     boolean complete,
     boolean annotated,
     @Nullable Annotation annotation) {
-  private static final Keys FIELDS = new Keys("data", "complete_final");
-  private static final Keys ANNOTATED = new Keys("data", "id", "event", "comment", "error");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class FrameField {
+    static final int DATA = 0;
+    static final int COMPLETE_FINAL = 1;
+    static final Keys KEYS =
+        new Keys(Keys.entry(DATA, "data"), Keys.entry(COMPLETE_FINAL, "complete_final"));
+  }
+
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class AnnotatedField {
+    static final int DATA = 0;
+    static final int ID = 1;
+    static final int EVENT = 2;
+    static final int COMMENT = 3;
+    static final int ERROR = 4;
+    static final Keys KEYS =
+        new Keys(
+            Keys.entry(DATA, "data"),
+            Keys.entry(ID, "id"),
+            Keys.entry(EVENT, "event"),
+            Keys.entry(COMMENT, "comment"),
+            Keys.entry(ERROR, "error"));
+  }
 
   private static final byte[] JSON_HEAD = ascii("{\"data\":{\"data\":");
   private static final byte[] JSON_TAIL = ascii("},\"complete_final\":false}");
@@ -152,10 +173,12 @@ public record ResponseEnvelope(
     boolean complete = false;
     boolean hasComplete = false;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(FrameField.KEYS);
+        key != Keys.END;
+        key = in.nextKey(FrameField.KEYS)) {
       switch (key) {
-        case 0 -> item.read(in, form, body);
-        case 1 -> {
+        case FrameField.DATA -> item.read(in, form, body);
+        case FrameField.COMPLETE_FINAL -> {
           complete = in.bool();
           hasComplete = true;
         }
@@ -188,16 +211,18 @@ public record ResponseEnvelope(
       }
       present = true;
       in.beginMap();
-      for (int key = in.nextKey(ANNOTATED); key != Keys.END; key = in.nextKey(ANNOTATED)) {
-        if (key == Keys.UNKNOWN || key == 1) {
+      for (int key = in.nextKey(AnnotatedField.KEYS);
+          key != Keys.END;
+          key = in.nextKey(AnnotatedField.KEYS)) {
+        if (key == Keys.UNKNOWN || key == AnnotatedField.ID) {
           in.skip();
-        } else if (key == 0) {
+        } else if (key == AnnotatedField.DATA) {
           bytes = extent(in, body);
         } else if (!in.isNil()) {
           switch (key) {
-            case 2 -> event = in.string();
-            case 3 -> comments = in.strings();
-            case 4 -> error = DynamoError.read(in);
+            case AnnotatedField.EVENT -> event = in.string();
+            case AnnotatedField.COMMENT -> comments = in.strings();
+            case AnnotatedField.ERROR -> error = DynamoError.read(in);
             default -> throw new IllegalStateException("key " + key);
           }
         }

@@ -16,7 +16,13 @@ import org.jspecify.annotations.Nullable;
  * @param code as the worker has it, any number
  */
 record StatedStatus(int code, String message) {
-  private static final Keys FIELDS = new Keys("message", "code");
+  /** The positions of the names in {@link #KEYS}. */
+  private static final class Field {
+    static final int MESSAGE = 0;
+    static final int CODE = 1;
+    static final Keys KEYS = new Keys(Keys.entry(MESSAGE, "message"), Keys.entry(CODE, "code"));
+  }
+
   private static final int MAX_CHARS = 64 * 1024; // of the JSON that is looked at
 
   /** What {@code message} states, or null when it is no such JSON. */
@@ -36,10 +42,10 @@ record StatedStatus(int code, String message) {
     String message = null;
     int code = 0;
     in.beginMap();
-    for (int key = in.nextKey(FIELDS); key != Keys.END; key = in.nextKey(FIELDS)) {
+    for (int key = in.nextKey(Field.KEYS); key != Keys.END; key = in.nextKey(Field.KEYS)) {
       switch (key) {
-        case 0 -> message = in.string();
-        case 1 -> code = in.smallInteger();
+        case Field.MESSAGE -> message = in.string();
+        case Field.CODE -> code = in.smallInteger();
         default -> in.skip();
       }
     }
