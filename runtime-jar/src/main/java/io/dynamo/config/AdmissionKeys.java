@@ -1,5 +1,7 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.negated;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
 import static io.dynamo.config.SettingType.BOOLEAN;
@@ -49,14 +51,16 @@ final class AdmissionKeys {
           "",
           between(400, 599),
           "status of every refusal for want of room; absent: 429 for a model's bound, 503 for the"
-              + " server's, 529 when all workers are busy");
+              + " server's, 529 when all workers are busy",
+          plain("DYN_HTTP_OVERLOAD_STATUS_CODE"));
   static final SettingKey<Boolean> ADMIN_API =
       KEYS.key(
           "dynamo.frontend.admin-api",
           BOOLEAN,
           "true",
           none(),
-          "whether there is `/busy_threshold`");
+          "whether there is `/busy_threshold`",
+          negated("DYN_DISABLE_FRONTEND_ADMIN_API"));
 
   private AdmissionKeys() {}
 

@@ -1,9 +1,11 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.negated;
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.WAIT_OR_NEVER;
 import static io.dynamo.config.Bound.atLeast;
 import static io.dynamo.config.Bound.none;
-import static io.dynamo.config.EnvironmentAliases.plain;
 import static io.dynamo.config.SettingType.BOOLEAN;
 import static io.dynamo.config.SettingType.DURATION;
 import static io.dynamo.config.SettingType.INTEGER;
@@ -26,56 +28,64 @@ final class ApiKeys {
           BOOLEAN,
           "false",
           none(),
-          "whether top-level fields of a request that nobody knows are dropped, not refused");
+          "whether top-level fields of a request that nobody knows are dropped, not refused",
+          plain("DYN_IGNORE_OPENAI_FE_UNSUPPORTED_FIELDS"));
   static final SettingKey<Boolean> FORCE_USAGE =
       KEYS.key(
           "dynamo.frontend.force-usage",
           BOOLEAN,
           "false",
           none(),
-          "whether every stream ends with its usage, asked for or not");
+          "whether every stream ends with its usage, asked for or not",
+          plain("DYN_ENABLE_FORCE_INCLUDE_USAGE"));
   static final SettingKey<Boolean> NVEXT =
       KEYS.key(
           "dynamo.frontend.nvext",
           BOOLEAN,
           "true",
           none(),
-          "whether `nvext` and the headers that route are heeded; otherwise they are dropped");
+          "whether `nvext` and the headers that route are heeded; otherwise they are dropped",
+          negated("DYN_DISABLE_FRONTEND_NVEXT"));
   static final SettingKey<String> METADATA_HEADER =
       KEYS.key(
           "dynamo.frontend.metadata-header",
           new SettingType<>("beginning of header names", ApiKeys::headerPrefix),
           "x-dynamo-meta-",
           none(),
-          "headers that begin so go to the workers as pairs");
+          "headers that begin so go to the workers as pairs",
+          plain("DYN_METADATA_HEADER"));
   static final SettingKey<Integer> CONTEXT_WINDOW =
       KEYS.key(
           "dynamo.frontend.context-window",
           INTEGER,
           "",
           atLeast(1),
-          "`context_window` in the list of models; absent takes the model's own");
+          "`context_window` in the list of models; absent takes the model's own",
+          plain("DYN_CONTEXT_WINDOW"));
   static final SettingKey<Integer> MAX_OUTPUT_TOKENS =
       KEYS.key(
           "dynamo.frontend.max-output-tokens",
           INTEGER,
           "",
           atLeast(1),
-          "`max_output_tokens` in the list of models; absent leaves it out");
+          "`max_output_tokens` in the list of models; absent leaves it out",
+          plain("DYN_MAX_OUTPUT_TOKENS"));
   static final SettingKey<Duration> KEEP_ALIVE =
       KEYS.key(
           "dynamo.frontend.keep-alive",
           DURATION,
           "0s",
           WAIT_OR_NEVER,
-          "silence of a stream after its first token before a comment is sent; 0s never");
+          "silence of a stream after its first token before a comment is sent; 0s never",
+          numbered("DYN_HTTP_SSE_KEEP_ALIVE_INTERVAL_MS", "ms"));
   static final SettingKey<ReasoningField> REASONING_FIELD =
       KEYS.key(
           "dynamo.frontend.reasoning-field-name",
           new SettingType<>("reasoning_content or reasoning", ReasoningField::parse),
           "reasoning_content",
           none(),
-          "what the thoughts of a message are called in answers");
+          "what the thoughts of a message are called in answers",
+          plain("DYN_REASONING_FIELD_NAME"));
   static final SettingKey<Boolean> HIDE_TOOLS =
       KEYS.key(
           "dynamo.frontend.exclude-tools-when-tool-choice-none",
@@ -83,7 +93,8 @@ final class ApiKeys {
           "true",
           none(),
           "whether the template sees no tools when `tool_choice` is none; a model's card may keep"
-              + " them too");
+              + " them too",
+          plain("DYN_EXCLUDE_TOOLS_WHEN_TOOL_CHOICE_NONE"));
   static final SettingKey<Path> REQUEST_TEMPLATE =
       KEYS.key(
           "dynamo.frontend.request-template",
@@ -99,21 +110,24 @@ final class ApiKeys {
           "25s",
           WAIT_OR_NEVER,
           "how long streams may take to end when the frontend stops, within"
-              + " `dynamo.runtime.drain-timeout`");
+              + " `dynamo.runtime.drain-timeout`",
+          numbered("DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", "s"));
   static final SettingKey<Integer> MIGRATION_MAX_TOKENS =
       KEYS.key(
           "dynamo.frontend.migration-max-seq-len",
           INTEGER,
           "",
           atLeast(1),
-          "tokens of prompt and answer above which a generation does not move; absent is no bound");
+          "tokens of prompt and answer above which a generation does not move; absent is no bound",
+          plain("DYN_MIGRATION_MAX_SEQ_LEN"));
   static final SettingKey<String> NAMESPACE =
       KEYS.key(
           "dynamo.frontend.namespace",
           NAME,
           "",
           none(),
-          "the only namespace whose models the frontend serves; absent serves all");
+          "the only namespace whose models the frontend serves; absent serves all",
+          plain("DYN_NAMESPACE"));
   static final SettingKey<String> NAMESPACE_PREFIX =
       KEYS.key(
           "dynamo.frontend.namespace-prefix",
@@ -121,30 +135,13 @@ final class ApiKeys {
           "",
           none(),
           "how the namespaces begin whose models the frontend serves; end it in a separator, since"
-              + " `prod` also begins `production`");
+              + " `prod` also begins `production`",
+          plain("DYN_NAMESPACE_PREFIX"));
 
   private ApiKeys() {}
 
   static List<SettingKey<?>> all() {
     return KEYS.all();
-  }
-
-  static List<EnvironmentAliases.Alias> aliases() {
-    return List.of(
-        plain("DYN_IGNORE_OPENAI_FE_UNSUPPORTED_FIELDS", IGNORE_UNKNOWN_FIELDS),
-        plain("DYN_ENABLE_FORCE_INCLUDE_USAGE", FORCE_USAGE),
-        new EnvironmentAliases.Alias(
-            "DYN_DISABLE_FRONTEND_NVEXT", NVEXT.name(), "", EnvironmentAliases::not),
-        plain("DYN_METADATA_HEADER", METADATA_HEADER),
-        plain("DYN_CONTEXT_WINDOW", CONTEXT_WINDOW),
-        plain("DYN_MAX_OUTPUT_TOKENS", MAX_OUTPUT_TOKENS),
-        EnvironmentAliases.numbered("DYN_HTTP_SSE_KEEP_ALIVE_INTERVAL_MS", KEEP_ALIVE, "ms"),
-        plain("DYN_REASONING_FIELD_NAME", REASONING_FIELD),
-        plain("DYN_EXCLUDE_TOOLS_WHEN_TOOL_CHOICE_NONE", HIDE_TOOLS),
-        EnvironmentAliases.numbered("DYN_HTTP_GRACEFUL_SHUTDOWN_TIMEOUT_SECS", DRAIN_TIMEOUT, "s"),
-        plain("DYN_MIGRATION_MAX_SEQ_LEN", MIGRATION_MAX_TOKENS),
-        plain("DYN_NAMESPACE", NAMESPACE),
-        plain("DYN_NAMESPACE_PREFIX", NAMESPACE_PREFIX));
   }
 
   static ApiSettings read(SettingsReader reader) {

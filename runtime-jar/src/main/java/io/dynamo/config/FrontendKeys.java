@@ -1,5 +1,7 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.WAIT;
 import static io.dynamo.config.Bound.WAIT_OR_NEVER;
 import static io.dynamo.config.Bound.between;
@@ -23,7 +25,8 @@ final class FrontendKeys {
           INTEGER,
           "3",
           between(0, 1000),
-          "how often one generation may move to another worker");
+          "how often one generation may move to another worker",
+          plain("DYN_MIGRATION_LIMIT"));
   static final SettingKey<Integer> MAX_CONCURRENT_REQUESTS =
       KEYS.key(
           "dynamo.frontend.max-concurrent-requests",
@@ -37,7 +40,8 @@ final class FrontendKeys {
           SIZE,
           "45MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
-          "a request body");
+          "a request body",
+          numbered("DYN_HTTP_BODY_LIMIT_MB", "MiB"));
   static final SettingKey<Duration> UPLOAD_TIMEOUT =
       KEYS.key(
           "dynamo.frontend.upload-timeout",
@@ -53,7 +57,8 @@ final class FrontendKeys {
           DURATION,
           "500ms",
           WAIT_OR_NEVER,
-          "how long the status line waits for the first item");
+          "how long the status line waits for the first item",
+          numbered("DYN_HTTP_PRE_COMMIT_ERROR_PEEK_MS", "ms"));
   static final SettingKey<Duration> HEARTBEAT =
       KEYS.key(
           "dynamo.frontend.heartbeat",
@@ -88,7 +93,8 @@ final class FrontendKeys {
           SIZE,
           "64MiB",
           sizeBetween(0, "0", 1 << 30, "1GiB"),
-          "memory for the token ids of parts of prompts, all models together, at most a sixteenth of the heap; 0 encodes every prompt whole");
+          "memory for the token ids of parts of prompts, all models together, at most a sixteenth of the heap; 0 encodes every prompt whole",
+          plain("DYN_TOKENIZER_CACHE_BYTES"));
   static final SettingKey<Boolean> REQUEST_LOG =
       KEYS.key(
           "dynamo.frontend.request-log",

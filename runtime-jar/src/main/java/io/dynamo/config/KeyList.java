@@ -11,10 +11,16 @@ final class KeyList {
    * Adds a key.
    *
    * @param standard its value when it is not set; empty when it then has none
+   * @param aliases its names in the environment of the original
    */
   <T> SettingKey<T> key(
-      String name, SettingType<T> type, String standard, Bound<T> bound, String meaning) {
-    var key = new SettingKey<>(name, type, standard, bound, meaning);
+      String name,
+      SettingType<T> type,
+      String standard,
+      Bound<T> bound,
+      String meaning,
+      Alias... aliases) {
+    var key = new SettingKey<>(name, type, standard, bound, meaning, List.of(aliases));
     keys.add(key);
     return key;
   }

@@ -23,19 +23,33 @@ final class MetricsKeys {
           TEXT,
           "dynamo_frontend",
           none(),
-          "what the names of the frontend's own metrics begin with");
+          "what the names of the frontend's own metrics begin with",
+          Alias.plain("DYN_METRICS_PREFIX"));
 
   /** One scale of buckets. */
   private record Scale(
       String name, SettingKey<Double> least, SettingKey<Double> most, SettingKey<Integer> count) {
     static Scale of(String name, String least, String most, String count, String what) {
       var key = "dynamo.metrics.buckets." + name;
+      var leastMeaning = "where the buckets of " + what + " begin";
       return new Scale(
           name,
+          KEYS.key(key + ".min", DECIMAL, least, above(), leastMeaning, aliases(name, "MIN")),
+          KEYS.key(key + ".max", DECIMAL, most, above(), "where they end", aliases(name, "MAX")),
           KEYS.key(
-              key + ".min", DECIMAL, least, above(), "where the buckets of " + what + " begin"),
-          KEYS.key(key + ".max", DECIMAL, most, above(), "where they end"),
-          KEYS.key(key + ".count", INTEGER, count, between(2, 100), "how many they are"));
+              key + ".count",
+              INTEGER,
+              count,
+              between(2, 100),
+              "how many they are",
+              aliases(name, "COUNT")));
+    }
+
+    /** The name that Dynamo's documentation has, and the one that its code reads, which wins. */
+    private static Alias[] aliases(String scale, String bound) {
+      var documented =
+          "DYN_METRICS_" + scale.toUpperCase(Locale.ROOT).replace('-', '_') + "_" + bound;
+      return new Alias[] {Alias.plain(documented), Alias.plain("DYN_HISTOGRAM_" + documented)};
     }
 
     private static Bound<Double> above() {
@@ -55,24 +69,6 @@ final class MetricsKeys {
 
   static List<SettingKey<?>> all() {
     return KEYS.all();
-  }
-
-  /**
-   * Dynamo's variables: each bound under the name that its documentation has, and under the one
-   * that its code reads, which wins.
-   */
-  static List<EnvironmentAliases.Alias> aliases() {
-    var aliases = new ArrayList<EnvironmentAliases.Alias>();
-    aliases.add(EnvironmentAliases.plain("DYN_METRICS_PREFIX", PREFIX));
-    for (var scale : SCALES) {
-      var documented = "DYN_METRICS_" + scale.name.toUpperCase(Locale.ROOT).replace('-', '_');
-      for (var variable : List.of(documented, "DYN_HISTOGRAM_" + documented)) {
-        aliases.add(EnvironmentAliases.plain(variable + "_MIN", scale.least));
-        aliases.add(EnvironmentAliases.plain(variable + "_MAX", scale.most));
-        aliases.add(EnvironmentAliases.plain(variable + "_COUNT", scale.count));
-      }
-    }
-    return aliases;
   }
 
   /** Scales that end before they begin. */

@@ -1,11 +1,24 @@
 package io.dynamo.config;
 
+import java.util.List;
+
 /**
- * A setting: its key, how its text is read, what holds when it is absent, and what it must fulfil.
+ * A setting: its key, how its text is read, what holds when it is absent, what it must fulfil, and
+ * what else it is called.
  *
  * @param standard the default as a text that is read like any other; {@code ${name}} and {@code
  *     ${name:otherwise}} in it stand for other entries of the configuration; empty means absent
  * @param meaning for the documentation: one line
+ * @param aliases its names in the environment of the original; of two that are set, the later counts
  */
 record SettingKey<T>(
-    String name, SettingType<T> type, String standard, Bound<T> bound, String meaning) {}
+    String name,
+    SettingType<T> type,
+    String standard,
+    Bound<T> bound,
+    String meaning,
+    List<Alias> aliases) {
+  SettingKey {
+    aliases = List.copyOf(aliases);
+  }
+}

@@ -1,5 +1,8 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.host;
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.PORT;
 import static io.dynamo.config.Bound.WAIT_OR_NEVER;
 import static io.dynamo.config.Bound.between;
@@ -35,7 +38,8 @@ final class SettingKeys {
           none(),
           "what this server plays");
   static final SettingKey<String> NAMESPACE =
-      KEYS.key("dynamo.namespace", NAME, "dynamo", none(), "first part of every endpoint's name");
+      KEYS.key("dynamo.namespace", NAME, "dynamo", none(), "first part of every endpoint's name",
+          plain("DYN_NAMESPACE"));
   static final SettingKey<String> HTTP_HOST =
       KEYS.key(
           "dynamo.http.host",
@@ -43,9 +47,11 @@ final class SettingKeys {
           "127.0.0.1",
           none(),
           "where the HTTP port is bound; off loopback only with `dynamo.http.tls.client-authorities`"
-              + " or `dynamo.security.insecure`");
+              + " or `dynamo.security.insecure`",
+          plain("DYN_HTTP_HOST"));
   static final SettingKey<Integer> HTTP_PORT =
-      KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port");
+      KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port",
+          plain("DYN_HTTP_PORT"));
   static final SettingKey<Integer> HTTP_MAX_CONNECTIONS =
       KEYS.key(
           "dynamo.http.max-connections",
@@ -60,21 +66,24 @@ final class SettingKeys {
           "",
           none(),
           "PEM chain of the HTTP port, its own certificate first; the port then speaks TLS and"
-              + " nothing else");
+              + " nothing else",
+          plain("DYN_TLS_CERT_PATH"));
   static final SettingKey<Path> HTTP_TLS_KEY =
       KEYS.key(
           "dynamo.http.tls.key",
           PATH,
           "",
           none(),
-          "PEM key of the HTTP port's certificate, without a password");
+          "PEM key of the HTTP port's certificate, without a password",
+          plain("DYN_TLS_KEY_PATH"));
   static final SettingKey<Path> HTTP_TLS_CLIENT_AUTHORITIES =
       KEYS.key(
           "dynamo.http.tls.client-authorities",
           PATH,
           "",
           none(),
-          "PEM certificates that clients are checked against; the HTTP port then demands one");
+          "PEM certificates that clients are checked against; the HTTP port then demands one",
+          plain("DYN_TLS_CLIENT_CA_CERT_PATH"));
   static final SettingKey<Boolean> INSECURE =
       KEYS.key(
           "dynamo.security.insecure",
@@ -110,14 +119,16 @@ final class SettingKeys {
           DURATION,
           "5s",
           WAIT_OR_NEVER,
-          "how long an instance is set aside after a failure; 0s never");
+          "how long an instance is set aside after a failure; 0s never",
+          numbered("DYN_RUNTIME_INHIBITED_DURATION_SECS", "s"));
   static final SettingKey<Duration> DRAIN_TIMEOUT =
       KEYS.key(
           "dynamo.runtime.drain-timeout",
           DURATION,
           "25s",
           WAIT_OR_NEVER,
-          "how long running streams may take to end when the server stops; the server itself waits 30s");
+          "how long running streams may take to end when the server stops; the server itself waits 30s",
+          numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", "s"));
   static final SettingKey<Duration> HANDOVER_AFTER =
       KEYS.key(
           "dynamo.runtime.handover-after",
@@ -125,7 +136,8 @@ final class SettingKeys {
           "5s",
           WAIT_OR_NEVER,
           "when a draining worker begins to hand streams that it may not finish within the drain to"
-              + " other workers, if there are any");
+              + " other workers, if there are any",
+          numbered("DYN_GRACEFUL_SHUTDOWN_GRACE_PERIOD_SECS", "s"));
   static final SettingKey<List<Path>> NATIVE_EXTRACT_DIR =
       KEYS.key(
           "dynamo.native.extract-dir",
@@ -140,7 +152,8 @@ final class SettingKeys {
           oneOf(DiscoverySettings.Backend.class),
           "memory",
           none(),
-          "who keeps the records of instances and models");
+          "who keeps the records of instances and models",
+          new Alias("DYN_DISCOVERY_BACKEND", "", text -> text.equals("mem") ? "memory" : text));
   static final SettingKey<Path> DISCOVERY_FILE_ROOT =
       KEYS.key(
           "dynamo.discovery.file-root",
@@ -149,7 +162,8 @@ final class SettingKeys {
           none(),
           "the store of the file backend, one folder for all processes of a user: made with mode"
               + " 700; refused when it belongs to somebody else, is a link or can be written by"
-              + " others");
+              + " others",
+          plain("DYN_FILE_KV"));
   static final SettingKey<Boolean> DISCOVERY_FILE_SHARED =
       KEYS.key(
           "dynamo.discovery.file-shared",
@@ -176,14 +190,16 @@ final class SettingKeys {
           oneOf(EventSettings.Plane.class),
           "zmq",
           none(),
-          "how events travel; local stays within this server");
+          "how events travel; local stays within this server",
+          plain("DYN_EVENT_PLANE"));
   static final SettingKey<Integer> EVENT_QUEUE_CAPACITY =
       KEYS.key(
           "dynamo.event.queue-capacity",
           INTEGER,
           "100000",
           between(1, 10_000_000),
-          "events held per publisher and per subscription; more are dropped and counted");
+          "events held per publisher and per subscription; more are dropped and counted",
+          plain("DYN_ZMQ_EVENT_SUBSCRIBER_CHANNEL_CAPACITY"));
   static final SettingKey<Integer> EVENT_QUEUE_BYTES =
       KEYS.key(
           "dynamo.event.queue-bytes",
@@ -205,7 +221,8 @@ final class SettingKeys {
           TEXT,
           "",
           none(),
-          "what others are told to connect to; absent takes the bound address");
+          "what others are told to connect to; absent takes the bound address",
+          host("DYN_EVENT_PLANE_HOST"));
   static final SettingKey<Integer> EVENT_ZMQ_HIGH_WATER_MARK =
       KEYS.key(
           "dynamo.event.zmq.high-water-mark",
@@ -228,7 +245,8 @@ final class SettingKeys {
           "",
           none(),
           "what events go through: any XSUB/XPUB proxy, several for safety; absent, publishers are"
-              + " found through discovery");
+              + " found through discovery",
+          plain("DYN_ZMQ_BROKER_URL"));
 
   static {
     KEYS.addAll(RouterKeys.all());

@@ -1,5 +1,7 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.WAIT;
 import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
@@ -24,72 +26,83 @@ final class StatusKeys {
           IP_LITERAL,
           "127.0.0.1",
           none(),
-          "where the status server is bound; off loopback only with `dynamo.security.insecure`");
+          "where the status server is bound; off loopback only with `dynamo.security.insecure`",
+          plain("DYN_SYSTEM_HOST"));
   static final SettingKey<Integer> PORT =
       KEYS.key(
           "dynamo.system.port",
           INTEGER,
           "-1",
           between(-1, 65535),
-          "the status server's port; -1 starts none, 0 lets the system choose");
+          "the status server's port; -1 starts none, 0 lets the system choose",
+          plain("DYN_SYSTEM_PORT"));
   static final SettingKey<String> HEALTH_PATH =
       KEYS.key(
           "dynamo.system.health-path",
           HTTP_PATH,
           "/health",
           none(),
-          "where the status server is asked for health");
+          "where the status server is asked for health",
+          plain("DYN_SYSTEM_HEALTH_PATH"));
   static final SettingKey<String> LIVE_PATH =
       KEYS.key(
           "dynamo.system.live-path",
           HTTP_PATH,
           "/live",
           none(),
-          "a second path with the same answer");
+          "a second path with the same answer",
+          plain("DYN_SYSTEM_LIVE_PATH"));
   static final SettingKey<StatusSettings.Starting> STARTING =
       KEYS.key(
           "dynamo.system.starting-health-status",
           oneOf(StatusSettings.Starting.class),
           "notready",
           none(),
-          "what a process without health targets says");
+          "what a process without health targets says",
+          plain("DYN_SYSTEM_STARTING_HEALTH_STATUS"));
   static final SettingKey<List<String>> ENDPOINTS =
       KEYS.key(
           "dynamo.system.endpoint-health",
           NAMES,
           "",
           none(),
-          "endpoints that alone decide whether the process is ready");
+          "endpoints that alone decide whether the process is ready",
+          new Alias("DYN_SYSTEM_USE_ENDPOINT_HEALTH_STATUS", "", text -> text.replaceAll("[\\[\\]\"\\s]", "")));
   static final SettingKey<Boolean> SELF_HOST =
       KEYS.key(
           "dynamo.system.self-host-metadata",
           BOOLEAN,
           "true",
           none(),
-          "whether the status server serves the files that our model cards name");
+          "whether the status server serves the files that our model cards name",
+          plain("DYN_SELF_HOST_METADATA"));
   static final SettingKey<Boolean> LORA_ROUTES =
       KEYS.key(
           "dynamo.system.lora-routes",
           BOOLEAN,
           "false",
           none(),
-          "whether the status server has `/v1/loras`");
+          "whether the status server has `/v1/loras`",
+          plain("DYN_LORA_ENABLED"));
   static final SettingKey<Boolean> CANARIES =
       KEYS.key(
           "dynamo.health.canaries",
           BOOLEAN,
           "false",
           none(),
-          "whether endpoints without traffic are probed");
+          "whether endpoints without traffic are probed",
+          plain("DYN_HEALTH_CHECK_ENABLED"));
   static final SettingKey<Duration> CANARY_WAIT =
-      KEYS.key("dynamo.health.canary-wait", DURATION, "10s", WAIT, "silence before a probe");
+      KEYS.key("dynamo.health.canary-wait", DURATION, "10s", WAIT, "silence before a probe",
+          numbered("DYN_CANARY_WAIT_TIME", "s"));
   static final SettingKey<Duration> CANARY_TIMEOUT =
       KEYS.key(
           "dynamo.health.canary-timeout",
           DURATION,
           "3s",
           WAIT,
-          "from a probe to the first item of its answer");
+          "from a probe to the first item of its answer",
+          numbered("DYN_HEALTH_CHECK_REQUEST_TIMEOUT", "s"));
   static final SettingKey<Boolean> WITHDRAW =
       KEYS.key(
           "dynamo.health.withdraw",

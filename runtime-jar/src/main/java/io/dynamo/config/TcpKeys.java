@@ -1,5 +1,8 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.host;
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.PORT;
 import static io.dynamo.config.Bound.WAIT;
 import static io.dynamo.config.Bound.WAIT_OR_NEVER;
@@ -30,42 +33,48 @@ final class TcpKeys {
           IP_LITERAL,
           "127.0.0.1",
           none(),
-          "bound and advertised; off loopback only with `dynamo.security.insecure`");
+          "bound and advertised; off loopback only with `dynamo.security.insecure`",
+          host("DYN_TCP_RPC_HOST"));
   static final SettingKey<Integer> REQUEST_PORT =
       KEYS.key(
           "dynamo.request.tcp.request-port",
           INTEGER,
           "0",
           PORT,
-          "the worker's listener; 0 lets the system choose");
+          "the worker's listener; 0 lets the system choose",
+          plain("DYN_TCP_RPC_PORT"));
   static final SettingKey<Integer> RESPONSE_PORT =
       KEYS.key(
           "dynamo.request.tcp.response-port",
           INTEGER,
           "0",
           PORT,
-          "the frontend's call-home listener; 0 lets the system choose");
+          "the frontend's call-home listener; 0 lets the system choose",
+          plain("DYN_TCP_RESPONSE_STREAM_PORT"));
   static final SettingKey<Integer> MAX_FRAME =
       KEYS.key(
           "dynamo.request.tcp.max-frame",
           SIZE,
           "32MiB",
           sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
-          "a whole request frame; the same on both sides");
+          "a whole request frame; the same on both sides",
+          plain("DYN_TCP_MAX_MESSAGE_SIZE"));
   static final SettingKey<Duration> REQUEST_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.request-timeout",
           DURATION,
           "5s",
           WAIT,
-          "from send to acknowledgement; a worker waits as long for the rest of a frame");
+          "from send to acknowledgement; a worker waits as long for the rest of a frame",
+          numbered("DYN_TCP_REQUEST_TIMEOUT", "s"));
   static final SettingKey<Duration> CONNECT_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.connect-timeout",
           DURATION,
           "5s",
           WAIT,
-          "for a connection to a worker");
+          "for a connection to a worker",
+          numbered("DYN_TCP_CONNECT_TIMEOUT", "s"));
   static final SettingKey<Duration> CALL_HOME_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.call-home-timeout",
@@ -80,7 +89,8 @@ final class TcpKeys {
           INTEGER,
           "8",
           between(1, 1024),
-          "connections per worker address");
+          "connections per worker address",
+          plain("DYN_TCP_POOL_SIZE"));
   static final SettingKey<Integer> STREAM_BUFFER =
       KEYS.key(
           "dynamo.request.tcp.stream-buffer",
@@ -94,14 +104,16 @@ final class TcpKeys {
           INTEGER,
           "10000",
           between(1, 1_000_000),
-          "requests that a worker runs at once; more wait");
+          "requests that a worker runs at once; more wait",
+          plain("DYN_TCP_WORKER_POOL_SIZE"));
   static final SettingKey<PayloadFormat> REQUEST_CODEC =
       KEYS.key(
           "dynamo.request.codec",
           oneOf(PayloadFormat.class),
           "msgpack",
           none(),
-          "what our workers advertise");
+          "what our workers advertise",
+          plain("DYN_REQUEST_PLANE_CODEC"));
 
   static final SettingKey<Duration> PROLOGUE_TIMEOUT =
       KEYS.key(
@@ -140,7 +152,8 @@ final class TcpKeys {
           DURATION,
           "30s",
           WAIT_OR_NEVER,
-          "between two items of an answer that is read; 0s for ever");
+          "between two items of an answer that is read; 0s for ever",
+          numbered("DYN_HTTP_BACKEND_STREAM_TIMEOUT_SECS", "s"));
   static final SettingKey<Duration> SILENCE =
       KEYS.key(
           "dynamo.request.tcp.silence",
@@ -182,60 +195,72 @@ final class TcpKeys {
           INTEGER,
           "40000",
           between(0, 1_000_000),
-          "requests that wait in a worker for their turn; more are refused");
+          "requests that wait in a worker for their turn; more are refused",
+          plain("DYN_TCP_WORK_QUEUE_SIZE"));
   static final SettingKey<Integer> ENGINE_REQUEST_LIMIT =
       KEYS.key(
           "dynamo.request.tcp.engine-request-limit",
           INTEGER,
           "",
           between(1, 1_000_000),
-          "strict admission: requests that a worker runs at once, in place of `max-concurrent-requests`");
+          "strict admission: requests that a worker runs at once, in place of `max-concurrent-requests`",
+          plain("DYN_ENGINE_REQUEST_LIMIT"));
   static final SettingKey<Integer> ENGINE_QUEUE_LIMIT =
       KEYS.key(
           "dynamo.request.tcp.engine-queue-limit",
           INTEGER,
           "16",
           between(0, 1_000_000),
-          "strict admission: requests that wait, in place of `work-queue`");
+          "strict admission: requests that wait, in place of `work-queue`",
+          plain("DYN_DYNAMO_REQUEST_QUEUE_LIMIT"));
 
   static final SettingKey<Path> TLS_CERTIFICATE =
-      tlsFile("certificate", "PEM chain of the listeners; switches TLS on for them");
+      tlsFile("certificate", "PEM chain of the listeners; switches TLS on for them",
+          plain("DYN_TCP_TLS_CERT_PATH"));
   static final SettingKey<Path> TLS_KEY =
-      tlsFile("key", "PEM key of the listeners, PKCS #8 without a password");
+      tlsFile("key", "PEM key of the listeners, PKCS #8 without a password",
+          plain("DYN_TCP_TLS_KEY_PATH"));
   static final SettingKey<Path> TLS_AUTHORITIES =
       tlsFile(
           "authorities",
-          "PEM certificates that listeners are checked against; switches TLS on for what connects");
+          "PEM certificates that listeners are checked against; switches TLS on for what connects",
+          plain("DYN_TCP_TLS_CA_CERT_PATH"));
   static final SettingKey<Boolean> TLS_INSECURE =
       KEYS.key(
           "dynamo.request.tcp.tls.insecure",
           BOOLEAN,
           "false",
           none(),
-          "switches TLS on for what connects and checks no listener's certificate");
+          "switches TLS on for what connects and checks no listener's certificate",
+          plain("DYN_TCP_TLS_INSECURE"));
   static final SettingKey<String> TLS_SERVER_NAME =
       KEYS.key(
           "dynamo.request.tcp.tls.server-name",
           TEXT,
           "",
           none(),
-          "the name that every listener's certificate must have; absent takes the IP address connected to");
+          "the name that every listener's certificate must have; absent takes the IP address connected to",
+          plain("DYN_TCP_TLS_SERVER_NAME"));
   static final SettingKey<Duration> TLS_HANDSHAKE_TIMEOUT =
       KEYS.key(
-          "dynamo.request.tcp.tls.handshake-timeout", DURATION, "3s", WAIT, "for a TLS handshake");
+          "dynamo.request.tcp.tls.handshake-timeout", DURATION, "3s", WAIT, "for a TLS handshake",
+          numbered("DYN_TCP_TLS_HANDSHAKE_TIMEOUT_SECS", "s"));
   static final SettingKey<Path> TLS_CLIENT_CERTIFICATE =
-      tlsFile("client-certificate", "PEM chain that what connects presents");
+      tlsFile("client-certificate", "PEM chain that what connects presents",
+          plain("DYN_TCP_TLS_CLIENT_CERT_PATH"));
   static final SettingKey<Path> TLS_CLIENT_KEY =
-      tlsFile("client-key", "PEM key of what connects, PKCS #8 without a password");
+      tlsFile("client-key", "PEM key of what connects, PKCS #8 without a password",
+          plain("DYN_TCP_TLS_CLIENT_KEY_PATH"));
   static final SettingKey<Path> TLS_CLIENT_AUTHORITIES =
       tlsFile(
           "client-authorities",
-          "PEM certificates that who connects is checked against; listeners then demand one");
+          "PEM certificates that who connects is checked against; listeners then demand one",
+          plain("DYN_TCP_TLS_CLIENT_CA_CERT_PATH"));
 
   private TcpKeys() {}
 
-  private static SettingKey<Path> tlsFile(String name, String meaning) {
-    return KEYS.key("dynamo.request.tcp.tls." + name, PATH, "", none(), meaning);
+  private static SettingKey<Path> tlsFile(String name, String meaning, Alias alias) {
+    return KEYS.key("dynamo.request.tcp.tls." + name, PATH, "", none(), meaning, alias);
   }
 
   static List<SettingKey<?>> all() {

@@ -1,9 +1,10 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.WAIT;
 import static io.dynamo.config.Bound.between;
 import static io.dynamo.config.Bound.none;
-import static io.dynamo.config.EnvironmentAliases.plain;
 import static io.dynamo.config.SettingType.BOOLEAN;
 import static io.dynamo.config.SettingType.DECIMAL;
 import static io.dynamo.config.SettingType.DURATION;
@@ -31,7 +32,8 @@ final class TraceKeys {
           BOOLEAN,
           "false",
           none(),
-          "whether requests are traced and their spans exported by OTLP");
+          "whether requests are traced and their spans exported by OTLP",
+          plain("OTEL_EXPORT_ENABLED"));
   static final SettingKey<URI> ENDPOINT =
       KEYS.key(
           "dynamo.trace.endpoint",
@@ -39,58 +41,48 @@ final class TraceKeys {
           "http://127.0.0.1:4318/v1/traces",
           none(),
           "the collector's URL for traces; Dynamo's variable without `_TRACES` is a base to which"
-              + " `/v1/traces` is added");
+              + " `/v1/traces` is added",
+          new Alias("OTEL_EXPORTER_OTLP_ENDPOINT", "", base -> base.replaceFirst("/+$", "") + PATH),
+          plain("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"));
   static final SettingKey<String> PROTOCOL =
       KEYS.key(
           "dynamo.trace.protocol",
           TEXT,
           "http/protobuf",
           new Bound<>("http/protobuf, the only one here", "http/protobuf"::equals),
-          "how the collector is spoken to");
+          "how the collector is spoken to",
+          plain("OTEL_EXPORTER_OTLP_PROTOCOL"),
+          plain("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"));
   static final SettingKey<Map<String, String>> HEADERS =
       KEYS.key(
           "dynamo.trace.headers",
           new SettingType<>("name=value pairs, comma-separated", TraceKeys::pairs, true),
           "",
           none(),
-          "headers of each export, credentials for example");
+          "headers of each export, credentials for example",
+          plain("OTEL_EXPORTER_OTLP_HEADERS"),
+          plain("OTEL_EXPORTER_OTLP_TRACES_HEADERS"));
   static final SettingKey<Duration> TIMEOUT =
-      KEYS.key("dynamo.trace.timeout", DURATION, "10s", WAIT, "how long one export may take");
+      KEYS.key("dynamo.trace.timeout", DURATION, "10s", WAIT, "how long one export may take",
+          numbered("OTEL_EXPORTER_OTLP_TIMEOUT", "ms"),
+          numbered("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", "ms"));
   static final SettingKey<String> SERVICE_NAME =
       KEYS.key(
-          "dynamo.trace.service-name", TEXT, "dynamo", none(), "what this server is called there");
+          "dynamo.trace.service-name", TEXT, "dynamo", none(), "what this server is called there",
+          plain("OTEL_SERVICE_NAME"));
   static final SettingKey<Double> SAMPLE_RATIO =
       KEYS.key(
           "dynamo.trace.sample-ratio",
           DECIMAL,
           "1.0",
           between(0.0, 1.0),
-          "share of the traces that begin here; those of callers are as the caller decided");
+          "share of the traces that begin here; those of callers are as the caller decided",
+          plain("OTEL_TRACES_SAMPLE_RATIO"));
 
   private TraceKeys() {}
 
   static List<SettingKey<?>> all() {
     return KEYS.all();
-  }
-
-  /** OpenTelemetry's variables, and Dynamo's own two; of two for one, the later counts. */
-  static List<EnvironmentAliases.Alias> aliases() {
-    return List.of(
-        plain("OTEL_EXPORT_ENABLED", EXPORT),
-        new EnvironmentAliases.Alias(
-            "OTEL_EXPORTER_OTLP_ENDPOINT",
-            ENDPOINT.name(),
-            "",
-            base -> base.replaceFirst("/+$", "") + PATH),
-        plain("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", ENDPOINT),
-        plain("OTEL_EXPORTER_OTLP_PROTOCOL", PROTOCOL),
-        plain("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", PROTOCOL),
-        plain("OTEL_EXPORTER_OTLP_HEADERS", HEADERS),
-        plain("OTEL_EXPORTER_OTLP_TRACES_HEADERS", HEADERS),
-        EnvironmentAliases.numbered("OTEL_EXPORTER_OTLP_TIMEOUT", TIMEOUT, "ms"),
-        EnvironmentAliases.numbered("OTEL_EXPORTER_OTLP_TRACES_TIMEOUT", TIMEOUT, "ms"),
-        plain("OTEL_SERVICE_NAME", SERVICE_NAME),
-        plain("OTEL_TRACES_SAMPLE_RATIO", SAMPLE_RATIO));
   }
 
   static TraceSettings read(SettingsReader reader) {

@@ -1,5 +1,7 @@
 package io.dynamo.config;
 
+import static io.dynamo.config.Alias.numbered;
+import static io.dynamo.config.Alias.plain;
 import static io.dynamo.config.Bound.WAIT_OR_NEVER;
 import static io.dynamo.config.Bound.atLeast;
 import static io.dynamo.config.Bound.between;
@@ -59,14 +61,16 @@ final class WorkerKeys {
           PATH,
           "${server.config.dir}/models/tiny",
           none(),
-          "a Hugging Face model directory");
+          "a Hugging Face model directory",
+          plain("DYN_MODEL_PATH"));
   static final SettingKey<String> MODEL_NAME =
       KEYS.key(
           "dynamo.worker.model-name",
           TEXT,
           "",
           none(),
-          "the name that clients use; absent takes the directory's name");
+          "the name that clients use; absent takes the directory's name",
+          plain("DYN_MODEL_NAME"));
   static final SettingKey<String> TOOL_CALL_PARSER =
       KEYS.key(
           "dynamo.worker.tool-call-parser",
@@ -74,7 +78,8 @@ final class WorkerKeys {
           "",
           none(),
           "how the model writes tool calls, by Dynamo's name of the parser; none leaves them text;"
-              + " absent takes what the chat template shows, with the `llama` engine");
+              + " absent takes what the chat template shows, with the `llama` engine",
+          plain("DYN_TOOL_CALL_PARSER"));
   static final SettingKey<String> REASONING_PARSER =
       KEYS.key(
           "dynamo.worker.reasoning-parser",
@@ -82,7 +87,8 @@ final class WorkerKeys {
           "",
           none(),
           "how the model marks its thoughts, by Dynamo's name of the parser; none leaves them text;"
-              + " absent takes what the chat template shows, with the `llama` engine");
+              + " absent takes what the chat template shows, with the `llama` engine",
+          plain("DYN_REASONING_PARSER"));
   static final SettingKey<Integer> RANKS =
       KEYS.key(
           "dynamo.worker.ranks",
@@ -151,7 +157,8 @@ final class WorkerKeys {
           "",
           none(),
           "what probes ask: a request in JSON as `generate` takes it, or `@` and a file with it;"
-              + " absent asks for one token");
+              + " absent asks for one token",
+          plain("DYN_HEALTH_CHECK_PAYLOAD"));
   static final SettingKey<Integer> MAX_LORAS =
       KEYS.key(
           "dynamo.worker.max-loras",
@@ -166,7 +173,8 @@ final class WorkerKeys {
           "30s",
           WAIT_OR_NEVER,
           "how long a rank may show no sign of life while somebody waits for its token; then its"
-              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for ever");
+              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for ever",
+          numbered("DYN_ENGINE_HEALTH_CHECK_TIMEOUT", "s"));
   static final SettingKey<Integer> LLAMA_BLOCKS_PER_RANK =
       KEYS.key(
           "dynamo.worker.llama.blocks-per-rank",

@@ -84,11 +84,9 @@ final class WorkerReader {
   /** What a model can have of its own: every setting of a worker. */
   private static List<SettingKey<?>> keys() {
     var keys = new ArrayList<SettingKey<?>>();
-    for (var key : SettingKeys.all()) {
-      if (key.name().startsWith(WORKER) && !key.equals(WorkerKeys.MODELS)) {
-        keys.add(key);
-      }
-    }
+    keys.addAll(WorkerKeys.all());
+    keys.addAll(EngineKeys.all());
+    keys.remove(WorkerKeys.MODELS);
     return keys;
   }
 
@@ -98,7 +96,7 @@ final class WorkerReader {
     var name = MODELS + model + "." + key.name().substring(WORKER.length());
     return (SettingKey<T>)
         owns.computeIfAbsent(
-            name, _ -> new SettingKey<>(name, key.type(), "", key.bound(), key.meaning()));
+            name, _ -> new SettingKey<>(name, key.type(), "", key.bound(), key.meaning(), List.of()));
   }
 
   /** A model's own settings, and where it has none, those of {@code dynamo.worker}. */

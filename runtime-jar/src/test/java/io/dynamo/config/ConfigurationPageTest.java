@@ -45,9 +45,8 @@ class ConfigurationPageTest {
             | Key | Default | Type and bound | Meaning | Original name |
             | --- | --- | --- | --- | --- |
             """);
-    var aliases = EnvironmentAliases.byKey();
     for (var key : SettingKeys.all()) {
-      var alias = aliases.get(key.name());
+      var alias = key.aliases().isEmpty() ? null : key.aliases().getLast();
       page.append(
           "| `%s` | %s | %s%s | %s | %s |%n"
               .formatted(
