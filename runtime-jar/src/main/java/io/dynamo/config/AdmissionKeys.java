@@ -68,7 +68,7 @@ final class AdmissionKeys {
     return KEYS.all();
   }
 
-  static FrontendAdmission read(SettingsReader reader) {
+  static FrontendAdmission read(KeyReader reader) {
     var byModel = reader.optional(MODELS);
     return new FrontendAdmission(
         new ModelBounds(reader.get(RUNNING), reader.get(WAITING), reader.get(WAIT)),

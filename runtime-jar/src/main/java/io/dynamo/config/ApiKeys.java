@@ -144,7 +144,7 @@ final class ApiKeys {
     return KEYS.all();
   }
 
-  static ApiSettings read(SettingsReader reader) {
+  static ApiSettings read(KeyReader reader) {
     return new ApiSettings(
         reader.get(IGNORE_UNKNOWN_FIELDS),
         reader.get(FORCE_USAGE),

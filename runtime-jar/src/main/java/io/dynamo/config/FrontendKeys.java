@@ -108,4 +108,22 @@ final class FrontendKeys {
   static List<SettingKey<?>> all() {
     return KEYS.all();
   }
+
+  static FrontendSettings read(KeyReader reader) {
+    int threads = reader.get(PREPROCESS_THREADS);
+    return new FrontendSettings(
+        reader.get(MIGRATION_LIMIT),
+        reader.get(MAX_CONCURRENT_REQUESTS),
+        reader.get(BODY_LIMIT),
+        reader.get(UPLOAD_TIMEOUT),
+        reader.get(REQUEST_TIMEOUT),
+        reader.get(FIRST_ITEM_WAIT),
+        reader.get(HEARTBEAT),
+        reader.get(WRITE_STALL),
+        reader.get(DISCONNECT_POLL),
+        threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
+        reader.get(PREFIX_CACHE_BYTES),
+        AdmissionKeys.read(reader),
+        reader.get(AdmissionKeys.ADMIN_API));
+  }
 }

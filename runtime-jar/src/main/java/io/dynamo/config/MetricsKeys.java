@@ -72,7 +72,7 @@ final class MetricsKeys {
   }
 
   /** Scales that end before they begin. */
-  static List<String> problems(SettingsReader reader) {
+  static List<String> problems(KeyReader reader) {
     var problems = new ArrayList<String>();
     for (var scale : SCALES) {
       var least = reader.optional(scale.least);
@@ -86,7 +86,7 @@ final class MetricsKeys {
     return problems;
   }
 
-  static MetricsSettings read(SettingsReader reader) {
+  static MetricsSettings read(KeyReader reader) {
     Map<String, Buckets> buckets = new HashMap<>();
     for (var scale : SCALES) {
       buckets.put(

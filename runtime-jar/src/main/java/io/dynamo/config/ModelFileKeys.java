@@ -45,7 +45,7 @@ final class ModelFileKeys {
     return KEYS.all();
   }
 
-  static ModelFileSettings read(SettingsReader reader) {
+  static ModelFileSettings read(KeyReader reader) {
     var folders = reader.optional(FOLDERS);
     var hosts = reader.optional(HOSTS);
     return new ModelFileSettings(

@@ -58,14 +58,14 @@ public final class RouterCard {
     reader.takeAll(card, own);
     RouterSettings asked;
     try {
-      asked = SettingsReader.readRouter(reader::find);
+      asked = RouterReader.read(reader::find);
     } catch (InvalidSettingsException e) { // each is well by itself, but they do not fit
       reader
           .texts
           .keySet()
           .removeIf(key -> CHOOSY.stream().anyMatch(it -> key.startsWith(PREFIX + it)));
       reader.ignored.add(e.getMessage());
-      asked = SettingsReader.readRouter(reader::find);
+      asked = RouterReader.read(reader::find);
     }
     return new Reading(merged(asked, own, reader.texts), reader.ignored);
   }
@@ -118,7 +118,7 @@ public final class RouterCard {
     }
     var text = text(value);
     try {
-      SettingsReader.readRouter(it -> it.equals(key) ? new Lookup.Found(text, "card") : null);
+      RouterReader.read(it -> it.equals(key) ? new Lookup.Found(text, "card") : null);
       texts.put(key, text);
     } catch (InvalidSettingsException e) {
       if (setting.startsWith(TOGETHER)) {

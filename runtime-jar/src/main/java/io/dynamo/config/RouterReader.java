@@ -7,10 +7,24 @@ import org.jspecify.annotations.Nullable;
 
 /** Makes the router's settings of their keys. */
 final class RouterReader {
-  private final SettingsReader from;
+  private final KeyReader from;
 
-  RouterReader(SettingsReader from) {
+  RouterReader(KeyReader from) {
     this.from = from;
+  }
+
+  /**
+   * What {@code lookup} says of the router, and nothing else.
+   *
+   * @throws InvalidSettingsException listing every bad value
+   */
+  static RouterSettings read(Lookup lookup) {
+    var keys = new KeyReader(lookup);
+    RouterKeys.all().forEach(keys::take);
+    var reader = new RouterReader(keys);
+    keys.addProblems(reader.problems());
+    keys.refuseProblems();
+    return reader.read();
   }
 
   /** Values that Dynamo has and this router cannot keep, each as a problem. */

@@ -117,7 +117,15 @@ final class StatusKeys {
     return KEYS.all();
   }
 
-  static StatusSettings read(SettingsReader reader) {
+  /** Refuses a status server that other machines reach unless {@code insecure} consents. */
+  static void check(KeyReader reader, SettingKey<Boolean> insecure) {
+    var port = reader.optional(PORT);
+    if (port != null && port >= 0) {
+      reader.requireLoopback(HOST, insecure);
+    }
+  }
+
+  static StatusSettings read(KeyReader reader) {
     var endpoints = reader.optional(ENDPOINTS);
     return new StatusSettings(
         reader.get(HOST),

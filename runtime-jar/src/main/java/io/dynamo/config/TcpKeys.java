@@ -266,4 +266,87 @@ final class TcpKeys {
   static List<SettingKey<?>> all() {
     return KEYS.all();
   }
+
+  /**
+   * Refuses addresses that other machines reach without consent, and TLS settings that exclude or
+   * need each other.
+   *
+   * @param insecure the consent
+   */
+  static void check(KeyReader reader, SettingKey<Boolean> insecure) {
+    reader.requireLoopback(HOST, insecure);
+    reader.requireOneAddress(HOST);
+    reader.requireTogether(TLS_CERTIFICATE, TLS_KEY);
+    reader.requireTogether(TLS_CLIENT_CERTIFICATE, TLS_CLIENT_KEY);
+    reader.requireWith(TLS_CLIENT_AUTHORITIES, TLS_CERTIFICATE);
+    requireTlsToUse(reader, TLS_SERVER_NAME);
+    requireTlsToUse(reader, TLS_CLIENT_CERTIFICATE);
+    refuseUncheckedAuthorities(reader);
+  }
+
+  /** Refuses {@code key} where nothing that connects speaks TLS. */
+  private static void requireTlsToUse(KeyReader reader, SettingKey<?> key) {
+    var value = reader.optional(key);
+    if (value != null
+        && reader.optional(TLS_AUTHORITIES) == null
+        && !Boolean.TRUE.equals(reader.optional(TLS_INSECURE))) {
+      reader.addProblem(
+          "%s = \"%s\" has no effect without %s; set it, so that what connects speaks TLS"
+              .formatted(key.name(), value, TLS_AUTHORITIES.name()));
+    }
+  }
+
+  /** Refuses authorities that nothing is checked against: they would look like a check. */
+  private static void refuseUncheckedAuthorities(KeyReader reader) {
+    var authorities = reader.optional(TLS_AUTHORITIES);
+    if (authorities != null && Boolean.TRUE.equals(reader.optional(TLS_INSECURE))) {
+      reader.addProblem(
+          "%s = \"%s\" is not used with %s = \"true\", which checks nothing; leave one out"
+              .formatted(TLS_AUTHORITIES.name(), authorities, TLS_INSECURE.name()));
+    }
+  }
+
+  static TcpSettings read(KeyReader reader) {
+    return new TcpSettings(
+        reader.get(HOST),
+        reader.get(REQUEST_PORT),
+        reader.get(RESPONSE_PORT),
+        reader.get(MAX_FRAME),
+        reader.get(MAX_UNSENT),
+        reader.get(MAX_CONNECTIONS),
+        reader.get(POOL_SIZE),
+        reader.get(STREAM_BUFFER),
+        reader.get(REQUEST_CODEC),
+        new TcpTimeouts(
+            reader.get(REQUEST_TIMEOUT),
+            reader.get(CONNECT_TIMEOUT),
+            reader.get(CALL_HOME_TIMEOUT),
+            reader.get(PROLOGUE_TIMEOUT),
+            reader.get(INACTIVITY_TIMEOUT),
+            reader.get(WRITE_STALL)),
+        new SilenceSettings(
+            reader.get(SILENCE),
+            reader.get(PROBE_TIMEOUT),
+            reader.get(ITEM_TIMEOUT),
+            reader.get(FIRST_ITEM_TIMEOUT),
+            reader.get(LEAST_START_TIMEOUT)),
+        admission(reader),
+        new TlsSettings(
+            reader.optional(TLS_CERTIFICATE),
+            reader.optional(TLS_KEY),
+            reader.optional(TLS_AUTHORITIES),
+            reader.get(TLS_INSECURE),
+            reader.optional(TLS_SERVER_NAME),
+            reader.get(TLS_HANDSHAKE_TIMEOUT),
+            reader.optional(TLS_CLIENT_CERTIFICATE),
+            reader.optional(TLS_CLIENT_KEY),
+            reader.optional(TLS_CLIENT_AUTHORITIES)));
+  }
+
+  private static AdmissionSettings admission(KeyReader reader) {
+    var engineLimit = reader.optional(ENGINE_REQUEST_LIMIT);
+    return engineLimit == null
+        ? new AdmissionSettings(reader.get(MAX_CONCURRENT_REQUESTS), reader.get(WORK_QUEUE))
+        : new AdmissionSettings(engineLimit, reader.get(ENGINE_QUEUE_LIMIT));
+  }
 }

@@ -85,7 +85,7 @@ final class TraceKeys {
     return KEYS.all();
   }
 
-  static TraceSettings read(SettingsReader reader) {
+  static TraceSettings read(KeyReader reader) {
     var headers = reader.optional(HEADERS);
     return new TraceSettings(
         reader.get(EXPORT),

@@ -27,10 +27,10 @@ final class WorkerReader {
     }
   }
 
-  private final SettingsReader from;
+  private final KeyReader from;
   private final Map<String, SettingKey<?>> owns = new HashMap<>(); // by their names
 
-  WorkerReader(SettingsReader from) {
+  WorkerReader(KeyReader from) {
     this.from = from;
   }
 

@@ -71,7 +71,7 @@ class RouterCardTest {
                     17,
                     Duration.ofSeconds(2),
                     Duration.ofSeconds(4)),
-                SettingsReader.readRouter(
+                RouterReader.read(
                         name ->
                             switch (name) {
                               case "dynamo.router.active-prefill-tokens-threshold" ->
