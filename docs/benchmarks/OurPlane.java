@@ -1,10 +1,10 @@
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.AdmissionSettings;
-import io.dynamo.config.SilenceSettings;
-import io.dynamo.config.TcpSettings;
-import io.dynamo.config.TcpTimeouts;
-import io.dynamo.config.TlsSettings;
+import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.SilenceSettings;
+import io.dynamo.config.plane.TcpSettings;
+import io.dynamo.config.plane.TcpTimeouts;
+import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;

@@ -1,6 +1,6 @@
 package io.dynamo.router;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.WorkerSet;
 
 /**

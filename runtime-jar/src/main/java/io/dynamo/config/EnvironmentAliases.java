@@ -1,5 +1,6 @@
 package io.dynamo.config;
 
+import io.dynamo.config.key.Alias;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;

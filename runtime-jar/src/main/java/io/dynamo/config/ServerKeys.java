@@ -1,21 +1,24 @@
 package io.dynamo.config;
 
-import static io.dynamo.config.Alias.numbered;
-import static io.dynamo.config.Alias.plain;
-import static io.dynamo.config.Bound.PORT;
-import static io.dynamo.config.Bound.WAIT_OR_NEVER;
-import static io.dynamo.config.Bound.between;
-import static io.dynamo.config.Bound.none;
-import static io.dynamo.config.SettingType.BOOLEAN;
-import static io.dynamo.config.SettingType.DURATION;
-import static io.dynamo.config.SettingType.INTEGER;
-import static io.dynamo.config.SettingType.NAME;
-import static io.dynamo.config.SettingType.NAMES;
-import static io.dynamo.config.SettingType.PATH;
-import static io.dynamo.config.SettingType.PATHS;
-import static io.dynamo.config.SettingType.TEXT;
-import static io.dynamo.config.SettingType.setOf;
+import static io.dynamo.config.key.Alias.numbered;
+import static io.dynamo.config.key.Alias.plain;
+import static io.dynamo.config.key.Bound.PORT;
+import static io.dynamo.config.key.Bound.WAIT_OR_NEVER;
+import static io.dynamo.config.key.Bound.between;
+import static io.dynamo.config.key.Bound.none;
+import static io.dynamo.config.key.SettingType.BOOLEAN;
+import static io.dynamo.config.key.SettingType.DURATION;
+import static io.dynamo.config.key.SettingType.INTEGER;
+import static io.dynamo.config.key.SettingType.NAME;
+import static io.dynamo.config.key.SettingType.NAMES;
+import static io.dynamo.config.key.SettingType.PATH;
+import static io.dynamo.config.key.SettingType.PATHS;
+import static io.dynamo.config.key.SettingType.TEXT;
+import static io.dynamo.config.key.SettingType.setOf;
 
+import io.dynamo.config.key.KeyList;
+import io.dynamo.config.key.KeyReader;
+import io.dynamo.config.key.SettingKey;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -34,7 +37,12 @@ final class ServerKeys {
           none(),
           "what this server plays");
   static final SettingKey<String> NAMESPACE =
-      KEYS.key("dynamo.namespace", NAME, "dynamo", none(), "first part of every endpoint's name",
+      KEYS.key(
+          "dynamo.namespace",
+          NAME,
+          "dynamo",
+          none(),
+          "first part of every endpoint's name",
           plain("DYN_NAMESPACE"));
   static final SettingKey<String> HTTP_HOST =
       KEYS.key(
@@ -46,8 +54,7 @@ final class ServerKeys {
               + " or `dynamo.security.insecure`",
           plain("DYN_HTTP_HOST"));
   static final SettingKey<Integer> HTTP_PORT =
-      KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port",
-          plain("DYN_HTTP_PORT"));
+      KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port", plain("DYN_HTTP_PORT"));
   static final SettingKey<Integer> HTTP_MAX_CONNECTIONS =
       KEYS.key(
           "dynamo.http.max-connections",
@@ -177,5 +184,4 @@ final class ServerKeys {
         reader.get(HANDOVER_AFTER),
         reader.get(NATIVE_EXTRACT_DIR));
   }
-
 }

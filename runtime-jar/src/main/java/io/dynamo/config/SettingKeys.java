@@ -1,5 +1,20 @@
 package io.dynamo.config;
 
+import io.dynamo.config.frontend.AdmissionKeys;
+import io.dynamo.config.frontend.ApiKeys;
+import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.key.KeyList;
+import io.dynamo.config.key.SettingKey;
+import io.dynamo.config.plane.DiscoveryKeys;
+import io.dynamo.config.plane.EventKeys;
+import io.dynamo.config.plane.ModelFileKeys;
+import io.dynamo.config.plane.TcpKeys;
+import io.dynamo.config.router.RouterKeys;
+import io.dynamo.config.watch.MetricsKeys;
+import io.dynamo.config.watch.StatusKeys;
+import io.dynamo.config.watch.TraceKeys;
+import io.dynamo.config.worker.EngineKeys;
+import io.dynamo.config.worker.WorkerKeys;
 import java.util.List;
 
 /** Every setting there is, in the order of the documentation. */

@@ -1,6 +1,6 @@
 package io.dynamo.config;
 
-import io.dynamo.config.Lookup.Found;
+import io.dynamo.config.key.Lookup.Found;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;

@@ -1,5 +1,14 @@
 package io.dynamo.config;
 
+import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.FrontendSettings;
+import io.dynamo.config.plane.DiscoverySettings;
+import io.dynamo.config.plane.EventSettings;
+import io.dynamo.config.plane.TcpSettings;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.watch.StatusSettings;
+import io.dynamo.config.watch.WatchSettings;
+import io.dynamo.config.worker.WorkerSettings;
 import java.util.List;
 
 /**

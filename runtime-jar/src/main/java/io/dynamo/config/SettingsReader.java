@@ -1,5 +1,19 @@
 package io.dynamo.config;
 
+import io.dynamo.config.frontend.ApiKeys;
+import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.key.InvalidSettingsException;
+import io.dynamo.config.key.KeyReader;
+import io.dynamo.config.key.Lookup;
+import io.dynamo.config.plane.DiscoveryKeys;
+import io.dynamo.config.plane.EventKeys;
+import io.dynamo.config.plane.TcpKeys;
+import io.dynamo.config.router.RouterReader;
+import io.dynamo.config.watch.MetricsKeys;
+import io.dynamo.config.watch.StatusKeys;
+import io.dynamo.config.watch.TraceKeys;
+import io.dynamo.config.watch.WatchSettings;
+import io.dynamo.config.worker.WorkerReader;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.dynamo.config;
 
+import io.dynamo.config.worker.WorkerKeys;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;

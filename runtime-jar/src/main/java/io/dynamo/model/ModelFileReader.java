@@ -1,6 +1,6 @@
 package io.dynamo.model;
 
-import io.dynamo.config.ModelFileSettings;
+import io.dynamo.config.plane.ModelFileSettings;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.URI;

@@ -3,7 +3,15 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.config.Lookup.Found;
+import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.key.InvalidSettingsException;
+import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.DiscoverySettings;
+import io.dynamo.config.plane.TlsSettings;
+import io.dynamo.config.plane.ZmqBroker;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
 import java.nio.file.Files;

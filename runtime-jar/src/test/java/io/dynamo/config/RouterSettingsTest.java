@@ -3,7 +3,9 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dynamo.config.Lookup.Found;
+import io.dynamo.config.key.InvalidSettingsException;
+import io.dynamo.config.key.Lookup.Found;
+import io.dynamo.config.router.RouterSettings;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;

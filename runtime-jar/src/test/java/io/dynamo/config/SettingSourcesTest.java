@@ -3,6 +3,7 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.key.InvalidSettingsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;

@@ -3,6 +3,12 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.frontend.FrontendAdmission;
+import io.dynamo.config.frontend.ModelBounds;
+import io.dynamo.config.key.InvalidSettingsException;
+import io.dynamo.config.plane.DiscoverySettings;
+import io.dynamo.config.plane.EventSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;

@@ -3,6 +3,8 @@ package io.dynamo.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.dynamo.config.key.InvalidSettingsException;
+import io.dynamo.config.worker.EngineKind;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;
 import java.util.Map;

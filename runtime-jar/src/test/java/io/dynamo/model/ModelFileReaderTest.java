@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import com.sun.net.httpserver.HttpServer;
-import io.dynamo.config.ModelFileSettings;
+import io.dynamo.config.plane.ModelFileSettings;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.net.InetAddress;

@@ -1,8 +1,8 @@
 package io.dynamo.testing;
 
-import io.dynamo.config.Lookup.Found;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
+import io.dynamo.config.key.Lookup.Found;
 import java.util.HashMap;
 import java.util.Map;
 

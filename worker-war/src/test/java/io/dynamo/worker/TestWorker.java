@@ -3,7 +3,7 @@ package io.dynamo.worker;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.StatusSettings;
+import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;

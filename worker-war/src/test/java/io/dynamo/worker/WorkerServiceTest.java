@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.config.StatusSettings;
+import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;

@@ -1,7 +1,7 @@
 package io.dynamo.frontend.admin;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.RouterSettings.Busy;
+import io.dynamo.config.router.RouterSettings.Busy;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.EdgeFilter;

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.admin;
 
-import io.dynamo.config.RouterSettings.Busy;
+import io.dynamo.config.router.RouterSettings.Busy;
 import io.dynamo.json.JsonObject;
 import java.math.BigDecimal;
 import java.util.LinkedHashMap;

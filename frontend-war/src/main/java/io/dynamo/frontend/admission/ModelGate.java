@@ -2,7 +2,7 @@ package io.dynamo.frontend.admission;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.ModelBounds;
+import io.dynamo.config.frontend.ModelBounds;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.frontend.ApiError;

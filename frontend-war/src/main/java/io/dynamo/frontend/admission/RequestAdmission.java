@@ -1,6 +1,6 @@
 package io.dynamo.frontend.admission;
 
-import io.dynamo.config.FrontendAdmission;
+import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;

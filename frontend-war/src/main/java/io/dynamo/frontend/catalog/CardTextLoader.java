@@ -1,6 +1,6 @@
 package io.dynamo.frontend.catalog;
 
-import io.dynamo.config.ModelFileSettings;
+import io.dynamo.config.plane.ModelFileSettings;
 import io.dynamo.frontend.preprocess.HuggingFaceText;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.PrefixCache;

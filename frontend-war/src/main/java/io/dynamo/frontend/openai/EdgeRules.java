@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
-import io.dynamo.config.ApiSettings;
+import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.frontend.openai.wire.RequestTemplate;
 import io.dynamo.model.ModelCard;
 import java.lang.System.Logger.Level;

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.config.FrontendSettings;
+import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 

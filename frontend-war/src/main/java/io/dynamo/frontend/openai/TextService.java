@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.FrontendSettings;
+import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;

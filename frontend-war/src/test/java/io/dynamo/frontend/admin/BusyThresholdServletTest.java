@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.dynamo.config.RouterSettings.Busy;
+import io.dynamo.config.router.RouterSettings.Busy;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.FakeExchange;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.FrontendAdmission;
-import io.dynamo.config.ModelBounds;
+import io.dynamo.config.frontend.FrontendAdmission;
+import io.dynamo.config.frontend.ModelBounds;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.NoWorkerException;

@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.Lookup.Found;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
+import io.dynamo.config.key.Lookup.Found;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;

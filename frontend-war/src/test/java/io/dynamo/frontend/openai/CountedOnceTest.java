@@ -3,8 +3,8 @@ package io.dynamo.frontend.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.FrontendAdmission;
-import io.dynamo.config.ModelBounds;
+import io.dynamo.config.frontend.FrontendAdmission;
+import io.dynamo.config.frontend.ModelBounds;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.OverloadedException;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.dynamo.config.ApiSettings;
-import io.dynamo.config.ApiSettings.ReasoningField;
+import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.ApiSettings.ReasoningField;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;

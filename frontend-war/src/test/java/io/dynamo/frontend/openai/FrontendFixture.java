@@ -3,9 +3,9 @@ package io.dynamo.frontend.openai;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
-import io.dynamo.config.ApiSettings;
-import io.dynamo.config.FrontendAdmission;
-import io.dynamo.config.FrontendSettings;
+import io.dynamo.config.frontend.ApiSettings;
+import io.dynamo.config.frontend.FrontendAdmission;
+import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;

@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.FrontendAdmission;
+import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;

@@ -1,6 +1,6 @@
 package io.dynamo.router.endpoint;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;

@@ -1,7 +1,7 @@
 package io.dynamo.router.endpoint;
 
 import io.dynamo.concurrent.Cancellation;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.InvalidRequestException;

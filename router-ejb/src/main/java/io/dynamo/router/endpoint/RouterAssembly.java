@@ -1,7 +1,7 @@
 package io.dynamo.router.endpoint;
 
-import io.dynamo.config.RouterCard;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterCard;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.metrics.MetricName;

@@ -1,7 +1,7 @@
 package io.dynamo.router.queue;
 
 import io.dynamo.concurrent.Cancellation;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.OverloadedException;

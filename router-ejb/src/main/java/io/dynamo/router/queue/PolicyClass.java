@@ -1,6 +1,6 @@
 package io.dynamo.router.queue;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import org.jspecify.annotations.Nullable;
 
 /**

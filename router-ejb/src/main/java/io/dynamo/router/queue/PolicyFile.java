@@ -1,6 +1,6 @@
 package io.dynamo.router.queue;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.json.JsonObject;
 import io.dynamo.json.Yaml;
 import java.io.IOException;

@@ -1,6 +1,6 @@
 package io.dynamo.router.queue;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;

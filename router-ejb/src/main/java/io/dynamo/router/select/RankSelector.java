@@ -1,6 +1,6 @@
 package io.dynamo.router.select;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.router.load.RankLoads;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;

@@ -1,7 +1,7 @@
 package io.dynamo.router.wiring;
 
 import io.dynamo.concurrent.Alarms;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;

@@ -2,7 +2,7 @@ package io.dynamo.router.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.RouterSettings.Mode;
+import io.dynamo.config.router.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
 import org.junit.jupiter.api.Test;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.KvEvent;
 import io.dynamo.kv.KvEventSource;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.NoWorkerException;
 import io.dynamo.event.EventSubject;

@@ -3,8 +3,8 @@ package io.dynamo.router.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.Mode;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.Mode;
 import io.dynamo.error.NoWorkerException;
 import java.time.Duration;
 import java.util.Objects;

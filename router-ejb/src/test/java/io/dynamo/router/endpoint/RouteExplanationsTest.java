@@ -3,9 +3,9 @@ package io.dynamo.router.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.Busy;
-import io.dynamo.config.RouterSettings.Mode;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.Busy;
+import io.dynamo.config.router.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.ActiveLoad;
 import io.dynamo.kv.WorkerRank;

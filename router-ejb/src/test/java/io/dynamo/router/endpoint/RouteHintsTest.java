@@ -3,7 +3,7 @@ package io.dynamo.router.endpoint;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.NoWorkerException;

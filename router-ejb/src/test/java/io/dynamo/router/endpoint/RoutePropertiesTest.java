@@ -2,8 +2,8 @@ package io.dynamo.router.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.Mode;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.Mode;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.LinkListener;
 import io.dynamo.kv.KvEventSource;

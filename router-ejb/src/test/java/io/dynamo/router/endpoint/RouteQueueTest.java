@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.Mode;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.Mode;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.metrics.Label;

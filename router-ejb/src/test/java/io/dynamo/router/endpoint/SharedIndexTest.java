@@ -2,7 +2,7 @@ package io.dynamo.router.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.event.EventSubject;
 import io.dynamo.kv.KvEventSource;
 import io.dynamo.metrics.RouterMetrics;

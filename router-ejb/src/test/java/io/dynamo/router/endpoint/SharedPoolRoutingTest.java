@@ -2,9 +2,9 @@ package io.dynamo.router.endpoint;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.Mode;
-import io.dynamo.config.RouterSettings.SharedCaching;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.Mode;
+import io.dynamo.config.router.RouterSettings.SharedCaching;
 import io.dynamo.router.HintsReaderTest;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteHints;

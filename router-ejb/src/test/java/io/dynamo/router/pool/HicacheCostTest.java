@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.select.CostModel;
 import org.junit.jupiter.api.Test;

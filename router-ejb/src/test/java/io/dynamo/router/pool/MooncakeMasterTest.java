@@ -2,7 +2,7 @@ package io.dynamo.router.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.EventSettings;
+import io.dynamo.config.plane.EventSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.event.zmq.ZmqRawStreams;

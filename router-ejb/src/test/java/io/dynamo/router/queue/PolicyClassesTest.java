@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.RouterSettings.QueuePolicy;
+import io.dynamo.config.router.RouterSettings.QueuePolicy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

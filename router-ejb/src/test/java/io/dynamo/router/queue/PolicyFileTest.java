@@ -3,8 +3,8 @@ package io.dynamo.router.queue;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.QueuePolicy;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.QueuePolicy;
 import io.dynamo.json.Yaml;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -2,8 +2,8 @@ package io.dynamo.router.queue;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.RouterSettings;
-import io.dynamo.config.RouterSettings.QueuePolicy;
+import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.router.RouterSettings.QueuePolicy;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import java.time.Duration;

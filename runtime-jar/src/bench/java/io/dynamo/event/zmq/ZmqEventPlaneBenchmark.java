@@ -1,6 +1,6 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.config.EventSettings;
+import io.dynamo.config.plane.EventSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.memory.MemoryDiscovery;

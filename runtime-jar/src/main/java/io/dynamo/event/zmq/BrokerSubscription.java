@@ -1,6 +1,6 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.config.ZmqBroker;
+import io.dynamo.config.plane.ZmqBroker;
 import io.dynamo.event.EventDelivery;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.EventSubject;

@@ -1,6 +1,6 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.config.EventSettings;
+import io.dynamo.config.plane.EventSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EventChannel;
 import io.dynamo.discovery.EventTransport;

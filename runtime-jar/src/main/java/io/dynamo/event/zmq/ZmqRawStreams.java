@@ -1,6 +1,6 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.config.EventSettings;
+import io.dynamo.config.plane.EventSettings;
 import io.dynamo.event.EventBudget;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;

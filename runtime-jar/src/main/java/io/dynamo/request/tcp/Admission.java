@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.config.AdmissionSettings;
+import io.dynamo.config.plane.AdmissionSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TransportMetrics;
 import java.util.LinkedHashSet;

@@ -1,7 +1,7 @@
 package io.dynamo.request.tcp;
 
 import io.dynamo.config.HeapShare;
-import io.dynamo.config.TcpSettings;
+import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.pipeline.EventLoops;

@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.config.TlsSettings;
+import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.pipeline.TlsContext;
 import io.dynamo.pipeline.TlsContext.PemFiles;
 import java.lang.System.Logger.Level;

@@ -2,7 +2,7 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.TcpSettings;
+import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;

@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.config.TcpSettings;
+import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.discovery.Instance;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.ErrorCode;

@@ -1,8 +1,8 @@
 package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.AdmissionSettings;
-import io.dynamo.config.TcpSettings;
+import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.TransportAddress;

@@ -1,7 +1,7 @@
 package io.dynamo.runtime.health;
 
 import io.dynamo.concurrent.Alarms;
-import io.dynamo.config.StatusSettings;
+import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.request.EndpointHandler;
 import java.lang.System.Logger.Level;
 import java.time.Duration;

@@ -1,8 +1,8 @@
 package io.dynamo.runtime.http;
 
-import io.dynamo.config.FrontendSettings;
-import io.dynamo.config.InvalidSettingsException;
 import io.dynamo.config.ServerSettings;
+import io.dynamo.config.frontend.FrontendSettings;
+import io.dynamo.config.key.InvalidSettingsException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.List;

@@ -1,6 +1,6 @@
 package io.dynamo.runtime.http;
 
-import io.dynamo.config.InvalidSettingsException;
+import io.dynamo.config.key.InvalidSettingsException;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;

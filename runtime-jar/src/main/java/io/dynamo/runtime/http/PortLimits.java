@@ -1,7 +1,7 @@
 package io.dynamo.runtime.http;
 
-import io.dynamo.config.FrontendSettings;
 import io.dynamo.config.ServerSettings;
+import io.dynamo.config.frontend.FrontendSettings;
 import java.time.Duration;
 
 /**

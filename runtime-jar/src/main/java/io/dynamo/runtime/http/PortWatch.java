@@ -1,6 +1,6 @@
 package io.dynamo.runtime.http;
 
-import io.dynamo.config.InvalidSettingsException;
+import io.dynamo.config.key.InvalidSettingsException;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;

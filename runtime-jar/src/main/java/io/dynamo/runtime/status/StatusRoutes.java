@@ -1,6 +1,6 @@
 package io.dynamo.runtime.status;
 
-import io.dynamo.config.StatusSettings;
+import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.pipeline.http.HttpAnswer;

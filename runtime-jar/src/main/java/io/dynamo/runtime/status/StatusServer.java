@@ -1,6 +1,6 @@
 package io.dynamo.runtime.status;
 
-import io.dynamo.config.StatusSettings;
+import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.pipeline.http.HttpLimits;
 import io.dynamo.pipeline.http.HttpServer;

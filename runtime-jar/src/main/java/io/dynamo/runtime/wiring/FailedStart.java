@@ -1,7 +1,7 @@
 package io.dynamo.runtime.wiring;
 
-import io.dynamo.config.InvalidSettingsException;
 import io.dynamo.config.SettingSources;
+import io.dynamo.config.key.InvalidSettingsException;
 import java.lang.System.Logger.Level;
 import java.util.LinkedHashSet;
 import java.util.List;

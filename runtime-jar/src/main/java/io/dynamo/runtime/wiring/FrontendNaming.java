@@ -1,6 +1,6 @@
 package io.dynamo.runtime.wiring;
 
-import io.dynamo.config.MetricsSettings;
+import io.dynamo.config.watch.MetricsSettings;
 import io.dynamo.metrics.LogBuckets;
 import io.dynamo.metrics.MetricNaming;
 import java.util.HashMap;

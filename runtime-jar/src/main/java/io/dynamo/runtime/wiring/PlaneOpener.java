@@ -1,11 +1,11 @@
 package io.dynamo.runtime.wiring;
 
 import io.dynamo.concurrent.Alarms;
-import io.dynamo.config.DiscoverySettings;
-import io.dynamo.config.EventSettings;
-import io.dynamo.config.MetricsSettings;
 import io.dynamo.config.Settings;
-import io.dynamo.config.TraceSettings;
+import io.dynamo.config.plane.DiscoverySettings;
+import io.dynamo.config.plane.EventSettings;
+import io.dynamo.config.watch.MetricsSettings;
+import io.dynamo.config.watch.TraceSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.file.FileDiscovery;

@@ -1,6 +1,6 @@
 package io.dynamo.trace.otlp;
 
-import io.dynamo.config.TraceSettings;
+import io.dynamo.config.watch.TraceSettings;
 import io.dynamo.trace.Span;
 import io.dynamo.trace.TraceContext;
 import io.dynamo.trace.Tracing;

@@ -2,7 +2,7 @@ package io.dynamo.request.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.AdmissionSettings;
+import io.dynamo.config.plane.AdmissionSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
 import io.dynamo.metrics.TransportMetrics;

@@ -2,7 +2,7 @@ package io.dynamo.request.tcp;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.TlsSettings;
+import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.testing.Certificates;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.config.AdmissionSettings;
+import io.dynamo.config.plane.AdmissionSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;

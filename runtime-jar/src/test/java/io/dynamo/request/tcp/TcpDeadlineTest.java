@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.TcpTimeouts;
+import io.dynamo.config.plane.TcpTimeouts;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.InvalidRequestException;

@@ -3,8 +3,8 @@ package io.dynamo.request.tcp;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.config.SilenceSettings;
-import io.dynamo.config.TcpTimeouts;
+import io.dynamo.config.plane.SilenceSettings;
+import io.dynamo.config.plane.TcpTimeouts;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;

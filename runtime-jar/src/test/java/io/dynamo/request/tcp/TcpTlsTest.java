@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.config.TlsSettings;
+import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.HttpTlsSettings;
-import io.dynamo.config.InvalidSettingsException;
 import io.dynamo.config.Settings;
+import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.testing.Certificates;
 import io.dynamo.testing.TestSettings;
 import java.io.File;

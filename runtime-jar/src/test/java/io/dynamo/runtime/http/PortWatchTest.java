@@ -2,7 +2,7 @@ package io.dynamo.runtime.http;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.InvalidSettingsException;
+import io.dynamo.config.key.InvalidSettingsException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.util.ArrayList;

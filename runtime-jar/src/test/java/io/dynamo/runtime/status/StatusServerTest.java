@@ -3,7 +3,7 @@ package io.dynamo.runtime.status;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.config.ModelFileSettings;
+import io.dynamo.config.plane.ModelFileSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.json.Json;
 import io.dynamo.model.ModelDirectory;

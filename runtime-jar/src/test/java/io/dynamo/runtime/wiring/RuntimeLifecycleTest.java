@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.InvalidSettingsException;
 import io.dynamo.config.Settings;
+import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;

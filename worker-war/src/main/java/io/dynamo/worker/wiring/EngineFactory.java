@@ -1,6 +1,6 @@
 package io.dynamo.worker.wiring;
 
-import io.dynamo.config.WorkerSettings;
+import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.transfer.HostMemory;

@@ -1,7 +1,7 @@
 package io.dynamo.worker.wiring;
 
-import io.dynamo.config.EngineKind;
-import io.dynamo.config.WorkerSettings;
+import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.model.ModelDirectory;
 import java.io.IOException;
 import java.io.UncheckedIOException;

@@ -1,7 +1,7 @@
 package io.dynamo.worker.wiring;
 
-import io.dynamo.config.RouterCard;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterCard;
+import io.dynamo.config.router.RouterSettings;
 import io.dynamo.json.Json;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;

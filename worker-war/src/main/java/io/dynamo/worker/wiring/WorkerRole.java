@@ -2,8 +2,8 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Deadline;
-import io.dynamo.config.EngineKind;
-import io.dynamo.config.WorkerSettings;
+import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.error.InvalidRequestException;

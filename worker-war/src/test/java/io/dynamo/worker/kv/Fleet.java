@@ -2,9 +2,9 @@ package io.dynamo.worker.kv;
 
 import io.dynamo.concurrent.Alarms;
 import io.dynamo.concurrent.Cancellation;
-import io.dynamo.config.Lookup.Found;
 import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
+import io.dynamo.config.key.Lookup.Found;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;

@@ -3,10 +3,10 @@ package io.dynamo.worker.wiring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.config.EngineKind;
-import io.dynamo.config.LlamaCppSettings;
-import io.dynamo.config.MockSettings;
-import io.dynamo.config.WorkerSettings;
+import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.LlamaCppSettings;
+import io.dynamo.config.worker.MockSettings;
+import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.worker.engine.Collected;

@@ -2,10 +2,10 @@ package io.dynamo.worker.wiring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.EngineKind;
-import io.dynamo.config.LlamaCppSettings;
-import io.dynamo.config.MockSettings;
-import io.dynamo.config.WorkerSettings;
+import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.LlamaCppSettings;
+import io.dynamo.config.worker.MockSettings;
+import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.model.ModelDirectory;
 import java.io.IOException;
 import java.net.URI;

@@ -3,8 +3,8 @@ package io.dynamo.worker.wiring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.dynamo.config.RouterCard;
-import io.dynamo.config.RouterSettings;
+import io.dynamo.config.router.RouterCard;
+import io.dynamo.config.router.RouterSettings;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp.silence;
 
-import io.dynamo.config.SilenceSettings;
+import io.dynamo.config.plane.SilenceSettings;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 

@@ -1,7 +1,7 @@
 package io.dynamo.request.tcp.silence;
 
-import io.dynamo.config.SilenceSettings;
-import io.dynamo.config.TcpTimeouts;
+import io.dynamo.config.plane.SilenceSettings;
+import io.dynamo.config.plane.TcpTimeouts;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;

@@ -2,7 +2,7 @@ package io.dynamo.request.tcp.silence;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.SilenceSettings;
+import io.dynamo.config.plane.SilenceSettings;
 import io.dynamo.request.tcp.silence.AnswerSilence.Stage;
 import io.dynamo.request.tcp.silence.SilenceRules.Verdict;
 import java.time.Duration;

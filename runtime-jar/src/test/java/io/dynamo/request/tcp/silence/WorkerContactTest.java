@@ -3,8 +3,8 @@ package io.dynamo.request.tcp.silence;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.config.SilenceSettings;
-import io.dynamo.config.TcpTimeouts;
+import io.dynamo.config.plane.SilenceSettings;
+import io.dynamo.config.plane.TcpTimeouts;
 import io.dynamo.request.tcp.silence.AnswerSilence.Stage;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;

@@ -1,0 +1,46 @@
+package io.dynamo.config.key;
+
+import java.util.Locale;
+import java.util.function.UnaryOperator;
+
+/**
+ * A name that the original Dynamo, or another program, has for a setting in its environment.
+ *
+ * @param unit the unit of the original's number, appended to it; empty for none
+ * @param translation makes our text of the original's; what it cannot translate it returns as it
+ *     is, for the setting to refuse
+ */
+public record Alias(String variable, String unit, UnaryOperator<String> translation) {
+  /** A variable whose text means the same here. */
+  public static Alias plain(String variable) {
+    return new Alias(variable, "", text -> text);
+  }
+
+  /** A variable whose number has a unit of its own. */
+  public static Alias numbered(String variable, String unit) {
+    return new Alias(
+        variable, unit, text -> text.chars().allMatch(Character::isDigit) ? text + unit : text);
+  }
+
+  /** A variable that switches off what the setting switches on. */
+  public static Alias negated(String variable) {
+    return new Alias(variable, "", Alias::not);
+  }
+
+  /** A variable that writes IPv6 addresses in brackets. */
+  public static Alias host(String variable) {
+    return new Alias(variable, "", Alias::withoutBrackets);
+  }
+
+  private static String not(String text) {
+    return switch (text.toLowerCase(Locale.ROOT)) {
+      case "1", "true", "on", "yes" -> "false";
+      case "0", "false", "off", "no" -> "true";
+      default -> text;
+    };
+  }
+
+  private static String withoutBrackets(String host) {
+    return host.startsWith("[") && host.endsWith("]") ? host.substring(1, host.length() - 1) : host;
+  }
+}

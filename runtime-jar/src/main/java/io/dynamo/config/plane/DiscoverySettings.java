@@ -1,0 +1,25 @@
+package io.dynamo.config.plane;
+
+import java.nio.file.Path;
+import java.time.Duration;
+
+/**
+ * Where instances and models are found. Keys: {@code dynamo.discovery.*}.
+ *
+ * @param fileRoot the store of the file backend
+ * @param fileShared whether other users of the host may own or write that store
+ * @param leaseTtl how long a record outlives the last sign of life of its owner
+ * @param modelFiles which files the cards of models may name
+ */
+public record DiscoverySettings(
+    Backend backend,
+    Path fileRoot,
+    boolean fileShared,
+    Duration leaseTtl,
+    ModelFileSettings modelFiles) {
+  /** The backends of this version. */
+  public enum Backend {
+    MEMORY,
+    FILE
+  }
+}

@@ -1,0 +1,31 @@
+package io.dynamo.config.plane;
+
+import io.dynamo.net.PayloadFormat;
+
+/**
+ * The TCP request plane. Keys: {@code dynamo.request.tcp.*}, {@code dynamo.request.codec}.
+ *
+ * @param host IP literal to bind and to advertise
+ * @param requestPort of the worker's listener; 0 lets the system choose
+ * @param responsePort of the frontend's call-home listener; 0 lets the system choose
+ * @param maxFrameBytes of a whole request frame, and of an item of an answer
+ * @param maxUnsentBytes of requests that wait to be written, to all workers together
+ * @param maxConnections open connections per listener
+ * @param poolSize connections per worker address
+ * @param streamBuffer items buffered per stream
+ * @param format what our workers advertise
+ */
+public record TcpSettings(
+    String host,
+    int requestPort,
+    int responsePort,
+    int maxFrameBytes,
+    int maxUnsentBytes,
+    int maxConnections,
+    int poolSize,
+    int streamBuffer,
+    PayloadFormat format,
+    TcpTimeouts timeouts,
+    SilenceSettings silence,
+    AdmissionSettings admission,
+    TlsSettings tls) {}

@@ -1,0 +1,122 @@
+package io.dynamo.config.worker;
+
+import static io.dynamo.config.key.Bound.WAIT;
+import static io.dynamo.config.key.Bound.atLeast;
+import static io.dynamo.config.key.Bound.between;
+import static io.dynamo.config.key.Bound.none;
+import static io.dynamo.config.key.SettingType.BOOLEAN;
+import static io.dynamo.config.key.SettingType.DECIMAL;
+import static io.dynamo.config.key.SettingType.DURATION;
+import static io.dynamo.config.key.SettingType.INTEGER;
+import static io.dynamo.config.key.SettingType.TEXT;
+import static io.dynamo.config.key.SettingType.oneOf;
+
+import io.dynamo.config.key.KeyList;
+import io.dynamo.config.key.SettingKey;
+import io.dynamo.config.key.SettingType;
+import java.net.URI;
+import java.time.Duration;
+import java.util.List;
+
+/** The settings of single engines, in the order of the documentation. */
+public final class EngineKeys {
+  private static final KeyList KEYS = new KeyList();
+  private static final SettingType<URI> SERVER =
+      new SettingType<>(SettingType.HTTP_URL.name(), EngineKeys::server);
+
+  static final SettingKey<Integer> MOCK_PASS_TOKENS =
+      KEYS.key(
+          "dynamo.worker.mock.pass-tokens",
+          INTEGER,
+          "8192",
+          atLeast(1),
+          "tokens that a pass of the mock engine computes at most, vLLM's `max_num_batched_tokens`");
+  static final SettingKey<Boolean> MOCK_CHUNKED_PREFILL =
+      KEYS.key(
+          "dynamo.worker.mock.chunked-prefill",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether the mock engine cuts a prompt to fit into a pass");
+  static final SettingKey<Boolean> MOCK_PREFIX_CACHING =
+      KEYS.key(
+          "dynamo.worker.mock.prefix-caching",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether the mock engine caches and shares blocks, and tells routers of them");
+  static final SettingKey<MockSettings.Preemption> MOCK_PREEMPTION =
+      KEYS.key(
+          "dynamo.worker.mock.preemption",
+          oneOf(MockSettings.Preemption.class),
+          "lifo",
+          none(),
+          "which sequence of the mock engine gives its blocks back when there are none left");
+  static final SettingKey<MockSettings.Timing> MOCK_TIMING =
+      KEYS.key(
+          "dynamo.worker.mock.timing",
+          oneOf(MockSettings.Timing.class),
+          "linear",
+          none(),
+          "how long the mock engine's passes take: by the two settings of its pace, or as Dynamo's mocker has it");
+  static final SettingKey<Double> MOCK_SPEEDUP =
+      KEYS.key(
+          "dynamo.worker.mock.speedup",
+          DECIMAL,
+          "1",
+          between(0.001, 1e6),
+          "divides the time of the mock engine's passes");
+  static final SettingKey<Double> MOCK_DECODE_SPEEDUP =
+      KEYS.key(
+          "dynamo.worker.mock.decode-speedup",
+          DECIMAL,
+          "1",
+          between(0.001, 1e6),
+          "divides the time of its decoding once more");
+  static final SettingKey<String> MOCK_FAULT_FILE =
+      KEYS.key(
+          "dynamo.worker.mock.fault-file",
+          TEXT,
+          "",
+          none(),
+          "fault injection, for tests only: while this file says `throws`, `hangs`, `breaks` or"
+              + " `poisons`, the mock engine does");
+  static final SettingKey<URI> LLAMACPP_URL =
+      KEYS.key(
+          "dynamo.worker.llamacpp.url",
+          SERVER,
+          "http://127.0.0.1:8080",
+          none(),
+          "where llama.cpp's server is, for the `llamacpp` engine");
+  static final SettingKey<Duration> LLAMACPP_START_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.llamacpp.start-timeout",
+          DURATION,
+          "60s",
+          WAIT,
+          "how long the worker's start waits for llama.cpp's server to have loaded its model");
+  static final SettingKey<Duration> LLAMACPP_SILENCE_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.llamacpp.silence-timeout",
+          DURATION,
+          "2m",
+          WAIT,
+          "how long llama.cpp's server may send nothing of an answer; the generation then goes on elsewhere");
+
+  private EngineKeys() {}
+
+  private static URI server(String text) {
+    var url = SettingType.HTTP_URL.parser().apply(text);
+    var path = url.getPath();
+    if (url.getUserInfo() != null
+        || url.getQuery() != null
+        || !(path.isEmpty() || path.equals("/"))) {
+      throw new IllegalArgumentException("is not http or https, a host and a port, without a path");
+    }
+    return url;
+  }
+
+  public static List<SettingKey<?>> all() {
+    return KEYS.all();
+  }
+}

@@ -1,0 +1,173 @@
+package io.dynamo.config.worker;
+
+import io.dynamo.config.key.KeyReader;
+import io.dynamo.config.key.SettingKey;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Makes the workers' settings: one of the plain keys, or one of each model that {@code
+ * dynamo.worker.models} names. One use, one thread.
+ */
+public final class WorkerReader {
+  private static final String WORKER = "dynamo.worker.";
+  private static final String MODELS = WORKER + "models.";
+  private static final String NAME = "[A-Za-z0-9_-]+";
+
+  /** Where the settings of one model are read. */
+  private interface Keys {
+    <T> @Nullable T optional(SettingKey<T> key);
+
+    default <T> T get(SettingKey<T> key) {
+      return Objects.requireNonNull(optional(key), key.name());
+    }
+  }
+
+  private final KeyReader from;
+  private final Map<String, SettingKey<?>> owns = new HashMap<>(); // by their names
+
+  public WorkerReader(KeyReader from) {
+    this.from = from;
+  }
+
+  /** Reads what is said of each model, and says what is wrong with it. */
+  public List<String> problems() {
+    var problems = new ArrayList<String>();
+    for (var name : names()) {
+      if (!name.matches(NAME)) {
+        problems.add(
+            "%s names \"%s\"; a name is letters, digits, - and _, as its settings have it in their keys"
+                .formatted(WorkerKeys.MODELS.name(), name));
+        continue;
+      }
+      for (var key : keys()) {
+        from.take(own(name, key));
+      }
+    }
+    refuseTwice(problems, "model-name", WorkerReader::shownName);
+    refuseTwice(problems, "component", keys -> keys.optional(WorkerKeys.COMPONENT));
+    return problems;
+  }
+
+  private static @Nullable String shownName(Keys keys) {
+    return keys.optional(WorkerKeys.MODEL_NAME);
+  }
+
+  /** The keys of all models; complete once {@link #problems} has read them. */
+  public Set<String> ownKeys() {
+    return Set.copyOf(owns.keySet());
+  }
+
+  private void refuseTwice(
+      List<String> problems, String what, Function<Keys, @Nullable String> value) {
+    Map<String, String> holders = new HashMap<>();
+    for (var name : names()) {
+      var its = value.apply(of(name));
+      var other = its == null ? null : holders.putIfAbsent(its, name);
+      if (other != null) {
+        problems.add(
+            "the models %s and %s have the same %s \"%s\"; set %s%s.%s to another"
+                .formatted(other, name, what, its, MODELS, name, what));
+      }
+    }
+  }
+
+  private List<String> names() {
+    var names = from.optional(WorkerKeys.MODELS);
+    return names == null ? List.of() : names;
+  }
+
+  /** What a model can have of its own: every setting of a worker. */
+  private static List<SettingKey<?>> keys() {
+    var keys = new ArrayList<SettingKey<?>>();
+    keys.addAll(WorkerKeys.all());
+    keys.addAll(EngineKeys.all());
+    keys.remove(WorkerKeys.MODELS);
+    return keys;
+  }
+
+  /** The same key for one model; absent unless it is set. */
+  @SuppressWarnings("unchecked") // made of a key of the same type under the same name
+  private <T> SettingKey<T> own(String model, SettingKey<T> key) {
+    var name = MODELS + model + "." + key.name().substring(WORKER.length());
+    return (SettingKey<T>)
+        owns.computeIfAbsent(
+            name,
+            _ -> new SettingKey<>(name, key.type(), "", key.bound(), key.meaning(), List.of()));
+  }
+
+  /** A model's own settings, and where it has none, those of {@code dynamo.worker}. */
+  private Keys of(String model) {
+    return new Keys() {
+      @Override
+      @SuppressWarnings("unchecked") // both are keys of texts
+      public <T> @Nullable T optional(SettingKey<T> key) {
+        var its = from.optional(own(model, key));
+        if (its != null) {
+          return its;
+        }
+        return key.equals(WorkerKeys.MODEL_NAME) || key.equals(WorkerKeys.COMPONENT)
+            ? (T) model
+            : from.optional(key);
+      }
+    };
+  }
+
+  public List<WorkerSettings> read() {
+    if (names().isEmpty()) {
+      return List.of(
+          worker(
+              new Keys() {
+                @Override
+                public <T> @Nullable T optional(SettingKey<T> key) {
+                  return from.optional(key);
+                }
+              }));
+    }
+    return names().stream().map(name -> worker(of(name))).toList();
+  }
+
+  private WorkerSettings worker(Keys of) {
+    return new WorkerSettings(
+        of.get(WorkerKeys.COMPONENT),
+        of.get(WorkerKeys.ENDPOINT),
+        of.get(WorkerKeys.ENGINE),
+        of.get(WorkerKeys.MODEL_PATH),
+        of.optional(WorkerKeys.MODEL_NAME),
+        of.optional(WorkerKeys.TOOL_CALL_PARSER),
+        of.optional(WorkerKeys.REASONING_PARSER),
+        of.get(WorkerKeys.RANKS),
+        of.get(WorkerKeys.BLOCK_TOKENS),
+        of.get(WorkerKeys.BLOCKS_PER_RANK),
+        of.get(WorkerKeys.BLOCK_BYTES),
+        of.get(WorkerKeys.TOKEN_INTERVAL),
+        of.get(WorkerKeys.PREFILL_PER_TOKEN),
+        of.get(WorkerKeys.MAX_RUNNING),
+        of.optional(WorkerKeys.ROUTER_CONFIG),
+        Objects.requireNonNullElse(of.optional(WorkerKeys.TAINTS), List.of()),
+        of.optional(WorkerKeys.HEALTH_PAYLOAD),
+        of.get(WorkerKeys.MAX_LORAS),
+        of.get(WorkerKeys.STALL_TIMEOUT),
+        of.get(WorkerKeys.LLAMA_BLOCKS_PER_RANK),
+        of.get(WorkerKeys.LLAMA_PASS_TOKENS),
+        new MockSettings(
+            of.get(EngineKeys.MOCK_PASS_TOKENS),
+            of.get(EngineKeys.MOCK_CHUNKED_PREFILL),
+            of.get(EngineKeys.MOCK_PREFIX_CACHING),
+            of.get(EngineKeys.MOCK_PREEMPTION),
+            of.get(EngineKeys.MOCK_TIMING),
+            of.get(EngineKeys.MOCK_SPEEDUP),
+            of.get(EngineKeys.MOCK_DECODE_SPEEDUP),
+            of.optional(EngineKeys.MOCK_FAULT_FILE)),
+        new LlamaCppSettings(
+            of.get(EngineKeys.LLAMACPP_URL),
+            of.get(EngineKeys.LLAMACPP_START_TIMEOUT),
+            of.get(EngineKeys.LLAMACPP_SILENCE_TIMEOUT)));
+  }
+}
