@@ -88,7 +88,7 @@ final class PrefixTable {
     ELEMENT.setRelease(array, i, prefix);
   }
 
-  private static int home(long hash, int capacity) {
+  static int home(long hash, int capacity) {
     return (int) ((hash * SPREAD) >>> (64 - Integer.numberOfTrailingZeros(capacity)));
   }
 }

@@ -1,0 +1,83 @@
+package io.dynamo.worker.engine.llamacpp;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.Flow;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/** A delivery and the end of an answer, against the reader that waits for a call. */
+@JCStressTest
+@Outcome(id = "2, 1, 1", expect = ACCEPTABLE, desc = "both lines, then the end, each announced")
+@Outcome(expect = FORBIDDEN, desc = "a line or the end was lost, or nobody was called for it")
+@State
+public class ExchangeStress {
+  private static final byte[] LINES = "one\ntwo".getBytes(StandardCharsets.US_ASCII);
+
+  private volatile int calls;
+  private final Exchange exchange = new Exchange(this::called);
+  private int lines;
+  private int callsAtLastLook;
+  private boolean overAtLastLook;
+
+  /** The answer has begun before the actors start. */
+  public ExchangeStress() {
+    exchange.onSubscribe(
+        new Flow.Subscription() {
+          @Override
+          public void request(long count) {}
+
+          @Override
+          public void cancel() {}
+        });
+  }
+
+  @SuppressWarnings("NonAtomicVolatileUpdate") // called by the client's thread only
+  private void called() {
+    calls++;
+  }
+
+  /** Delivers as the HTTP client does. */
+  @Actor
+  public void client() {
+    exchange.onNext(List.of(ByteBuffer.wrap(LINES)));
+    exchange.onComplete();
+  }
+
+  /** Looks twice without waiting. */
+  @Actor
+  public void reader() {
+    look();
+    look();
+  }
+
+  private void look() {
+    callsAtLastLook = calls; // before the look: a later call leads to another
+    try {
+      while (exchange.line() != null) {
+        lines++;
+      }
+    } catch (IOException e) {
+      lines += 100;
+    }
+    overAtLastLook = exchange.isOver();
+  }
+
+  /** Looks again if a call has come since the last look; what is there then must be the rest. */
+  @Arbiter
+  public void result(III_Result r) {
+    r.r3 = overAtLastLook || calls > callsAtLastLook ? 1 : 0;
+    look();
+    r.r1 = lines;
+    r.r2 = overAtLastLook ? 1 : 0;
+  }
+}
