@@ -1,3 +1,5 @@
+package io.dynamo.request.load;
+
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.AdmissionSettings;
@@ -39,15 +41,35 @@ final class OurPlane {
   static final int WINDOW = 64; // the default of dynamo.request.tcp.stream-buffer
 
   static TcpSettings settings() {
-    var clear = new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
+    var clear =
+        new TlsSettings(null, null, null, false, null, Duration.ofSeconds(3), null, null, null);
     var timeouts = new TcpTimeouts(PATIENCE, PATIENCE, PATIENCE, PATIENCE, Duration.ZERO, PATIENCE);
-    var silence = new SilenceSettings(Duration.ofSeconds(3), Duration.ofSeconds(2), PATIENCE, Duration.ZERO, Duration.ofSeconds(5));
+    var silence =
+        new SilenceSettings(
+            Duration.ofSeconds(3),
+            Duration.ofSeconds(2),
+            PATIENCE,
+            Duration.ZERO,
+            Duration.ofSeconds(5));
     return new TcpSettings(
-        "127.0.0.1", 0, 0, 32 << 20, 256 << 20, 65536, 8, WINDOW, PayloadFormat.MSGPACK, timeouts, silence, new AdmissionSettings(10_000, 40_000), clear);
+        "127.0.0.1",
+        0,
+        0,
+        32 << 20,
+        256 << 20,
+        65536,
+        8,
+        WINDOW,
+        PayloadFormat.MSGPACK,
+        timeouts,
+        silence,
+        new AdmissionSettings(10_000, 40_000),
+        clear);
   }
 
   static FileDiscovery discovery(Path store, long id) {
-    return new FileDiscovery(store, Duration.ofSeconds(10), new InstanceId(id), InstantSource.system());
+    return new FileDiscovery(
+        store, Duration.ofSeconds(10), new InstanceId(id), InstantSource.system());
   }
 
   static void worker(Path store) throws Exception {
@@ -57,8 +79,13 @@ final class OurPlane {
         var server = new TcpEndpointServer(settings(), loops, new Metrics());
         var discovery = discovery(store, 1)) {
       var served =
-          server.serve(endpoint, id, (GenerateRequest request, RequestContext _) -> tokens(request), new GenerateCodec());
-      discovery.register(new Instance(endpoint, id, served.address(), "cpu", PayloadFormat.MSGPACK));
+          server.serve(
+              endpoint,
+              id,
+              (GenerateRequest request, RequestContext _) -> tokens(request),
+              new GenerateCodec());
+      discovery.register(
+          new Instance(endpoint, id, served.address(), "cpu", PayloadFormat.MSGPACK));
       Child.answer(command -> "");
     }
   }
@@ -125,7 +152,11 @@ final class OurPlane {
                 Integer.parseInt(words[4]),
                 (counter, next) ->
                     client
-                        .call(instance, request("tiny", items), codec, context(UUID.randomUUID().toString()))
+                        .call(
+                            instance,
+                            request("tiny", items),
+                            codec,
+                            context(UUID.randomUUID().toString()))
                         .subscribe(new Counting(counter, next)));
           });
     }

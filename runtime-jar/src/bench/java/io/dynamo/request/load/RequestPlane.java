@@ -1,3 +1,5 @@
+package io.dynamo.request.load;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -6,14 +8,20 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Measures the TCP request plane between two processes, beside a plain Netty stream of the same bytes, and beside a worker of Dynamo's own
- * that our client drives. Run as docs/benchmarks/request-plane.md says: {@code RequestPlane bench SECONDS ROUNDS [PYTHON]}. Each process
- * takes commands on its standard input, so that all of them are warm and one at a time is at work.
+ * Measures the TCP request plane between two processes, beside a plain Netty stream of the same
+ * bytes, and beside a worker of Dynamo's own that our client drives. Run as
+ * docs/benchmarks/request-plane.md says: {@code RequestPlane bench SECONDS ROUNDS [PYTHON]}. Each
+ * process takes commands on its standard input, so that all of them are warm and one at a time is
+ * at work.
  */
 public final class RequestPlane {
   public static void main(String[] args) throws Exception {
     switch (args[0]) {
-      case "bench" -> bench(Integer.parseInt(args[1]), Integer.parseInt(args[2]), args.length > 3 ? args[3] : null);
+      case "bench" ->
+          bench(
+              Integer.parseInt(args[1]),
+              Integer.parseInt(args[2]),
+              args.length > 3 ? args[3] : null);
       case "worker" -> OurPlane.worker(Path.of(args[1]));
       case "client" -> OurPlane.client(Path.of(args[1]));
       case "netty-worker" -> PlainNetty.worker();
@@ -22,7 +30,13 @@ public final class RequestPlane {
     }
   }
 
-  private record Run(double requests, double items, double workerCpu, double clientCpu, double workerBytes, double clientBytes) {}
+  private record Run(
+      double requests,
+      double items,
+      double workerCpu,
+      double clientCpu,
+      double workerBytes,
+      double clientBytes) {}
 
   private static void bench(int seconds, int rounds, String python) throws Exception {
     var store = Files.createTempDirectory("request-plane");
@@ -33,9 +47,11 @@ public final class RequestPlane {
       int port = Integer.parseInt(nettyWorker.line());
       try (var nettyClient = Child.java("netty-client", "" + port)) {
         for (var child : new Child[] {worker, client, nettyWorker, nettyClient, peer}) {
-          while (child != null && !child.line().equals("ready")) {} // a JVM may have things to say first
+          while (child != null
+              && !child.line().equals("ready")) {} // a JVM may have things to say first
         }
-        while (client.ask("run ours 1 1 100").equals("none") || (peer != null && client.ask("run peer 1 1 100").equals("none"))) {
+        while (client.ask("run ours 1 1 100").equals("none")
+            || (peer != null && client.ask("run peer 1 1 100").equals("none"))) {
           Thread.sleep(200);
         }
         for (int items : new int[] {128, 1}) {
@@ -43,7 +59,8 @@ public final class RequestPlane {
             if (!System.getProperty("only", items + "x" + streams).equals(items + "x" + streams)) {
               continue;
             }
-            List<List<Run>> all = List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
+            List<List<Run>> all =
+                List.of(new ArrayList<>(), new ArrayList<>(), new ArrayList<>(), new ArrayList<>());
             for (int round = -1; round < rounds; round++) { // the first one warms up
               var each =
                   new Run[] {
@@ -58,7 +75,8 @@ public final class RequestPlane {
                 }
               }
             }
-            var names = new String[] {"ours", "netty, called home", "netty, kept", "Dynamo's worker"};
+            var names =
+                new String[] {"ours", "netty, called home", "netty, kept", "Dynamo's worker"};
             for (int i = 0; i < names.length; i++) {
               if (!all.get(i).isEmpty()) {
                 print(names[i], items, streams, all.get(i), all.get(1));
@@ -70,14 +88,19 @@ public final class RequestPlane {
     }
   }
 
-  private static Run run(Child worker, Child client, String what, int items, int streams, int seconds) throws IOException {
+  private static Run run(
+      Child worker, Child client, String what, int items, int streams, int seconds)
+      throws IOException {
     boolean foreign = what.equals("peer");
     long[] workerBefore = foreign ? new long[] {Child.cpu(worker.process), 0} : worker.mark();
     long[] clientBefore = client.mark();
     var result = client.ask("run " + what + " " + items + " " + streams + " " + seconds * 1000);
     long[] clientAfter = client.mark();
     long[] workerAfter = foreign ? new long[] {Child.cpu(worker.process), 0} : worker.mark();
-    var words = Arrays.stream(result.split(" ")).mapToDouble(word -> word.equals("stuck") ? -1 : Double.parseDouble(word)).toArray();
+    var words =
+        Arrays.stream(result.split(" "))
+            .mapToDouble(word -> word.equals("stuck") ? -1 : Double.parseDouble(word))
+            .toArray();
     if (words.length != 4 || words[2] > 0 || words[0] * items != words[1]) {
       System.err.println(what + ": " + result + ": some requests failed");
     }
@@ -91,7 +114,8 @@ public final class RequestPlane {
         (clientAfter[1] - clientBefore[1]) / count);
   }
 
-  private static void print(String name, int items, int streams, List<Run> runs, List<Run> ceiling) {
+  private static void print(
+      String name, int items, int streams, List<Run> runs, List<Run> ceiling) {
     System.out.printf(
         "| %s | %d | %d | %,.0f | %,.0f | %.0f %% | %.2f / %.2f | %.0f / %.0f |%n",
         name,

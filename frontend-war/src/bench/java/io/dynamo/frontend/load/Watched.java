@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import com.sun.tools.attach.VirtualMachine;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -25,7 +27,8 @@ final class Watched {
     try {
       var machine = VirtualMachine.attach(Long.toString(pid));
       try {
-        return JMXConnectorFactory.connect(new JMXServiceURL(machine.startLocalManagementAgent())).getMBeanServerConnection();
+        return JMXConnectorFactory.connect(new JMXServiceURL(machine.startLocalManagementAgent()))
+            .getMBeanServerConnection();
       } finally {
         machine.detach();
       }
@@ -42,12 +45,16 @@ final class Watched {
   /** What it used since the start, per request and per token. */
   String used(int requests, long tokens) throws Exception {
     double micros = (cpuSeconds() - cpuSeconds) * 1e6;
-    var text = "process %d: %.0f us CPU per request, %.2f per token, %d MB RSS".formatted(pid, micros / requests, micros / tokens, residentMegabytes());
+    var text =
+        "process %d: %.0f us CPU per request, %.2f per token, %d MB RSS"
+            .formatted(pid, micros / requests, micros / tokens, residentMegabytes());
     if (beans == null) {
       return text;
     }
     long bytes = allocated() - allocated;
-    return text + ", %.0f bytes allocated per request, %.0f per token".formatted((double) bytes / requests, (double) bytes / tokens);
+    return text
+        + ", %.0f bytes allocated per request, %.0f per token"
+            .formatted((double) bytes / requests, (double) bytes / tokens);
   }
 
   private double cpuSeconds() throws IOException {
@@ -58,11 +65,18 @@ final class Watched {
 
   private long residentMegabytes() throws IOException {
     try (var lines = Files.lines(Path.of("/proc", Long.toString(pid), "status"))) {
-      return lines.filter(line -> line.startsWith("VmRSS:")).mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024).sum();
+      return lines
+          .filter(line -> line.startsWith("VmRSS:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("\\D", "")) / 1024)
+          .sum();
     }
   }
 
   private long allocated() throws Exception {
-    return beans == null ? 0 : (Long) beans.getAttribute(new ObjectName("java.lang:type=Threading"), "TotalThreadAllocatedBytes");
+    return beans == null
+        ? 0
+        : (Long)
+            beans.getAttribute(
+                new ObjectName("java.lang:type=Threading"), "TotalThreadAllocatedBytes");
   }
 }

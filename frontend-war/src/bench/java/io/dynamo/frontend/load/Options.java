@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import java.util.ArrayList;
 import java.util.List;
 
@@ -5,7 +7,8 @@ import java.util.List;
  * What is asked of a frontend, and how hard.
  *
  * @param clients connections that each send one request after the other; 0 with a rate
- * @param rate requests per second, sent on time whether or not the ones before have ended; 0 with clients
+ * @param rate requests per second, sent on time whether or not the ones before have ended; 0 with
+ *     clients
  * @param stream whether answers are streamed
  * @param tokens of each answer
  * @param words of each prompt
@@ -27,7 +30,7 @@ record Options(
 
   static final String USAGE =
       """
-      usage: java docs/benchmarks/frontend/FrontendLoad.java [options]
+      usage: java frontend-war/src/bench/java/io/dynamo/frontend/load/FrontendLoad.java [options]
         --port 8000        the frontend, on this machine
         --model tiny       as the frontend lists it
         --clients 64       closed loop: so many connections, each one request after the other
@@ -73,6 +76,17 @@ record Options(
         default -> throw new IllegalArgumentException("unknown option " + args[i] + "\n" + USAGE);
       }
     }
-    return new Options(port, model, clients, rate, stream, tokens, words, turns, warmup, seconds, List.copyOf(processes));
+    return new Options(
+        port,
+        model,
+        clients,
+        rate,
+        stream,
+        tokens,
+        words,
+        turns,
+        warmup,
+        seconds,
+        List.copyOf(processes));
   }
 }

@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -7,7 +9,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.Set;
 
-/** One client's connection of HTTP/1.1, kept while the server keeps it, and as little work per byte as will do: the generator shares the machine. One thread. */
+/**
+ * One client's connection of HTTP/1.1, kept while the server keeps it, and as little work per byte
+ * as will do: the generator shares the machine. One thread.
+ */
 final class Connection implements AutoCloseable {
   private static final byte[] CONTENT = "\"content\":\"".getBytes(StandardCharsets.US_ASCII);
   private static final int TIMEOUT_MILLIS = 120_000;

@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -8,10 +10,12 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Our frontend and Dynamo's, in turn on the same core, before the same workers and asked the same by {@link FrontendLoad}. Needs two cores,
- * the packaged server ({@code mvn package}) and a Python environment with ai-dynamo 1.6.1.
+ * Our frontend and Dynamo's, in turn on the same core, before the same workers and asked the same
+ * by {@link FrontendLoad}. Needs two cores, the packaged server ({@code mvn package}) and a Python
+ * environment with ai-dynamo 1.6.1.
  *
- * <p>{@code java docs/benchmarks/frontend/BesideDynamo.java liberty/target <environment> [rounds]}
+ * <p>{@code java frontend-war/src/bench/java/io/dynamo/frontend/load/BesideDynamo.java
+ * liberty/target <environment> [rounds]}
  */
 public final class BesideDynamo {
   private static final String FRONTEND_CORE = "0";
@@ -19,7 +23,13 @@ public final class BesideDynamo {
   private static final String SERVER = "wlp/usr/servers/dynamo"; // of the package
   private static final int CONTEXT = 1 << 18;
   private static final Map<String, String> PACED =
-      Map.of("DYNAMO_WORKER_MODEL_NAME", "paced", "DYNAMO_WORKER_COMPONENT", "paced", "DYNAMO_WORKER_TOKEN_INTERVAL", "20ms");
+      Map.of(
+          "DYNAMO_WORKER_MODEL_NAME",
+          "paced",
+          "DYNAMO_WORKER_COMPONENT",
+          "paced",
+          "DYNAMO_WORKER_TOKEN_INTERVAL",
+          "20ms");
 
   /** What is asked. */
   private record Scenario(String name, List<String> options) {}
@@ -29,22 +39,58 @@ public final class BesideDynamo {
   /** Not counted: a JVM on one core compiles for two to three minutes. */
   private static final List<Scenario> WARMUP =
       List.of(
-          new Scenario("warm-up, whole", List.of("--clients", "32", "--tokens", "8", "--stream", "false", "--warmup", "100", "--seconds", "1")),
-          new Scenario("warm-up, streamed", List.of("--clients", "64", "--tokens", "64", "--warmup", "60", "--seconds", "1")));
+          new Scenario(
+              "warm-up, whole",
+              List.of(
+                  "--clients",
+                  "32",
+                  "--tokens",
+                  "8",
+                  "--stream",
+                  "false",
+                  "--warmup",
+                  "100",
+                  "--seconds",
+                  "1")),
+          new Scenario(
+              "warm-up, streamed",
+              List.of("--clients", "64", "--tokens", "64", "--warmup", "60", "--seconds", "1")));
 
   private static final List<Scenario> SCENARIOS =
       List.of(
-          new Scenario("one stream", List.of("--clients", "1", "--tokens", "32", "--seconds", SECONDS)),
-          new Scenario("short chats, whole", List.of("--clients", "32", "--tokens", "8", "--stream", "false", "--seconds", SECONDS)),
-          new Scenario("64 streams, tokens at once", List.of("--clients", "64", "--tokens", "128", "--seconds", SECONDS)),
           new Scenario(
-              "64 streams, a token each 20 ms", List.of("--clients", "64", "--tokens", "128", "--model", "paced", "--seconds", SECONDS)),
+              "one stream", List.of("--clients", "1", "--tokens", "32", "--seconds", SECONDS)),
           new Scenario(
-              "256 streams, a token each 20 ms", List.of("--clients", "256", "--tokens", "128", "--model", "paced", "--seconds", SECONDS)),
-          new Scenario("40,000 words, new each time", List.of("--clients", "2", "--tokens", "1", "--words", "40000", "--seconds", SECONDS)),
+              "short chats, whole",
+              List.of(
+                  "--clients", "32", "--tokens", "8", "--stream", "false", "--seconds", SECONDS)),
+          new Scenario(
+              "64 streams, tokens at once",
+              List.of("--clients", "64", "--tokens", "128", "--seconds", SECONDS)),
+          new Scenario(
+              "64 streams, a token each 20 ms",
+              List.of(
+                  "--clients", "64", "--tokens", "128", "--model", "paced", "--seconds", SECONDS)),
+          new Scenario(
+              "256 streams, a token each 20 ms",
+              List.of(
+                  "--clients", "256", "--tokens", "128", "--model", "paced", "--seconds", SECONDS)),
+          new Scenario(
+              "40,000 words, new each time",
+              List.of("--clients", "2", "--tokens", "1", "--words", "40000", "--seconds", SECONDS)),
           new Scenario(
               "40,000 words, chats of 8 turns",
-              List.of("--clients", "2", "--tokens", "1", "--words", "40000", "--turns", "8", "--seconds", SECONDS)));
+              List.of(
+                  "--clients",
+                  "2",
+                  "--tokens",
+                  "1",
+                  "--words",
+                  "40000",
+                  "--turns",
+                  "8",
+                  "--seconds",
+                  SECONDS)));
 
   private final Path work;
   private final Path launcher;
@@ -66,14 +112,30 @@ public final class BesideDynamo {
     int rounds = args.length > 2 ? Integer.parseInt(args[2]) : 2;
     var work = Files.createTempDirectory("beside-dynamo");
     var built = Path.of(args[0]).toAbsolutePath();
-    run(List.of("unzip", "-q", built.resolve("liberty-0.1.0-SNAPSHOT.zip").toString(), "-d", work.toString()));
+    run(
+        List.of(
+            "unzip",
+            "-q",
+            built.resolve("liberty-0.1.0-SNAPSHOT.zip").toString(),
+            "-d",
+            work.toString()));
     var model = work.resolve("tiny");
     Server.copy(work.resolve(SERVER).resolve("models/tiny"), model);
     var config = model.resolve("config.json");
-    Files.writeString(config, Files.readString(config).replaceAll("(\"max_position_embeddings\":\\s*)\\d+", "$1" + CONTEXT));
+    Files.writeString(
+        config,
+        Files.readString(config)
+            .replaceAll("(\"max_position_embeddings\":\\s*)\\d+", "$1" + CONTEXT));
     var tokenizer = model.resolve("tokenizer_config.json");
-    Files.writeString(tokenizer, Files.readString(tokenizer).replaceAll("(\"model_max_length\":\\s*)\\d+", "$1" + CONTEXT));
-    new BesideDynamo(work, built.resolve("liberty/wlp/bin/server"), Path.of(args[1], "bin", "python").toAbsolutePath(), model).compare(rounds);
+    Files.writeString(
+        tokenizer,
+        Files.readString(tokenizer).replaceAll("(\"model_max_length\":\\s*)\\d+", "$1" + CONTEXT));
+    new BesideDynamo(
+            work,
+            built.resolve("liberty/wlp/bin/server"),
+            Path.of(args[1], "bin", "python").toAbsolutePath(),
+            model)
+        .compare(rounds);
     run(List.of("rm", "-rf", work.toString()));
   }
 
@@ -83,7 +145,8 @@ public final class BesideDynamo {
       worker.await("/health/ready", "UP");
       paced.await("/health/ready", "UP");
       for (int round = 0; round < rounds; round++) {
-        try (var frontend = ours("frontend", FRONTEND_CORE, Map.of("DYN_ROUTER_MODE", "round-robin"))) {
+        try (var frontend =
+            ours("frontend", FRONTEND_CORE, Map.of("DYN_ROUTER_MODE", "round-robin"))) {
           frontend.await("/v1/models", "paced");
           measure("ours", frontend);
         }
@@ -124,27 +187,50 @@ public final class BesideDynamo {
     environment.put("DYNAMO_WORKER_BLOCKS_PER_RANK", "16384");
     environment.put("DYNAMO_WORKER_BLOCK_BYTES", "64B");
     environment.putAll(more);
-    return Server.start(role, port, cores, user, environment, List.of(launcher.toString(), "run", role));
+    return Server.start(
+        role, port, cores, user, environment, List.of(launcher.toString(), "run", role));
   }
 
   private Server dynamo() throws Exception {
     int port = Server.freePort();
-    var command = List.of(python.toString(), "-m", "dynamo.frontend", "--http-port", Integer.toString(port), "--router-mode", "round-robin");
+    var command =
+        List.of(
+            python.toString(),
+            "-m",
+            "dynamo.frontend",
+            "--http-port",
+            Integer.toString(port),
+            "--router-mode",
+            "round-robin");
     return Server.start("dynamo", port, FRONTEND_CORE, work, planes(), command);
   }
 
   private static void measure(String who, Server frontend) throws Exception {
     for (var scenario : Stream.concat(WARMUP.stream(), SCENARIOS.stream()).toList()) {
       System.out.println("== " + who + ": " + scenario.name());
-      var command = new ArrayList<>(List.of("taskset", "-c", OTHER_CORE, Path.of(System.getProperty("java.home"), "bin", "java").toString()));
-      command.addAll(List.of(source(), "--port", Integer.toString(frontend.port()), "--pid", Long.toString(frontend.pid())));
+      var command =
+          new ArrayList<>(
+              List.of(
+                  "taskset",
+                  "-c",
+                  OTHER_CORE,
+                  Path.of(System.getProperty("java.home"), "bin", "java").toString()));
+      command.addAll(
+          List.of(
+              source(),
+              "--port",
+              Integer.toString(frontend.port()),
+              "--pid",
+              Long.toString(frontend.pid())));
       command.addAll(scenario.options());
       run(command);
     }
   }
 
   private static String source() {
-    return System.getProperty("user.dir") + File.separator + "docs/benchmarks/frontend/FrontendLoad.java";
+    return System.getProperty("user.dir")
+        + File.separator
+        + "frontend-war/src/bench/java/io/dynamo/frontend/load/FrontendLoad.java";
   }
 
   private static void run(List<String> command) throws Exception {

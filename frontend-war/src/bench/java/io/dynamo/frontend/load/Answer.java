@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 /** When the text of one answer came. One thread. */
 final class Answer {
   private final long due;

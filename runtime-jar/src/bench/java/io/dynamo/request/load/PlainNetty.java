@@ -1,3 +1,5 @@
+package io.dynamo.request.load;
+
 import io.dynamo.pipeline.EventLoops;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
@@ -20,7 +22,8 @@ final class PlainNetty {
 
   static void worker() throws Exception {
     try (var loops = new EventLoops(0)) {
-      var listener = loops.listen(new InetSocketAddress("127.0.0.1", 0), pipeline(Requests::new, loops));
+      var listener =
+          loops.listen(new InetSocketAddress("127.0.0.1", 0), pipeline(Requests::new, loops));
       System.out.println(((InetSocketAddress) listener.localAddress()).getPort());
       Child.answer(command -> "");
     }
@@ -44,7 +47,10 @@ final class PlainNetty {
     };
   }
 
-  /** Takes {@code port, subject, items}; acknowledges; answers on the same connection (port 0) or calls home. */
+  /**
+   * Takes {@code port, subject, items}; acknowledges; answers on the same connection (port 0) or
+   * calls home.
+   */
   private static final class Requests extends ChannelInboundHandlerAdapter {
     private final EventLoops loops;
 
@@ -120,7 +126,9 @@ final class PlainNetty {
   static void client(int worker) throws Exception {
     try (var loops = new EventLoops(0)) {
       var waiting = new ConcurrentHashMap<Integer, Answer>();
-      var homes = loops.listen(new InetSocketAddress("127.0.0.1", 0), pipeline(_ -> new Home(waiting), loops));
+      var homes =
+          loops.listen(
+              new InetSocketAddress("127.0.0.1", 0), pipeline(_ -> new Home(waiting), loops));
       int home = ((InetSocketAddress) homes.localAddress()).getPort();
       var kept = new ArrayList<Channel>(); // for requests, and for answers on the same connection
       var subjects = new AtomicInteger();
@@ -154,12 +162,19 @@ final class PlainNetty {
                     waiting.put(subject, new Answer(items, counter, next));
                     to = from.get(turn.getAndIncrement() % from.size());
                   } else {
-                    var mine = OWN.computeIfAbsent(next, _ -> from.get(turn.getAndIncrement() % from.size()));
+                    var mine =
+                        OWN.computeIfAbsent(
+                            next, _ -> from.get(turn.getAndIncrement() % from.size()));
                     ((Home) mine.pipeline().last()).expect(new Answer(items, counter, next));
                     to = mine;
                   }
                   to.writeAndFlush(
-                      to.alloc().buffer(16).writeInt(12).writeInt(dial ? home : 0).writeInt(subject).writeInt(items));
+                      to.alloc()
+                          .buffer(16)
+                          .writeInt(12)
+                          .writeInt(dial ? home : 0)
+                          .writeInt(subject)
+                          .writeInt(items));
                 });
           });
     }

@@ -1,10 +1,16 @@
+package io.dynamo.frontend.load;
+
 import java.nio.charset.StandardCharsets;
 import java.util.Random;
 
-/** The prompts of one client: words drawn by a seed, so that every frontend is asked the same. One thread. */
+/**
+ * The prompts of one client: words drawn by a seed, so that every frontend is asked the same. One
+ * thread.
+ */
 final class Chat {
   private static final String[] WORDS = {
-    "the", "worker", "holds", "a", "block", "of", "tokens", "and", "its", "router", "knows", "which", "prefix", "is", "where", "now"
+    "the", "worker", "holds", "a", "block", "of", "tokens", "and", "its", "router", "knows",
+    "which", "prefix", "is", "where", "now"
   };
 
   private final Options options;
@@ -25,17 +31,31 @@ final class Chat {
       messages.append(",{\"role\":\"assistant\",\"content\":\"Yes.\"},");
     }
     messages.append("{\"role\":\"user\",\"content\":\"").append(random.nextInt(1 << 30));
-    int words = turn % options.turns() == 1 || options.turns() == 1 ? options.words() : Math.min(options.words(), 20);
+    int words =
+        turn % options.turns() == 1 || options.turns() == 1
+            ? options.words()
+            : Math.min(options.words(), 20);
     for (int i = 0; i < words; i++) {
       messages.append(' ').append(WORDS[random.nextInt(WORDS.length)]);
     }
     messages.append("\"}");
     var body =
-        ("{\"model\":\"" + options.model() + "\",\"stream\":" + options.stream() + ",\"max_tokens\":" + options.tokens()
-                + ",\"ignore_eos\":true,\"messages\":[" + messages + "]}")
+        ("{\"model\":\""
+                + options.model()
+                + "\",\"stream\":"
+                + options.stream()
+                + ",\"max_tokens\":"
+                + options.tokens()
+                + ",\"ignore_eos\":true,\"messages\":["
+                + messages
+                + "]}")
             .getBytes(StandardCharsets.UTF_8);
     var head =
-        ("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " + body.length
+        ("POST /v1/chat/completions HTTP/1.1\r\n"
+             + "Host: localhost\r\n"
+             + "Content-Type: application/json\r\n"
+             + "Content-Length: "
+                + body.length
                 + "\r\n\r\n")
             .getBytes(StandardCharsets.US_ASCII);
     var request = new byte[head.length + body.length];

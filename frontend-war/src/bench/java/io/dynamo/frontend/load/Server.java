@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import java.io.IOException;
 import java.net.ServerSocket;
 import java.net.URI;
@@ -28,12 +30,22 @@ final class Server implements AutoCloseable {
   }
 
   /** Starts {@code command} on {@code cores}; what it prints goes to a file in {@code folder}. */
-  static Server start(String name, int port, String cores, Path folder, Map<String, String> environment, List<String> command) throws IOException {
+  static Server start(
+      String name,
+      int port,
+      String cores,
+      Path folder,
+      Map<String, String> environment,
+      List<String> command)
+      throws IOException {
     var all = new ArrayList<>(List.of("taskset", "-c", cores));
     all.addAll(command);
     var builder = new ProcessBuilder(all).directory(folder.toFile()).redirectErrorStream(true);
     builder.redirectOutput(folder.resolve(name + ".log").toFile());
-    builder.environment().keySet().removeIf(key -> key.startsWith("DYN_") || key.startsWith("DYNAMO_"));
+    builder
+        .environment()
+        .keySet()
+        .removeIf(key -> key.startsWith("DYN_") || key.startsWith("DYNAMO_"));
     builder.environment().putAll(environment);
     return new Server(name, port, builder.start());
   }
@@ -43,7 +55,10 @@ final class Server implements AutoCloseable {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS);
     while (System.nanoTime() < deadline && process.isAlive()) {
       try {
-        var request = HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).timeout(Duration.ofSeconds(5)).build();
+        var request =
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path))
+                .timeout(Duration.ofSeconds(5))
+                .build();
         var response = HTTP.send(request, HttpResponse.BodyHandlers.ofString());
         if (response.statusCode() == 200 && response.body().contains(text)) {
           return this;
@@ -54,7 +69,8 @@ final class Server implements AutoCloseable {
       Thread.sleep(200);
     }
     close();
-    throw new IOException(name + " does not answer " + path + " with " + text + "; its log says why");
+    throw new IOException(
+        name + " does not answer " + path + " with " + text + "; its log says why");
   }
 
   int port() {
@@ -63,7 +79,13 @@ final class Server implements AutoCloseable {
 
   /** The process that does the work: a launcher may stand before it. */
   long pid() {
-    return process.toHandle().descendants().filter(ProcessHandle::isAlive).reduce((first, last) -> last).orElse(process.toHandle()).pid();
+    return process
+        .toHandle()
+        .descendants()
+        .filter(ProcessHandle::isAlive)
+        .reduce((first, last) -> last)
+        .orElse(process.toHandle())
+        .pid();
   }
 
   static int freePort() throws IOException {

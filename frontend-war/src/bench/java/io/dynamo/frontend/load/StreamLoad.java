@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -14,11 +16,13 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Streams chats from a running server and prints tokens per second, time to first token, and the CPU time that given processes spent per
- * token. A source file to be run as it is: {@code java docs/benchmarks/StreamLoad.java PORT STREAMS TOKENS ROUNDS [PID...]}.
+ * Streams chats from a running server and prints tokens per second, time to first token, and the
+ * CPU time that given processes spent per token. A source file to be run as it is: {@code java
+ * frontend-war/src/bench/java/io/dynamo/frontend/load/StreamLoad.java PORT STREAMS TOKENS ROUNDS
+ * [PID...]}.
  *
- * <p>Each of STREAMS clients sends ROUNDS requests of TOKENS tokens, one after the other, over one kept connection. The first round warms up
- * and is not counted.
+ * <p>Each of STREAMS clients sends ROUNDS requests of TOKENS tokens, one after the other, over one
+ * kept connection. The first round warms up and is not counted.
  */
 public final class StreamLoad {
   private static final double TICKS_PER_SECOND = 100; // USER_HZ on Linux
@@ -81,7 +85,8 @@ public final class StreamLoad {
       var after = cpuTicks(pids);
       Arrays.sort(firstTokenNanos);
       System.out.printf(
-          "%d streams x %d tokens x %d rounds: %.0f tokens/s, TTFT p50 %.1f ms p99 %.1f ms, %d failed%n",
+          "%d streams x %d tokens x %d rounds: %.0f tokens/s, TTFT p50 %.1f ms p99 %.1f ms, %d"
+              + " failed%n",
           streams,
           tokens,
           rounds,
@@ -92,16 +97,23 @@ public final class StreamLoad {
       for (int i = 0; i < pids.length; i++) {
         System.out.printf(
             "process %s: %.2f us CPU per token, %d MB RSS%n",
-            pids[i], (after[i] - before[i]) / TICKS_PER_SECOND * 1e6 / events.get(), rssMegabytes(pids[i]));
+            pids[i],
+            (after[i] - before[i]) / TICKS_PER_SECOND * 1e6 / events.get(),
+            rssMegabytes(pids[i]));
       }
     }
   }
 
-  /** One streamed chat; gives the nanoseconds to the first token and the number of chunks that carried text. */
-  private static long[] chat(Socket socket, InputStream in, int stream, int round, int tokens) throws IOException {
+  /**
+   * One streamed chat; gives the nanoseconds to the first token and the number of chunks that
+   * carried text.
+   */
+  private static long[] chat(Socket socket, InputStream in, int stream, int round, int tokens)
+      throws IOException {
     var body =
         """
-        {"model":"tiny","stream":true,"max_tokens":%d,"messages":[{"role":"user","content":"Stream %d, round %d"}]}"""
+        {"model":"tiny","stream":true,"max_tokens":%d,"messages":[{"role":"user","content":"Stream %d, round %d"}]}\
+        """
             .formatted(tokens, stream, round)
             .getBytes(StandardCharsets.UTF_8);
     var head =
@@ -123,7 +135,9 @@ public final class StreamLoad {
     for (int size = chunkSize(in); size > 0; size = chunkSize(in)) {
       var text = new String(in.readNBytes(size), StandardCharsets.UTF_8);
       line(in);
-      for (int at = text.indexOf("\"content\":\""); at >= 0; at = text.indexOf("\"content\":\"", at + 1)) {
+      for (int at = text.indexOf("\"content\":\"");
+          at >= 0;
+          at = text.indexOf("\"content\":\"", at + 1)) {
         if (chunks++ == 0) {
           first = System.nanoTime() - start;
         }

@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.HuggingFaceText;
 import io.dynamo.frontend.preprocess.PrefixCache;
@@ -53,7 +55,8 @@ class GrowingChat {
           encode += cpu.getCurrentThreadCpuTime() - between;
         }
         System.out.printf(
-            "cache %d, messages of %d words, %d tokens: render %.2f ms, tokenise %.2f ms per turn%n",
+            "cache %d, messages of %d words, %d tokens: render %.2f ms, tokenise %.2f ms per"
+                + " turn%n",
             cacheBytes, messageWords, tokens, render / 1e6 / turns, encode / 1e6 / turns);
       }
     }

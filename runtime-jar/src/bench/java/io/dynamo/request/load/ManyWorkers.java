@@ -1,3 +1,5 @@
+package io.dynamo.request.load;
+
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
@@ -38,9 +40,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Many logical workers in a few processes, requests to live ones at random, and discovery that changes meanwhile: {@code ManyWorkers bench
- * PROCESSES WORKERS REQUESTS CONCURRENCY}. Counts the answers by request id; each must come once and whole. A request that meets an
- * instance on its way out is sent to another one, as the frontend's migration does, and counted as moved.
+ * Many logical workers in a few processes, requests to live ones at random, and discovery that
+ * changes meanwhile: {@code ManyWorkers bench PROCESSES WORKERS REQUESTS CONCURRENCY}. Counts the
+ * answers by request id; each must come once and whole. A request that meets an instance on its way
+ * out is sent to another one, as the frontend's migration does, and counted as moved.
  */
 public final class ManyWorkers {
   private static final EndpointId ENDPOINT = new EndpointId("dynamo", "many", "generate");
@@ -50,17 +53,29 @@ public final class ManyWorkers {
 
   public static void main(String[] args) throws Exception {
     if (args[0].equals("worker")) {
-      worker(Path.of(args[1]), Integer.parseInt(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]));
+      worker(
+          Path.of(args[1]),
+          Integer.parseInt(args[2]),
+          Integer.parseInt(args[3]),
+          Integer.parseInt(args[4]));
     } else {
-      bench(Integer.parseInt(args[1]), Integer.parseInt(args[2]), Integer.parseInt(args[3]), Integer.parseInt(args[4]));
+      bench(
+          Integer.parseInt(args[1]),
+          Integer.parseInt(args[2]),
+          Integer.parseInt(args[3]),
+          Integer.parseInt(args[4]));
     }
   }
 
   private static FileDiscovery discovery(Path store, long id) {
-    return new FileDiscovery(store, Duration.ofSeconds(30), new InstanceId(id), InstantSource.system());
+    return new FileDiscovery(
+        store, Duration.ofSeconds(30), new InstanceId(id), InstantSource.system());
   }
 
-  /** Serves instances first … first + count - 1 and takes {@code churn} of them away and back each second. */
+  /**
+   * Serves instances first … first + count - 1 and takes {@code churn} of them away and back each
+   * second.
+   */
   private static void worker(Path store, int first, int count, int churn) throws Exception {
     try (var loops = new EventLoops(2);
         var server = new TcpEndpointServer(OurPlane.settings(), loops, new Metrics());
@@ -103,7 +118,8 @@ public final class ManyWorkers {
   private static String memory() {
     System.gc();
     long heap = ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
-    long direct = ((ByteBufAllocatorMetricProvider) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
+    long direct =
+        ((ByteBufAllocatorMetricProvider) ByteBufAllocator.DEFAULT).metric().usedDirectMemory();
     return "heap %d MB, direct %d MB".formatted(heap >> 20, direct >> 20);
   }
 
@@ -126,12 +142,19 @@ public final class ManyWorkers {
       if (served == null) {
         served =
             server.serve(
-                ENDPOINT, id, (GenerateRequest request, RequestContext _) -> new Answer(number), new GenerateCodec());
+                ENDPOINT,
+                id,
+                (GenerateRequest request, RequestContext _) -> new Answer(number),
+                new GenerateCodec());
       }
-      handle = discovery.register(new Instance(ENDPOINT, id, served.address(), "cpu", PayloadFormat.MSGPACK));
+      handle =
+          discovery.register(
+              new Instance(ENDPOINT, id, served.address(), "cpu", PayloadFormat.MSGPACK));
     }
 
-    /** Leaves discovery; with its endpoint as a worker that ends does: what runs there ends first. */
+    /**
+     * Leaves discovery; with its endpoint as a worker that ends does: what runs there ends first.
+     */
     void go(boolean withEndpoint) throws InterruptedException {
       handle.close();
       if (withEndpoint) {
@@ -173,7 +196,8 @@ public final class ManyWorkers {
     }
   }
 
-  private static void bench(int processes, int workers, int requests, int concurrency) throws Exception {
+  private static void bench(int processes, int workers, int requests, int concurrency)
+      throws Exception {
     var store = Files.createTempDirectory("many-workers");
     var children = new ArrayList<Child>();
     try {
@@ -187,7 +211,7 @@ public final class ManyWorkers {
                     "--enable-native-access=ALL-UNNAMED",
                     "-cp",
                     System.getProperty("java.class.path"),
-                    "docs/benchmarks/ManyWorkers.java",
+                    "runtime-jar/src/bench/java/io/dynamo/request/load/ManyWorkers.java",
                     "worker",
                     store.toString(),
                     "" + (1 + p * each),
@@ -196,21 +220,27 @@ public final class ManyWorkers {
                 Map.of()));
       }
       for (var child : children) {
-        while (!child.line().equals("ready")) {} // the first is the workers', the second the commands'
+        while (!child
+            .line()
+            .equals("ready")) {} // the first is the workers', the second the commands'
         child.line();
         System.out.println("worker process before: " + child.ask("memory"));
       }
       drive(store, workers, requests, concurrency);
       for (var child : children) {
-        System.out.printf("worker process after: %s, %d MB RSS%n", child.ask("memory"), rssMegabytes(child.process.pid()));
+        System.out.printf(
+            "worker process after: %s, %d MB RSS%n",
+            child.ask("memory"), rssMegabytes(child.process.pid()));
       }
-      System.out.printf("client after: %s, %d MB RSS%n", memory(), rssMegabytes(ProcessHandle.current().pid()));
+      System.out.printf(
+          "client after: %s, %d MB RSS%n", memory(), rssMegabytes(ProcessHandle.current().pid()));
     } finally {
       children.forEach(Child::close);
     }
   }
 
-  private static void drive(Path store, int workers, int requests, int concurrency) throws Exception {
+  private static void drive(Path store, int workers, int requests, int concurrency)
+      throws Exception {
     var live = new ConcurrentHashMap<String, Instance>();
     var changes = new AtomicInteger();
     try (var loops = new EventLoops(2);
@@ -235,7 +265,8 @@ public final class ManyWorkers {
       long deadline = System.nanoTime() + PATIENCE.toNanos();
       while (live.size() < workers * 99 / 100) {
         if (System.nanoTime() > deadline) {
-          throw new IllegalStateException("only %d of %d workers are seen".formatted(live.size(), workers));
+          throw new IllegalStateException(
+              "only %d of %d workers are seen".formatted(live.size(), workers));
         }
         Thread.sleep(50);
       }
@@ -281,7 +312,8 @@ public final class ManyWorkers {
       double seconds = (System.nanoTime() - start) / 1e9;
       Arrays.sort(nanos);
       System.out.printf(
-          "%d requests in %.2f s, %d workers used; answered once %d, lost %d, doubled %d, not whole %d, failed %d, moved %d%s%n",
+          "%d requests in %.2f s, %d workers used; answered once %d, lost %d, doubled %d, not whole"
+              + " %d, failed %d, moved %d%s%n",
           requests,
           seconds,
           used.size(),
@@ -294,7 +326,10 @@ public final class ManyWorkers {
           ended ? "" : "; not all ended");
       System.out.printf(
           "p50 %.1f ms, p99 %.1f ms, slowest %.1f ms; in flight at the end %d%n",
-          nanos[requests / 2] / 1e6, nanos[requests * 99 / 100] / 1e6, nanos[requests - 1] / 1e6, client.inFlight());
+          nanos[requests / 2] / 1e6,
+          nanos[requests * 99 / 100] / 1e6,
+          nanos[requests - 1] / 1e6,
+          client.inFlight());
     }
   }
 
@@ -318,7 +353,8 @@ public final class ManyWorkers {
       var instance = all.get(ThreadLocalRandom.current().nextInt(all.size()));
       tokens = 0;
       run.client
-          .call(instance, OurPlane.request("tiny", TOKENS), new GenerateCodec(), OurPlane.context(id))
+          .call(
+              instance, OurPlane.request("tiny", TOKENS), new GenerateCodec(), OurPlane.context(id))
           .subscribe(this);
     }
 

@@ -1,3 +1,5 @@
+package io.dynamo.frontend.load;
+
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -9,8 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Asks a frontend for chats and prints how it did: requests and tokens per second, time to the first token, time between tokens, and
- * what the given processes used. Run from its source: {@code java docs/benchmarks/frontend/FrontendLoad.java --clients 64}.
+ * Asks a frontend for chats and prints how it did: requests and tokens per second, time to the
+ * first token, time between tokens, and what the given processes used. Run from its source: {@code
+ * java frontend-war/src/bench/java/io/dynamo/frontend/load/FrontendLoad.java --clients 64}.
  */
 public final class FrontendLoad {
   private final Options options;
@@ -59,7 +62,8 @@ public final class FrontendLoad {
       double seconds = (System.nanoTime() - start) / 1e9;
       print(seconds);
       for (var each : watched) {
-        System.out.println(each.used(Math.max(1, figures.requests()), Math.max(1, figures.tokens())));
+        System.out.println(
+            each.used(Math.max(1, figures.requests()), Math.max(1, figures.tokens())));
       }
       over.set(true);
     }
@@ -69,7 +73,9 @@ public final class FrontendLoad {
   private void print(double seconds) {
     System.out.printf(
         "%s, %s: %.1f requests/s, %.0f tokens/s, %d failed%n",
-        options.rate() > 0 ? "%.0f per second".formatted(options.rate()) : options.clients() + " clients",
+        options.rate() > 0
+            ? "%.0f per second".formatted(options.rate())
+            : options.clients() + " clients",
         options.stream() ? "streamed" : "whole",
         figures.requests() / seconds,
         figures.tokens() / seconds,
@@ -80,7 +86,9 @@ public final class FrontendLoad {
         figures.millis(Answer::betweenNanos, 0.5, 0.9, 0.99),
         figures.millis(Answer::wholeNanos, 0.5, 0.9, 0.99));
     if (figures.refused() > 0) {
-      System.out.printf("refused %d: p50 / p90 / p99 / most %s ms%n", figures.refused(), figures.refusedMillis(0.5, 0.9, 0.99, 1));
+      System.out.printf(
+          "refused %d: p50 / p90 / p99 / most %s ms%n",
+          figures.refused(), figures.refusedMillis(0.5, 0.9, 0.99, 1));
     }
   }
 
@@ -104,7 +112,10 @@ public final class FrontendLoad {
     }
   }
 
-  /** Sends on time: a frontend that falls behind finds its requests waiting, and their wait is counted. */
+  /**
+   * Sends on time: a frontend that falls behind finds its requests waiting, and their wait is
+   * counted.
+   */
   private void openLoop(ExecutorService threads) {
     long period = (long) (1e9 / options.rate());
     for (long due = System.nanoTime(); !over.get(); due += period) {

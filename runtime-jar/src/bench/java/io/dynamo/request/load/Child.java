@@ -1,3 +1,5 @@
+package io.dynamo.request.load;
+
 import com.sun.management.OperatingSystemMXBean;
 import com.sun.management.ThreadMXBean;
 import java.io.BufferedReader;
@@ -30,12 +32,22 @@ final class Child implements AutoCloseable {
   /** This program again, in a process of its own. */
   static Child java(String... args) throws IOException {
     var command = new ArrayList<>(List.of(ProcessHandle.current().info().command().orElseThrow()));
-    command.addAll(List.of("-Xmx512m", "--enable-native-access=ALL-UNNAMED", "-cp", System.getProperty("java.class.path")));
-    var more = System.getenv("BENCH_" + args[0].replace('-', '_').toUpperCase(java.util.Locale.ROOT) + "_OPTS");
+    command.addAll(
+        List.of(
+            "-Xmx512m",
+            "--enable-native-access=ALL-UNNAMED",
+            "-cp",
+            System.getProperty("java.class.path")));
+    var more =
+        System.getenv(
+            "BENCH_" + args[0].replace('-', '_').toUpperCase(java.util.Locale.ROOT) + "_OPTS");
     if (more != null) {
       command.addAll(List.of(more.split(" ")));
     }
-    command.add(System.getProperty("jdk.launcher.sourcefile", "docs/benchmarks/RequestPlane.java"));
+    command.add(
+        System.getProperty(
+            "jdk.launcher.sourcefile",
+            "runtime-jar/src/bench/java/io/dynamo/request/load/RequestPlane.java"));
     command.addAll(List.of(args));
     return new Child(command, Map.of());
   }
@@ -73,7 +85,10 @@ final class Child implements AutoCloseable {
     String run(String command) throws Exception;
   }
 
-  /** Answers {@code mark} with CPU nanoseconds and allocated bytes, all else as told, until the input ends. */
+  /**
+   * Answers {@code mark} with CPU nanoseconds and allocated bytes, all else as told, until the
+   * input ends.
+   */
   static void answer(Commands commands) throws Exception {
     var cpu = (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     var memory = (ThreadMXBean) ManagementFactory.getThreadMXBean();
@@ -114,8 +129,18 @@ final class Child implements AutoCloseable {
     return new Child(
         List.of(python, "-c", PYTHON_WORKER),
         Map.of(
-            "DYN_DISCOVERY_BACKEND", "file", "DYN_FILE_KV", store.toString(), "DYN_REQUEST_PLANE", "tcp", "DYN_EVENT_PLANE", "zmq",
-            "DYN_TCP_RPC_HOST", "127.0.0.1", "DYN_LOG", "error"));
+            "DYN_DISCOVERY_BACKEND",
+            "file",
+            "DYN_FILE_KV",
+            store.toString(),
+            "DYN_REQUEST_PLANE",
+            "tcp",
+            "DYN_EVENT_PLANE",
+            "zmq",
+            "DYN_TCP_RPC_HOST",
+            "127.0.0.1",
+            "DYN_LOG",
+            "error"));
   }
 
   /** CPU nanoseconds of a process that is not ours. */

@@ -1,3 +1,5 @@
+package io.dynamo.request.load;
+
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -13,7 +15,9 @@ final class Load {
     void start(LongAdder items, Next next);
   }
 
-  /** Keeps {@code streams} calls open for a while; gives requests, items, failures and nanoseconds. */
+  /**
+   * Keeps {@code streams} calls open for a while; gives requests, items, failures and nanoseconds.
+   */
   static String run(int streams, int millis, Call call) throws InterruptedException {
     var items = new LongAdder();
     var requests = new LongAdder();
@@ -22,7 +26,8 @@ final class Load {
     long start = System.nanoTime();
     long end = start + millis * 1_000_000L;
     for (int i = 0; i < streams; i++) {
-      // a fresh thread for each turn would be ours, not the plane's: the next call starts where the last one ended
+      // a fresh thread for each turn would be ours, not the plane's: the next call starts where the
+      // last one ended
       class Turn implements Next {
         private boolean starting;
         private boolean again;
@@ -58,6 +63,7 @@ final class Load {
     if (!done.await(millis + 60_000L, TimeUnit.MILLISECONDS)) {
       return "stuck " + done.getCount();
     }
-    return "%d %d %d %d".formatted(requests.sum(), items.sum(), failures.get(), System.nanoTime() - start);
+    return "%d %d %d %d"
+        .formatted(requests.sum(), items.sum(), failures.get(), System.nanoTime() - start);
   }
 }

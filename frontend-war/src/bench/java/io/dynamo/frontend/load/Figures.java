@@ -1,5 +1,6 @@
+package io.dynamo.frontend.load;
+
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.ToLongFunction;
 
@@ -59,7 +60,8 @@ final class Figures {
     }
     var text = new StringBuilder();
     for (double q : quantiles) {
-      text.append(text.isEmpty() ? "" : " / ").append("%.2f".formatted(values[(int) ((values.length - 1) * q)] / 1e6));
+      text.append(text.isEmpty() ? "" : " / ")
+          .append("%.2f".formatted(values[(int) ((values.length - 1) * q)] / 1e6));
     }
     return text.toString();
   }
