@@ -74,7 +74,7 @@ class ApiDocumentTest {
   }
 
   @Test
-  void whatIsReferredToIsThereAndWhatIsThereIsReferredTo() {
+  void everyReferenceResolvesAndEverySchemaIsReferenced() {
     var used = new HashSet<String>();
     for (var reference : document.findValuesAsText("$ref")) {
       assertThat(reference).startsWith("#/components/schemas/");

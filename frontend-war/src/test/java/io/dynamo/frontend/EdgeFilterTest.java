@@ -112,7 +112,7 @@ class EdgeFilterTest {
   }
 
   @Test
-  void anAddressThatIsAskedUnderAnotherHostIsRefused() throws Exception {
+  void aRequestLineWithAnotherHostIsRefused() throws Exception {
     header("Host", "attacker.example");
     server = "localhost"; // as of GET http://localhost/v1/models
     ask("/v1/models", "/v1");

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.openai;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
@@ -13,6 +14,7 @@ import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.trace.TraceContext;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -70,11 +72,7 @@ final class Intake {
     var metadata = rules.metadata(headers);
     var name = JsonBody.model(body);
     var found = found(received, name, JsonBody.asksForStream(body));
-    var read = api.read(body);
-    var parsed =
-        read.with(
-            read.fields()
-                .with(CallHeaders.overriding(read.fields().nvext(), rules.routing(headers))));
+    var parsed = parse(api, body, headers);
     if (found == null || !found.card().modelTypes().contains(api.modelType())) {
       throw new ApiException(ApiError.modelNotFound(name));
     }
@@ -95,18 +93,7 @@ final class Intake {
             received.deadline(),
             received.cancellation());
     received.share().work(cost.workBytes());
-    var text =
-        new BoundedText(
-            new WatchedText(found.text(), received.watch().stages(), received.id(), span),
-            TokenBudget.of(found.card()),
-            api.promptField());
-    var prompts =
-        preprocessor.run(
-            text,
-            it -> parsed.prepare(it, rules.hidesTools(found.card())),
-            arrived.length(),
-            received.deadline(),
-            received.cancellation());
+    var prompts = tokenise(received, parsed, found, arrived.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
       WorkerRequests.check(parsed.fields(), found, prompt, api.promptField());
@@ -119,6 +106,33 @@ final class Intake {
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
         found, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
+  }
+
+  /** Reads and checks a body; routing options of headers win over those of the body. */
+  private Api.ParsedRequest parse(Api api, JsonNode body, Map<String, String> headers) {
+    var read = api.read(body);
+    var nvext = CallHeaders.overriding(read.fields().nvext(), rules.routing(headers));
+    return read.with(read.fields().with(nvext));
+  }
+
+  private List<PreparedPrompt> tokenise(
+      ReceivedRequest received,
+      Api.ParsedRequest parsed,
+      ServedModel model,
+      int bodyBytes,
+      @Nullable TraceContext span)
+      throws InterruptedException {
+    var text =
+        new BoundedText(
+            new WatchedText(model.text(), received.watch().stages(), received.id(), span),
+            TokenBudget.of(model.card()),
+            received.api().promptField());
+    return preprocessor.run(
+        text,
+        it -> parsed.prepare(it, rules.hidesTools(model.card())),
+        bodyBytes,
+        received.deadline(),
+        received.cancellation());
   }
 
   /**

@@ -36,7 +36,7 @@ class BusyThresholdServletTest {
   private static final List<String> MODELS =
       List.of("ali-1", "org/aliased", "script", "budget", "x/ready");
 
-  /** The order in which the captures were taken, as far as it matters. */
+  /** The order in which the captures were taken, where it matters. */
   private static final List<String> ORDER =
       List.of(
           "get",
@@ -142,7 +142,7 @@ class BusyThresholdServletTest {
     }
   }
 
-  /** Where in the text a fault is, only Dynamo's own parser counts in the same way. */
+  /** Removes the line and column of a fault, which Dynamo's parser counts differently. */
   private static JsonNode withoutPlace(JsonNode body) throws IOException {
     return JSON.readTree(body.toString().replaceFirst(" at line \\d+ column \\d+", ""));
   }

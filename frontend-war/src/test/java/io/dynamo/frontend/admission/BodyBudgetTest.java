@@ -31,7 +31,7 @@ class BodyBudgetTest {
   }
 
   @Test
-  void stalledUploadsYieldToSmallAndLargeOnesThatCome() {
+  void stalledUploadsYieldToNewUploads() {
     var emptied = new ArrayList<Integer>();
     var stalled = new ArrayList<BodyBudget.Share>();
     for (int i = 0; i < 4; i++) {
@@ -73,7 +73,7 @@ class BodyBudgetTest {
   }
 
   @Test
-  void whatIsAtWorkDoesNotYield() {
+  void runningRequestsDoNotYield() {
     try (var working = budget.open();
         var next = budget.open()) {
       working.arrived(500);
@@ -87,7 +87,7 @@ class BodyBudgetTest {
   }
 
   @Test
-  void whatNeverFitsIs413AndSaysSo() {
+  void aRequestLargerThanTheBudgetIs413() {
     try (var share = budget.open()) {
       assertThatThrownBy(() -> share.work(1101))
           .isInstanceOfSatisfying(

@@ -28,7 +28,7 @@ class JsonCostTest {
   }
 
   @Test
-  void whatIsInAStringIsNoStructure() {
+  void bracketsInsideAStringAreNoStructure() {
     assertThat(cost("[\"{,:[\\\"{,:[\"]").keptBytes())
         .isEqualTo(cost("[\"aaaaaaaaaa\"]").keptBytes() - 1);
   }

@@ -60,7 +60,7 @@ class ModelGateTest {
     return gate.enter(Urgency.NONE, 1, share(), Deadline.after(LONG), new Cancellation());
   }
 
-  /** Begins to wait and returns once it does. */
+  /** Starts a request and returns once it waits. */
   private Future<ModelGate.Permit> waiting(ModelGate gate, Urgency urgency, Deadline deadline) {
     return waiting(gate, urgency, deadline, new Cancellation());
   }
@@ -101,7 +101,7 @@ class ModelGateTest {
   }
 
   @Test
-  void aPlaceIsHandedToTheFirstWhoWaits() throws Exception {
+  void aFreedPermitGoesToTheFirstInTheQueue() throws Exception {
     var gate = gate(1, 8, LONG);
     var inside = enter(gate);
     var places = new ArrayList<Future<ModelGate.Permit>>();
@@ -136,7 +136,7 @@ class ModelGateTest {
   }
 
   @Test
-  void whatMakesNoSenseIsNoUrgency() {
+  void invalidValuesGiveNoPriority() {
     assertThat(Urgency.of(null, null)).isSameAs(Urgency.NONE);
     assertThat(Urgency.of(null, -7.0)).isSameAs(Urgency.NONE);
     assertThat(Urgency.of(null, Double.NaN)).isSameAs(Urgency.NONE);
@@ -145,7 +145,7 @@ class ModelGateTest {
   }
 
   @Test
-  void oneTooManyIsRefusedWithTheNumbersAndRetryAfter() throws Exception {
+  void aRequestBeyondTheBoundIsRefusedWithTheNumbersAndRetryAfter() throws Exception {
     var gate = gate(1, 1, LONG);
     try (var _ = enter(gate)) {
       var first = waiting(gate, Urgency.NONE, Deadline.after(LONG));
@@ -206,7 +206,7 @@ class ModelGateTest {
   }
 
   @Test
-  void whoWaitsTooLongIsRefusedAndWhoseDeadlinePassesIsTimedOut() throws Exception {
+  void aLongWaitIsRefusedAndAPassedDeadlineTimesOut() throws Exception {
     var gate = gate(1, 8, Duration.ofMillis(5));
     try (var _ = enter(gate)) {
       assertThat(failure(waiting(gate, Urgency.NONE, Deadline.after(LONG))))
@@ -276,7 +276,7 @@ class ModelGateTest {
 
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8}) // the seed names the failing run
-  void whateverHappensNobodyIsInsideBeyondTheBoundAndNoPlaceIsLost(long seed) throws Exception {
+  void theBoundHoldsAndNoPermitIsLostUnderRandomEvents(long seed) throws Exception {
     int running = 3;
     var gate = gate(running, 5, Duration.ofMillis(2));
     var inside = new AtomicInteger();
@@ -325,7 +325,7 @@ class ModelGateTest {
   }
 
   @Test
-  void whoWaitsHoldsNothingOfTheMemoryForRequestsAtWork() throws Exception {
+  void waitingRequestsHoldNoMemoryOfRunningOnes() throws Exception {
     var bodies = new BodyBudget(new BodyBudget.Limits(1000, 1000, 0));
     var gate = gate(1, 10, LONG);
     var inside = enter(gate);
@@ -349,7 +349,7 @@ class ModelGateTest {
   }
 
   @Test
-  void whoseBodyIsTooLargeToWaitIsRefusedAtOnce() throws Exception {
+  void aBodyTooLargeToWaitIsRefusedAtOnce() throws Exception {
     var bodies = new BodyBudget(new BodyBudget.Limits(1000, 100, 0));
     var gate = gate(1, 10, LONG);
     try (var _ = enter(gate);
@@ -412,7 +412,7 @@ class ModelGateTest {
   }
 
   @Test
-  void requestThatFitsGoesInWhenTheLargerOneBeforeItLeaves() throws Exception {
+  void aRequestThatFitsIsAdmittedWhenTheLargerOneBeforeItLeaves() throws Exception {
     var gate = gate(4, 10, LONG);
     try (var _ = enter(gate, 3)) {
       var cancellation = new Cancellation();

@@ -40,7 +40,7 @@ class RequestAdmissionTest {
   }
 
   @Test
-  void oneTooManyIsRefusedAtOnceWithRetryAfterAndCounted() {
+  void aRequestBeyondTheLimitIsRefusedWithRetryAfterAndCounted() {
     admission.open();
     var first = admission.admit("chat_completions");
     admission.admit("chat_completions");
@@ -58,7 +58,7 @@ class RequestAdmissionTest {
   }
 
   @Test
-  void nobodyIsLetInBeforeTheOpeningNorWhileDraining() throws Exception {
+  void requestsAreRefusedBeforeOpenAndWhileDraining() throws Exception {
     assertThatThrownBy(() -> admission.admit("chat_completions"))
         .hasMessage("Service is not ready");
     admission.open();
@@ -89,7 +89,7 @@ class RequestAdmissionTest {
   }
 
   @Test
-  void oneStatusForEveryWantOfRoomButNotForOtherFailures() {
+  void theOverloadStatusReplacesOverloadsOnly() {
     var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 429);
     var one = new RequestAdmission(1, settings, _ -> true, metrics);
     one.open();
@@ -122,7 +122,7 @@ class RequestAdmissionTest {
   }
 
   @Test
-  void withAStatusOf503ItIsStillAWantOfRoom() {
+  void anOverloadStatusOf503IsStillCountedAsOverload() {
     var settings = new FrontendAdmission(ModelBounds.STANDARD, Map.of(), 503);
     var one = new RequestAdmission(1, settings, _ -> false, metrics);
     one.open();

@@ -69,7 +69,7 @@ class RequestBodyTest {
   }
 
   @Test
-  void aStalledUploadYieldsToOneThatComesAndIsRefusedWhenItGoesOn() {
+  void aStalledUploadYieldsToANewOneAndIsRefusedWhenItContinues() {
     try (var slow = budget.open();
         var quick = budget.open()) {
       var stalls =

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** How a request's body arrives, and what is taken of it. */
+/** Bodies that arrive slowly, in pieces or not at all, and the memory that they are charged. */
 class BodyArrivalTest {
   private final FrontendFixture frontend = new FrontendFixture();
 

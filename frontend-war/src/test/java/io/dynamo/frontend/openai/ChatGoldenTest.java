@@ -20,8 +20,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Chat completions as captured from Dynamo, byte for byte: the scripted worker says what it said
- * there.
+ * Compares chat completions with answers captured from Dynamo, byte for byte; the scripted worker
+ * repeats the captured tokens.
  */
 class ChatGoldenTest {
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -27,12 +27,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** One request per field and value, as captured from Dynamo. */
+/**
+ * Sends one request per field and value, and compares status and message with those captured from
+ * Dynamo.
+ */
 class ChatValidationTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
-  /** What a template, a router or a stream decides: tested where those are. */
+  /** Captures that depend on a template, a router or a stream, which have tests of their own. */
   private static final Set<String> ELSEWHERE =
       Set.of(
           "image_data_url",
@@ -243,7 +246,7 @@ class ChatValidationTest {
   }
 
   @Test
-  void whatIsComparedWithEveryTokenIsBounded() {
+  void listsComparedWithEveryTokenAreBounded() {
     frontend.items = List.of(new EngineOutput(new int[1], "a", FinishReason.EOS, null, 0, null));
     var head = "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],";
     for (int count : new int[] {1024, 1025}) {

@@ -18,7 +18,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What clients write inside of their strings and maps is held to the rules of the body itself. */
+/**
+ * JSON inside of strings and maps, such as arguments of tool calls, is parsed with the bounds of
+ * the body.
+ */
 class ClientTextTest {
   private final FrontendFixture frontend = new FrontendFixture();
 
@@ -37,7 +40,7 @@ class ClientTextTest {
         "{\\\"x\\\":1,\\\"x\\\":2}",
         "{} {}"
       })
-  void argumentsOfToolCallsAreHeldToTheRulesOfTheBody(String arguments) {
+  void argumentsOfToolCallsAreParsedWithTheBoundsOfTheBody(String arguments) {
     var answer =
         frontend.post(
             """
@@ -58,7 +61,7 @@ class ClientTextTest {
         "\"chat_template_kwargs\":{\"tools\":[]}",
         "\"chat_template_args\":{\"messages\":null}"
       })
-  void templateArgumentsDoNotReplaceWhatTheRequestSays(String args) {
+  void templateArgumentsDoNotReplaceFieldsOfTheRequest(String args) {
     var answer =
         frontend.post(
             "{\"model\":\"script\",\"messages\":[{\"role\":\"user\",\"content\":\"a\"}],%s}"
@@ -101,7 +104,7 @@ class ClientTextTest {
     assertThat(answer.text()).contains("metadata_upload.url");
   }
 
-  /** The server lets 64 requests in. */
+  /** The server admits 64 requests. */
   @Test
   void eachTextNeedsAPlaceOfItsOwn() {
     var others = new ArrayList<RequestAccount>();

@@ -23,15 +23,15 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Completions as captured from Dynamo: the scripted worker says what it said there, and the answers
- * are compared byte for byte, but for what is better here: {@code finish_reason} on every chunk,
- * places in the text, the echo of the prompt, one id for all prompts.
+ * Compares completions with answers captured from Dynamo, byte for byte, except for improvements:
+ * {@code finish_reason} on every chunk, places in the text, the echo of the prompt, one id for all
+ * prompts.
  */
 class CompletionsGoldenTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String SHAPE = "Failed to deserialize the JSON body into the target type: ";
 
-  /** Served differently, each with a test of its own. */
+  /** Captures that are answered differently on purpose, each with a test of its own. */
   private static final Set<String> DIFFERENT =
       Set.of(
           "finish_null", // a text without an end is a failure here
@@ -99,7 +99,7 @@ class CompletionsGoldenTest {
     }
   }
 
-  /** What the capture would be with our improvements. */
+  /** Applies our improvements to a capture. */
   private static String expected(String sse) throws IOException {
     var ours = new StringBuilder();
     var offset = new int[128];
@@ -136,7 +136,7 @@ class CompletionsGoldenTest {
     return answer;
   }
 
-  /** Makes the workers say what the capture's said. */
+  /** Scripts the workers with the items of a capture. */
   private void script(Case captured, Map<String, String> headers) throws IOException {
     var chunks = new ArrayList<JsonNode>();
     if (captured.response().has("sse")) {

@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.frontend.sse.Departures;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.Logprobs;
@@ -22,7 +22,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What is better here than in the captures, and what they do not show. */
+/** Completions beyond the captures: improvements over Dynamo, echo, best_of, log probabilities. */
 class CompletionsTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -72,7 +72,7 @@ class CompletionsTest {
   }
 
   @Test
-  void thePromptsLogprobsAreAskedForOnlyWhereTheEchoHasThem() {
+  void thePromptsLogprobsAreRequestedOnlyForAnEcho() {
     frontend.post(ask(",\"echo\":true"));
     assertThat(frontend.allAsked.getLast().output().promptLogprobs()).isNull();
     frontend.post(ask(",\"echo\":true,\"logprobs\":0"));
@@ -87,7 +87,7 @@ class CompletionsTest {
   void anEchoThatIsTooLongForItsChoicesIsRefused() throws Exception {
     var prompt = "x".repeat(140_000);
     var body = "{\"model\":\"script\",\"prompt\":\"" + prompt + "\",\"echo\":true,\"n\":%d}";
-    var watcher = Departures.unwatched();
+    var watcher = FakeHangUps.unwatched();
     var roomy = new FrontendFixture(Duration.ofSeconds(30), watcher, 1 << 20);
     try {
       roomy.api = TextService.COMPLETIONS;
@@ -184,7 +184,7 @@ class CompletionsTest {
   }
 
   @Test
-  void whatEnginesAloneUnderstandIsHandedOn() throws Exception {
+  void engineOnlyOptionsArePassedOn() throws Exception {
     frontend.items = List.of(said("a", FinishReason.EOS));
     json(
         ask(

@@ -16,8 +16,8 @@ import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.Departures;
 import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -51,12 +51,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Whatever becomes of a request, it has one answer and one count, and leaves nothing behind. */
+/**
+ * Every request gets one answer and is counted once, however it ends, and holds no resource
+ * afterwards.
+ */
 class CountedOnceTest implements Dispatcher {
   private static final Duration LONG = Duration.ofMinutes(1);
   private static final int RUNNING = 4;
 
-  /** What becomes of a request; the prompt tells the worker. */
+  /** The course of a request, which its prompt names for the worker. */
   private enum Fate {
     FINISH,
     WORKER_LOST,
@@ -74,7 +77,7 @@ class CountedOnceTest implements Dispatcher {
   /** One series of a family, read when the run is over. */
   private record Series(String name, List<Label> labels) {}
 
-  private final Departures clients = new Departures();
+  private final FakeHangUps clients = new FakeHangUps();
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
   private final DisconnectWatcher watcher = clients.watcher();
   private final AtomicInteger asked = new AtomicInteger(); // workers
@@ -191,7 +194,7 @@ class CountedOnceTest implements Dispatcher {
             fate == Fate.UNKNOWN_MODEL ? "nope" : "script", fate == Fate.INVALID ? 9 : 1, streams);
   }
 
-  /** Sends one request from {@code port} of the client's and returns at once. */
+  /** Sends one request from the client's {@code port} and returns at once. */
   private Waited send(Fate fate, boolean streams, int port, Map<String, String> more) {
     var headers = new HashMap<>(more);
     headers.put("x-dynamo-meta-fate", fate.name());
@@ -213,7 +216,7 @@ class CountedOnceTest implements Dispatcher {
     return answer;
   }
 
-  /** Tells when an answer begins. */
+  /** Signals the start of an answer. */
   private static final class Waited extends Recorded {
     final CountDownLatch begun = new CountDownLatch(1);
 
@@ -335,7 +338,7 @@ class CountedOnceTest implements Dispatcher {
   }
 
   @Test
-  void whoWaitsTooLongForItsTurnIsTold429BeforeAnyCostlyWork() {
+  void aRequestThatWaitsTooLongIs429BeforeAnyCostlyWork() {
     frontend = open(LONG, Duration.ofMillis(5));
     fill();
     frontend.encoded = null;
@@ -368,7 +371,7 @@ class CountedOnceTest implements Dispatcher {
   }
 
   @Test
-  void whoWaitsIsToldWhenTheServerStops() {
+  void waitingRequestsAreRefusedWhenTheServerStops() {
     var inside = fill();
     var waiting = send(Fate.FINISH, false, 5, Map.of());
     until(() -> sum(FrontendMetrics.ADMISSION_WAITING) == 1);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Which counters a request of each kind moves, as seen at Dynamo. */
+/** A request of each kind moves the same counters as at Dynamo. */
 class CountingGoldenTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<String> COUNTERS =
@@ -135,7 +135,7 @@ class CountingGoldenTest {
         "stream_worker_400_first",
         "finish_error"
       })
-  void aRequestMovesWhatItMovesAtDynamo(String name) throws IOException {
+  void aRequestMovesTheSameCountersAsAtDynamo(String name) throws IOException {
     drive(name);
     assertThat(counted()).isEqualTo(captured(name));
   }
@@ -143,7 +143,7 @@ class CountingGoldenTest {
   /** Dynamo counts these as failures only; here each request is counted once as such, too. */
   @ParameterizedTest
   @ValueSource(strings = {"parse_error", "wrong_type", "415", "meta_431"})
-  void aRequestThatIsNotUnderstoodCountsAsOneOfNoModel(String name) throws IOException {
+  void anUnreadableRequestCountsUnderNoModel(String name) throws IOException {
     drive(name);
     var counted = new TreeMap<>(counted());
     assertThat(

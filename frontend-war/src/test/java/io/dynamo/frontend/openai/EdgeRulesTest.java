@@ -92,7 +92,7 @@ final class EdgeRulesTest {
   }
 
   @Test
-  void unknownFieldsAreDroppedWhereTheOperatorSaysSoAndWrongOnesAreNot() {
+  void unknownFieldsAreDroppedBySettingAndInvalidOnesAreRefused() {
     var frontend = with(settings(true, false, true, null));
     assertThat(frontend.post(chat(",\"verbosity\":\"low\",\"max_tokens\":7")).status)
         .isEqualTo(200);
@@ -183,7 +183,7 @@ final class EdgeRulesTest {
   }
 
   @Test
-  void aTemplateFillsInWhatAChatRequestLeavesOpen() throws IOException {
+  void aTemplateSetsMissingFieldsOfAChatRequest() throws IOException {
     var file = directory.resolve("template.json");
     Files.writeString(
         file, "{\"model\":\"script\",\"temperature\":0.5,\"max_completion_tokens\":9}");

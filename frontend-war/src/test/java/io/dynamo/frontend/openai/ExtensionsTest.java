@@ -129,7 +129,7 @@ class ExtensionsTest {
   }
 
   @Test
-  void whatTheEngineKnowsIsHandedThroughWhenAsked() throws Exception {
+  void engineDataIsPassedOnWhenRequested() throws Exception {
     var data = Map.of("prompt_logprobs", List.of(1), "routed_experts", "eA==");
     var item =
         new EngineOutput(
@@ -152,7 +152,7 @@ class ExtensionsTest {
   }
 
   @Test
-  void withoutAWishNothingIsAdded() {
+  void withoutAnExtensionNothingIsAdded() {
     workers.plays("", new Leg(says("a"), true));
     assertThat(frontend.post(ask("")).text()).doesNotContain("nvext");
     workers.plays("", new Leg(says("a"), true));
@@ -161,7 +161,7 @@ class ExtensionsTest {
   }
 
   @Test
-  void aRouteIsToldWithoutAText() throws Exception {
+  void aRouteIsAnsweredWithoutAText() throws Exception {
     frontend.promptIds = new int[] {7, 8};
     var more = ",\"nvext\":{\"annotations\":[\"query_instance_id:aggregated\"]}";
     var nvext = "{\"worker_id\":" + PLACE + ",\"token_ids\":[7,8]}";
@@ -182,7 +182,7 @@ class ExtensionsTest {
   }
 
   @Test
-  void annotationsComeAheadOfTheChunksInDynamosOrder() {
+  void annotationsPrecedeTheChunksInDynamosOrder() {
     frontend.promptIds = new int[] {7, 1114111};
     workers.plays("", new Leg(says("a"), true));
     var more =
@@ -302,7 +302,7 @@ class ExtensionsTest {
   }
 
   @Test
-  void anAdapterIsToldToWorkersUnderItsOwnName() throws Exception {
+  void workersGetAnAdapterByItsOwnName() throws Exception {
     frontend.lora = LoraAdapter.of("script", 4);
     workers.plays("", new Leg(says("ab"), true));
     frontend.post(ask(",\"nvext\":{\"cache_salt\":\"s\"}"));

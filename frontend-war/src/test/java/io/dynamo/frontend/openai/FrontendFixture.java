@@ -21,8 +21,8 @@ import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Trail;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.sse.Departures;
 import io.dynamo.frontend.sse.DisconnectWatcher;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -55,7 +55,7 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.ScheduledExecutorService;
 import org.jspecify.annotations.Nullable;
 
-/** A frontend with one model, {@code script}, whose worker says what it is told to say. */
+/** A frontend with one model, {@code script}, whose worker sends scripted items. */
 final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   static final InetSocketAddress CLIENT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000);
@@ -106,7 +106,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
   }
 
-  /** The operator wants nothing. */
+  /** Settings without any rule of the operator. */
   static final ApiSettings NO_RULES =
       new ApiSettings(
           false,
@@ -139,7 +139,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Nullable Dispatcher through; // instead of the scripts
   int migrationLimit;
 
-  /** The adapter that the model is; null for a model itself. */
+  /** The name of the adapter; null for a model itself. */
   @Nullable LoraAdapter lora;
 
   boolean tinyTokens; // ids mean what they meant in the captures
@@ -179,7 +179,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   FrontendFixture(Tracing tracing) {
     this(
         Duration.ofSeconds(30),
-        Departures.unwatched(),
+        FakeHangUps.unwatched(),
         4096,
         FrontendAdmission.STANDARD,
         Runnable::run,
@@ -198,7 +198,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   FrontendFixture(ApiSettings rules) {
     this(
         Duration.ofSeconds(30),
-        Departures.unwatched(),
+        FakeHangUps.unwatched(),
         4096,
         FrontendAdmission.STANDARD,
         Runnable::run,
@@ -392,7 +392,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     }
   }
 
-  /** The cancellation of the request that was asked last. */
+  /** The cancellation of the last request to a worker. */
   Cancellation cancellation() {
     if (context == null) {
       throw new AssertionError("no worker was asked");
@@ -407,7 +407,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
     timer.shutdownNow();
   }
 
-  /** Closes it, once nothing is left of the requests that came. */
+  /** Waits until all requests have ended, and closes the frontend. */
   void closeIdle() {
     assertThat(admission.admitted()).as("requests that never ended").isZero();
     assertThat(metrics.level(FrontendMetrics.INFLIGHT, new Label("model", "script")).value())

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.Departures;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.io.ByteArrayInputStream;
@@ -28,8 +28,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever a client sends gets a typed answer, soon, and nothing of it reaches a log. A small heap
- * is not needed to see a body that grows: each request's bodies and answers are bounded here.
+ * Every hostile input gets a typed answer within a bounded time, and no part of it reaches a log. A
+ * small heap is not needed to see a body that grows: each request's bodies and answers are bounded
+ * here.
  */
 @Timeout(120)
 class HostileInputTest {
@@ -173,7 +174,7 @@ class HostileInputTest {
           "messages:[%s]");
 
   private final FrontendFixture frontend =
-      new FrontendFixture(Duration.ofSeconds(30), Departures.unwatched(), 8 << 20);
+      new FrontendFixture(Duration.ofSeconds(30), FakeHangUps.unwatched(), 8 << 20);
   private final List<LogRecord> logged = new ArrayList<>();
   private final Logger root = Logger.getLogger("io.dynamo");
   private final Handler handler =
@@ -201,7 +202,7 @@ class HostileInputTest {
   }
 
   @AfterEach
-  void nothingOfAnyoneIsInTheLog() {
+  void noTextOfAClientIsInTheLog() {
     root.removeHandler(handler);
     root.setLevel(null);
     assertThat(frontend.admission.admitted()).isZero();

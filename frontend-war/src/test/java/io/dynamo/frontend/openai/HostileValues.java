@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import java.util.List;
 
-/** What stands where a JSON value should: of every type, size and depth, and what is no JSON. */
+/** Hostile JSON values of every type, size and depth, and texts that are no JSON. */
 public final class HostileValues {
   /** Part of the longer texts: must be nowhere in a log. */
   public static final String SECRET = "xyzzy-plugh";

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.Departures;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
 import java.io.IOException;
@@ -23,7 +23,7 @@ import java.util.function.LongConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Clients that leave, before and after they have what they asked for. */
+/** Clients that leave before and after their answer is complete. */
 class LeavingClientTest {
   private final FrontendFixture frontend = new FrontendFixture();
 
@@ -80,7 +80,7 @@ class LeavingClientTest {
   }
 
   @Test
-  void aClientThatLeavesAfterTheWorkersFinishKillsNobody() {
+  void aClientThatLeavesAfterTheWorkersFinishCancelsNoRequest() {
     frontend.items = List.of(said("Hi", FinishReason.EOS, 1));
     frontend.endless = true;
     var answer = new Recorded();
@@ -116,7 +116,7 @@ class LeavingClientTest {
   void aClientThatClosesRightAfterTheLastFrameGotItsAnswer() throws Exception {
     var told = new CountDownLatch(1);
     var clients =
-        new Departures() {
+        new FakeHangUps() {
           @Override
           public void await(Duration atMost, LongConsumer left) {
             super.await(

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a client sees of a generation whose worker is lost in its middle: nothing. */
+/** A client does not notice that a generation's worker was lost in the middle. */
 class MigrationSeamTest {
   private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -135,7 +135,7 @@ class MigrationSeamTest {
   }
 
   @Test
-  void aTextOfAGivenFormStartsElsewhereWhenNothingOfItWasSaid() throws Exception {
+  void aGuidedTextRestartsElsewhereBeforeItsFirstToken() throws Exception {
     workers.plays("", new Leg(List.of(), false), new Leg(says("abc"), true));
     assertThat(post(",\"guided_regex\":\"[a-z]+\"").at("/choices/0/text").asText())
         .isEqualTo("abc");
@@ -169,13 +169,22 @@ class MigrationSeamTest {
       delimiterString = " => ",
       quoteCharacter = '§',
       value = {
-        "hermes => <think>so</think>a <tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"\u00fcx\"}}</tool_call>",
+        "hermes => <think>so</think>a <tool_call>{\"name\": \"f\", \"arguments\": {\"a\":"
+            + " \"\u00fcx\"}}</tool_call>",
         "llama3_json => <|python_tag|>{\"name\": \"f\", \"parameters\": {\"a\": [1, 2]}}",
-        "qwen3_coder => <think>so</think><tool_call><function=f><parameter=a>b</parameter></function></tool_call>",
+        "qwen3_coder =>"
+            + " <think>so</think><tool_call><function=f><parameter=a>b</parameter></function></tool_call>",
         "pythonic => [f(a='b'), f(a=\"c\")]",
-        "harmony+gpt_oss => <|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>commentary to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>",
-        "deepseek_v3+deepseek_r1 => so</think>a <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f⏎```json⏎{\"a\": 1}⏎```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
-        "muse_glimmer+muse => to=self<|message|>so<|eom|><|start|>assistant to=functions.f<|message|><atem:function_calls><atem:invoke name=\"f\"><atem:parameter name=\"a\">b</atem:parameter></atem:invoke></atem:function_calls><|eot|>"
+        "harmony+gpt_oss =>"
+            + " <|channel|>analysis<|message|>so<|end|><|start|>assistant<|channel|>commentary"
+            + " to=functions.f <|constrain|>json<|message|>{\"a\": 1}<|call|>",
+        "deepseek_v3+deepseek_r1 => so</think>a"
+            + " <｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f⏎```json⏎{\"a\":"
+            + " 1}⏎```<｜tool▁call▁end｜><｜tool▁calls▁end｜>",
+        "muse_glimmer+muse => to=self<|message|>so<|eom|><|start|>assistant"
+            + " to=functions.f<|message|><atem:function_calls><atem:invoke"
+            + " name=\"f\"><atem:parameter"
+            + " name=\"a\">b</atem:parameter></atem:invoke></atem:function_calls><|eot|>"
       })
   void thoughtsAndToolCallsAreWholeWhereverTheirWorkerIsLost(String parser, String text)
       throws Exception {
@@ -207,7 +216,7 @@ class MigrationSeamTest {
     }
   }
 
-  /** What a stream says, whatever its pieces: thoughts, text and calls each put together. */
+  /** Joins the thoughts, the text and the calls of a stream. */
   private static String said(String stream) throws IOException {
     var thoughts = new StringBuilder();
     var content = new StringBuilder();

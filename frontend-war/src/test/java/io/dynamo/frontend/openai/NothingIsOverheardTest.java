@@ -10,7 +10,7 @@ import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.openai.ScriptedWorkers.Leg;
-import io.dynamo.frontend.sse.Departures;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.frontend.watch.RecordingTracing;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
@@ -46,9 +46,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever becomes of a request, nothing that its client wrote, and nothing that a model or an
- * engine said to it, is in a log, a span, a metric or a flight recording. Only {@code x-request-id}
- * is: it is there to be found again.
+ * No text of a client, a model or an engine is in a log, a span, a metric or a flight recording,
+ * however a request ends. Only {@code x-request-id} is: it is there to be found again.
  */
 @Timeout(120)
 class NothingIsOverheardTest {
@@ -156,7 +155,7 @@ class NothingIsOverheardTest {
     var frontend =
         new FrontendFixture(
             timeout,
-            Departures.unwatched(),
+            FakeHangUps.unwatched(),
             1 << 16,
             FrontendAdmission.STANDARD,
             Runnable::run,

@@ -37,7 +37,7 @@ class PreprocessorTest {
     preprocessor.close();
   }
 
-  /** A model that encodes when it is let, and not before: interrupts do not hurry it. */
+  /** A model that encodes when the test releases it; interrupts have no effect on it. */
   private static final class Gate extends NoText {
     final CountDownLatch open = new CountDownLatch(1);
     final CountDownLatch entered = new CountDownLatch(1);
@@ -162,7 +162,7 @@ class PreprocessorTest {
   }
 
   @Test
-  void shortPromptsAreDoneByTheThreadThatAsks() throws InterruptedException {
+  void shortPromptsAreTokenisedOnTheCallersThread() throws InterruptedException {
     var workers = new ArrayList<Thread>();
     for (long bytes : new long[] {100, 1 << 20}) {
       preprocessor.run(
@@ -178,7 +178,7 @@ class PreprocessorTest {
 
   /** The pool has one thread. */
   @Test
-  void workThatNobodyWaitsForIsInterrupted() throws InterruptedException {
+  void abandonedWorkIsInterrupted() throws InterruptedException {
     var cancellation = new Cancellation();
     var working = new CountDownLatch(1);
     var given = new CompletableFuture<int[]>();

@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.sse.Departures;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import java.time.Duration;
@@ -23,7 +23,7 @@ class PromptLengthTest {
   private static final int TOKEN_CHARS = 10;
 
   private final FrontendFixture frontend =
-      new FrontendFixture(Duration.ofSeconds(30), Departures.unwatched(), 1 << 20);
+      new FrontendFixture(Duration.ofSeconds(30), FakeHangUps.unwatched(), 1 << 20);
 
   @AfterEach
   void close() {
@@ -48,7 +48,7 @@ class PromptLengthTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"chat", "completions"})
-  void whatTheContextCannotSpellIsRefusedBeforeItIsEncoded(String name) {
+  void promptsTooLongForTheContextAreRefusedBeforeEncoding(String name) {
     var answer = ask(api(name), (COUNTED + 1) * TOKEN_CHARS);
     assertThat(answer.status).isEqualTo(400);
     assertThat(answer.text())
@@ -61,7 +61,7 @@ class PromptLengthTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"chat", "completions"})
-  void whatMayFitIsEncoded(String name) {
+  void promptsThatMayFitAreEncoded(String name) {
     assertThat(ask(api(name), (COUNTED - 10) * TOKEN_CHARS).status).isEqualTo(200);
     assertThat(frontend.encoded).contains("aaa");
   }

@@ -22,7 +22,7 @@ class ReadinessTextTest {
   }
 
   @Test
-  void aModelWithoutAWorkerSaysWhatIsMissing() {
+  void aModelWithoutAWorkerNamesTheMissingPart() {
     assertThat(body(new Readiness("n", "decode", 0, List.of(List.of("prefill", "encode")), false)))
         .contains("\"ready\":false,\"reason\":\"no worker is live\"")
         .contains("\"needs\":[[\"prefill\",\"encode\"]]")

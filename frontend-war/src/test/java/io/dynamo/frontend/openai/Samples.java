@@ -3,7 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 
-/** A plain request, and what a worker says to it. */
+/** A plain request and a worker's items for it. */
 final class Samples {
   private Samples() {}
 

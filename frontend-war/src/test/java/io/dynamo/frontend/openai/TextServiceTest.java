@@ -13,7 +13,7 @@ import io.dynamo.error.NoWorkerException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
-import io.dynamo.frontend.sse.Departures;
+import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.metrics.Label;
@@ -160,7 +160,7 @@ class TextServiceTest {
   }
 
   @Test
-  void aKnownModelWithoutAWorkerIsAskedForLater() {
+  void aKnownModelWithoutAWorkerIs503() {
     frontend.ready = false;
     var answer = frontend.post(hi(",\"temperature\":9"));
     assertThat(answer.status).isEqualTo(503);
@@ -207,13 +207,13 @@ class TextServiceTest {
   @Test
   void aWatchThatFailsIsAnswered() {
     var failing =
-        new Departures() {
+        new FakeHangUps() {
           @Override
           public synchronized void wake() {
             throw new RejectedExecutionException("closed");
           }
         };
-    try (var watcher = Departures.unwatched(failing);
+    try (var watcher = FakeHangUps.unwatched(failing);
         var broken = new FrontendFixture(Duration.ofSeconds(30), watcher)) {
       assertThat(broken.post(hi("")).status).isEqualTo(500);
       assertThat(broken.admission.admitted()).isZero();
@@ -222,7 +222,7 @@ class TextServiceTest {
 
   @Test
   void anInterruptedRequestIsAnsweredBeforeTheFlagIsBack() {
-    var patient = new FrontendFixture(Duration.ofSeconds(30), Departures.unwatched(), 1 << 20);
+    var patient = new FrontendFixture(Duration.ofSeconds(30), FakeHangUps.unwatched(), 1 << 20);
     patient.interrupts = true;
     var flagWhileAnswering = new AtomicBoolean();
     var answer =
@@ -270,7 +270,7 @@ class TextServiceTest {
   }
 
   @Test
-  void aRequestThatIsBeingPreparedWhenAllAreEndedAsksNobody() {
+  void aRequestThatIsPreparedDuringAbortAllReachesNoWorker() {
     frontend.endless = true;
     frontend.whileRendering =
         () ->

@@ -101,7 +101,7 @@ final class ToolCallsTest {
   }
 
   @Test
-  void whatIsToldBehindACallHasAChunkOfItsOwn() throws IOException {
+  void contentBehindACallHasAChunkOfItsOwn() throws IOException {
     frontend.items =
         saying(
             FinishReason.STOP, "a <tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call> b");
@@ -128,7 +128,7 @@ final class ToolCallsTest {
   }
 
   @Test
-  void whatIsHeldBackIsDeliveredBeforeAFailure() {
+  void heldBackTextIsDeliveredBeforeAFailure() {
     frontend.items = saying(FinishReason.STOP, "a <tool_ca", "x").subList(0, 1);
     frontend.failure = new NoWorkerException(new EndpointId("n", "c", "e"), 0, 0);
     assertThat(frontend.post(request(TOOLS + ",\"stream\":true")).text())

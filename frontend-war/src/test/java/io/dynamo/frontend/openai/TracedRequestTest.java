@@ -17,7 +17,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** The spans of a request, and what goes on to its workers. */
+/** The spans of a request, and the trace headers that its workers get. */
 class TracedRequestTest {
   private static final String PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
@@ -85,12 +85,13 @@ class TracedRequestTest {
       assertThat(workers.headers).allMatch(headers -> "rojo=1".equals(headers.get("tracestate")));
       assertThat(text.write())
           .contains(
-              "dynamo_frontend_model_migration_duration_seconds_count{migration_type=\"ongoing_request\",model=\"script\",outcome=\"success\"} 1\n");
+              "dynamo_frontend_model_migration_duration_seconds_count{migration_type=\"ongoing_request\",model=\"script\",outcome=\"success\"}"
+                  + " 1\n");
     }
   }
 
   @Test
-  void whatEndsAGenerationEndsItsSpans() {
+  void theEndOfAGenerationEndsItsSpans() {
     try (var frontend = traced(tracing)) {
       post(frontend, Map.of()); // nobody can be connected to
       assertThat(tracing.named("leg")).hasSize(4); // with three migrations

@@ -19,7 +19,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a client gets of a worker's own errors, annotations and ends without a reason. */
+/**
+ * Errors and annotations of workers, and streams that end without a finish reason, as clients get
+ * them.
+ */
 class WorkerAnswerTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final String END = "data: [DONE]\n\n";
@@ -66,11 +69,15 @@ class WorkerAnswerTest {
     "422, InvalidArgument, InvalidRequest, 400, own words, invalid_request_error, validation",
     "429, ResourceExhausted, RateLimited, 429, own words, rate_limit_error, overload",
     "500, Unknown, Internal, 500, Internal server error, internal_server_error, internal",
-    "501, Unknown, NotImplemented, 501, Operation not implemented, not_implemented_error, not_implemented",
+    "501, Unknown, NotImplemented, 501, Operation not implemented, not_implemented_error,"
+        + " not_implemented",
     "502, Unknown, BackendProtocol, 502, Bad gateway, internal_server_error, internal",
-    "503, Unavailable, Unavailable, 503, Service temporarily unavailable, service_unavailable, unavailable",
-    "504, ResponseTimeout, DeadlineExceeded, 504, Request deadline exceeded, timeout_error, response_timeout",
-    "529, ResourceExhausted, CapacityExhausted, 529, Service temporarily overloaded, service_unavailable, overload"
+    "503, Unavailable, Unavailable, 503, Service temporarily unavailable, service_unavailable,"
+        + " unavailable",
+    "504, ResponseTimeout, DeadlineExceeded, 504, Request deadline exceeded, timeout_error,"
+        + " response_timeout",
+    "529, ResourceExhausted, CapacityExhausted, 529, Service temporarily overloaded,"
+        + " service_unavailable, overload"
   })
   void aWorkersStatusAndItsWordsOnTheClientsFaultAreAnswered(
       int code,
@@ -114,7 +121,7 @@ class WorkerAnswerTest {
   }
 
   @Test
-  void aRateLimitIsWhatSdksTakeForOne() throws Exception {
+  void aRateLimitHasTheFormThatSdksExpect() throws Exception {
     fails("ResourceExhausted", "RateLimited", 429);
     var answer = frontend.post(hi(""));
     assertThat(answer.text())

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What requests leave behind in the gauges of the workers that served them. */
+/** Requests record their token times in the gauges of the workers that served them. */
 class WorkerPaceTest {
   private final FrontendFixture frontend = new FrontendFixture();
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
@@ -56,7 +56,7 @@ class WorkerPaceTest {
   }
 
   @Test
-  void theWorkerThatServesIsToldOfItsPace() {
+  void tokenTimesAreRecordedForTheServingWorker() {
     workers.plays("", new Leg(says("ab"), true));
     assertThat(frontend.post(Samples.hi("")).status).isEqualTo(200);
     assertThat(last("time_to_first_token_seconds", 1)).isPositive();
@@ -75,8 +75,10 @@ class WorkerPaceTest {
     frontend.loads.prefillTokens = 40;
     assertThat(text.write())
         .contains(
-            "dynamo_frontend_worker_active_decode_blocks{dp_rank=\"0\",worker_id=\"2\",worker_type=\"decode\"} 3\n")
+            "dynamo_frontend_worker_active_decode_blocks{dp_rank=\"0\",worker_id=\"2\",worker_type=\"decode\"}"
+                + " 3\n")
         .contains(
-            "dynamo_frontend_worker_active_prefill_tokens{dp_rank=\"0\",worker_id=\"1\",worker_type=\"decode\"} 40\n");
+            "dynamo_frontend_worker_active_prefill_tokens{dp_rank=\"0\",worker_id=\"1\",worker_type=\"decode\"}"
+                + " 40\n");
   }
 }

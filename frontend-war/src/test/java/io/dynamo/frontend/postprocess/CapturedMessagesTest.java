@@ -20,7 +20,7 @@ import java.util.stream.StreamSupport;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Messages as Dynamo 1.6.1 took them apart, from the same items of a worker. */
+/** Messages have the parts that Dynamo 1.6.1 found in the same items of a worker. */
 final class CapturedMessagesTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final Map<String, Map<String, String>> CARDS =
@@ -34,7 +34,7 @@ final class CapturedMessagesTest {
           "dsv31", Map.of("tool_call_parser", "deepseek_v3_1", "reasoning_parser", "deepseek_v3_1"),
           "mistral", Map.of("tool_call_parser", "mistral", "reasoning_parser", "mistral"));
 
-  /** Where the original loses text or calls, or ran without the model's tokens; what is right. */
+  /** The right messages where Dynamo loses text or calls, or ran without the model's tokens. */
   private static final Map<String, Message> BETTER =
       Map.ofEntries(
           Map.entry(

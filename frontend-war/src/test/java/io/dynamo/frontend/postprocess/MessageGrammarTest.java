@@ -38,7 +38,7 @@ final class MessageGrammarTest {
   }
 
   @Test
-  void onlyMarkersThatSomebodyLooksForAreText() {
+  void onlyMarkersOfTheParsersAreText() {
     var tools = List.<Map<String, Object>>of(Map.of("function", Map.of("name", "f")));
     assertThat(hidden(tools, new ToolChoice.Auto())).containsExactly(false, false, true);
     assertThat(hidden(tools, new ToolChoice.None())).containsExactly(true, false, true);

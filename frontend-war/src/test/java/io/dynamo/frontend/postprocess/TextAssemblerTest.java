@@ -54,7 +54,7 @@ class TextAssemblerTest {
   }
 
   @Test
-  void flushesWhatWasHeldBackAtTheEnd() {
+  void flushesHeldBackTextAtTheEnd() {
     var assembler = assembler(stops("END"), false);
     assembler.accept(item("abEN"));
 
@@ -63,7 +63,7 @@ class TextAssemblerTest {
   }
 
   @Test
-  void includesTheStopWhenAskedAndHoldsNothingBack() {
+  void includesTheStopOnRequestAndHoldsNothingBack() {
     var assembler = assembler(stops("END"), true);
 
     assertThat(assembler.accept(item("abEN")).text()).isEqualTo("abEN");
@@ -95,7 +95,7 @@ class TextAssemblerTest {
   }
 
   @Test
-  void ignoresEveryStopWhenToldTo() {
+  void ignoresEveryStopWithIgnoreEos() {
     var conditions = new StopConditions(null, List.of("ab"), List.of((int) 'x'), null, true);
     var assembler = assembler(conditions, false);
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Our byte-level encoder gives the library's ids, and leaves to it what it does not know. */
+/** Our byte-level encoder gives the library's ids, and uses the library for unknown tokenizers. */
 class ByteLevelEncoderTest {
   private static final int ALL = Integer.MAX_VALUE; // tokens
 
@@ -187,7 +187,7 @@ class ByteLevelEncoderTest {
   }
 
   @Test
-  void whatIsNotKnownIsLeftToTheLibrary() throws IOException {
+  void unknownTokenizersAreLeftToTheLibrary() throws IOException {
     isLeftToTheLibrary(
         json ->
             ((ObjectNode) json.at("/pre_tokenizer/pretokenizers/1")).put("add_prefix_space", true));

@@ -32,7 +32,7 @@ class CharClassesTest {
     }
   }
 
-  /** What the library says of each code point; of halves of surrogates and NUL, nothing. */
+  /** The library's class of each code point, except halves of surrogate pairs and NUL. */
   private static byte[] kinds() {
     var kinds = new byte[Character.MAX_CODE_POINT + 1];
     try (var library = new LibraryEncoder(CLASSIFIER)) {

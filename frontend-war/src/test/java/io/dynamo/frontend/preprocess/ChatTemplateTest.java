@@ -65,7 +65,8 @@ class ChatTemplateTest {
   @Test
   void aTemplateThatWantsPartsGetsThem() {
     var source =
-        "{% for part in messages[0].content %}{{ part.text or '(' ~ part.type ~ ')' }};{% endfor %}";
+        "{% for part in messages[0].content %}{{ part.text or '(' ~ part.type ~ ')' }};{% endfor"
+            + " %}";
     var template = new ChatTemplate(source, source, TOKENS);
 
     assertThat(render(template, IMAGE_AND_TEXT, Map.of())).isEqualTo("(image);what is it?;");
@@ -82,7 +83,7 @@ class ChatTemplateTest {
   }
 
   @Test
-  void reasoningGoesByItsOtherNameToo() throws IOException {
+  void reasoningIsReadUnderBothNames() throws IOException {
     var args = Map.<String, Object>of("add_generation_prompt", false);
     var message =
         Map.<String, Object>of("role", "assistant", "content", "4", "reasoning_content", "2+2");
@@ -105,7 +106,7 @@ class ChatTemplateTest {
         .hasMessage("This model only supports single tool-calls at once!");
   }
 
-  /** What a template was seen to print behind Dynamo 1.6.1. */
+  /** The text of a template behind Dynamo 1.6.1. */
   @ParameterizedTest
   @CsvSource(
       delimiter = '¦',

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.preprocess;
 
-/** The text of a model that nobody asks; a test answers what it does ask. */
+/** A model's text of which every method fails; a test overrides those that it uses. */
 public class NoText implements ModelText {
   @Override
   public String render(ChatPrompt prompt) {

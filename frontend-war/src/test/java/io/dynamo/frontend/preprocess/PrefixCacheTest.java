@@ -125,9 +125,10 @@ class PrefixCacheTest {
         SafeCuts.of(
             tokenizer(
                 """
-            {"model":{"type":"BPE"},"added_tokens":[
-              {"content":"<a>","normalized":false},{"content":"<a><b>","normalized":false},
-              {"content":"<l>","normalized":false,"lstrip":true},{"content":" <s>","normalized":false}]}"""));
+                {"model":{"type":"BPE"},"added_tokens":[
+                  {"content":"<a>","normalized":false},{"content":"<a><b>","normalized":false},
+                  {"content":"<l>","normalized":false,"lstrip":true},{"content":" <s>","normalized":false}]}\
+                """));
     assertThat(cuts).isNotNull();
     var walk = Objects.requireNonNull(cuts).walk("x<a>y<a><b><l> <s><a>");
 
@@ -135,7 +136,7 @@ class PrefixCacheTest {
   }
 
   @Test
-  void whatWasNotUsedForLongestGoesFirst() {
+  void leastRecentlyUsedPartsGoFirst() {
     var cache = new PrefixCache(4 * (160 + 2 + 4), new Metrics());
     for (var part : List.of("a", "b", "c", "d")) {
       cache.keep(this, part, new int[] {1});

@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ByteTextTest {
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8}) // the seed names the failing run
-  void quotedTextIsWhatAStrictParserReadsBack(long seed) throws Exception {
+  void aStrictParserReadsQuotedTextBack(long seed) throws Exception {
     var random = new Random(seed);
     var json = new ObjectMapper();
     var buffer = new ByteText(16);

@@ -23,8 +23,8 @@ class DisconnectWatcherTest {
         cancellation);
   }
 
-  /** Records what it is asked, and never waits. */
-  private static class Asked implements HangUpDetector {
+  /** Records its calls and never waits. */
+  private static class RecordingDetector implements HangUpDetector {
     final List<WatchedClient> watched = new ArrayList<>();
     final List<Duration> waits = new ArrayList<>();
     final List<Long> leaving = new ArrayList<>();
@@ -54,13 +54,13 @@ class DisconnectWatcherTest {
     }
   }
 
-  private final Asked asked = new Asked();
+  private final RecordingDetector detector = new RecordingDetector();
 
   private DisconnectWatcher watcher(Duration grace, Duration stall) {
-    return new DisconnectWatcher(asked, grace, stall);
+    return new DisconnectWatcher(detector, grace, stall);
   }
 
-  /** Turns until what has come is watched. */
+  /** Runs turns until all new clients are watched. */
   private static void turns(DisconnectWatcher watcher) {
     for (int i = 0; i < 3; i++) {
       watcher.turn();
@@ -76,11 +76,11 @@ class DisconnectWatcherTest {
     try (var _ = watcher.watch(lost);
         var _ = watcher.watch(from("192.0.2.2", stays))) {
       turns(watcher);
-      assertThat(asked.watched)
+      assertThat(detector.watched)
           .extracting(arrival -> arrival.client().remote().getHostString())
           .containsExactly("192.0.2.1", "192.0.2.2");
 
-      asked.leaving.add(asked.watched.getFirst().id());
+      detector.leaving.add(detector.watched.getFirst().id());
       watcher.turn();
     }
     assertThat(gone.level()).isEqualTo(Cancellation.Level.KILL);
@@ -97,7 +97,7 @@ class DisconnectWatcherTest {
     turns(watcher);
     watch.close();
 
-    asked.leaving.add(asked.watched.getFirst().id());
+    detector.leaving.add(detector.watched.getFirst().id());
     watcher.turn();
     connection.lose(ClientConnection.Loss.HUNG_UP);
 
@@ -109,20 +109,20 @@ class DisconnectWatcherTest {
     var watcher = watcher(Duration.ZERO, LONG);
     watcher.watch(from("192.0.2.1", new Cancellation())).close();
     turns(watcher);
-    assertThat(asked.watched).isEmpty();
+    assertThat(detector.watched).isEmpty();
   }
 
   @Test
-  void requestsThatComeTogetherAreLookedAtTogether() {
+  void requestsThatArriveTogetherAreAddedTogether() {
     var watcher = watcher(LONG, LONG);
     for (int i = 0; i < 100; i++) {
       try (var _ = watcher.watch(from("192.0.2.1", new Cancellation()))) {
         watcher.turn();
       }
     }
-    assertThat(asked.wakes).isEqualTo(1);
-    assertThat(asked.watched).isEmpty();
-    assertThat(asked.waits.getLast()).isBetween(Duration.ofMinutes(1), LONG.dividedBy(8));
+    assertThat(detector.wakes).isEqualTo(1);
+    assertThat(detector.watched).isEmpty();
+    assertThat(detector.waits.getLast()).isBetween(Duration.ofMinutes(1), LONG.dividedBy(8));
   }
 
   @Test
@@ -131,11 +131,11 @@ class DisconnectWatcherTest {
     watcher.watch(from("192.0.2.1", new Cancellation())).close();
     do {
       watcher.turn();
-    } while (asked.waits.size() == 1 || asked.waits.getLast().compareTo(LONG) < 0);
+    } while (detector.waits.size() == 1 || detector.waits.getLast().compareTo(LONG) < 0);
 
     watcher.watch(from("192.0.2.1", new Cancellation())).close();
 
-    assertThat(asked.wakes).isEqualTo(2);
+    assertThat(detector.wakes).isEqualTo(2);
   }
 
   @Test
@@ -169,7 +169,7 @@ class DisconnectWatcherTest {
     var cancellation = new Cancellation();
     var lost = new CountDownLatch(1);
     var failing =
-        new Asked() {
+        new RecordingDetector() {
           private int calls;
 
           @Override
@@ -206,7 +206,7 @@ class DisconnectWatcherTest {
 
   @Test
   void closingEndsTheWait() {
-    var clients = new Departures();
+    var clients = new FakeHangUps();
     var thread = new Thread(() -> clients.watcher().close());
     thread.start();
     try {

@@ -110,7 +110,7 @@ class SseWriterTest {
   }
 
   @Test
-  void whatIsReadyLeavesInOneWriteAndOneFlush() throws Exception {
+  void readyItemsLeaveInOneWriteAndOneFlush() throws Exception {
     inbox.onNext("a");
     inbox.onNext("b");
     inbox.onNext("c");
@@ -190,7 +190,7 @@ class SseWriterTest {
   }
 
   @Test
-  void aFailureAfterItemsIsToldInAFrameBehindThem() throws Exception {
+  void aFailureAfterItemsIsWrittenInAFrameBehindThem() throws Exception {
     inbox.onNext("a");
     inbox.onError(new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, "broken", null));
 
@@ -270,7 +270,7 @@ class SseWriterTest {
   }
 
   @Test
-  void anInboxThatIsLeftDropsWhatComesAndAsksForAllOfIt() {
+  void anInboxThatIsLeftDropsItemsAndRequestsAllOfThem() {
     inbox.onNext("a");
     inbox.leave();
     assertThat(producer.demand).hasValue(Long.MAX_VALUE);

@@ -33,7 +33,7 @@ class WakeSignalTest {
   }
 
   @Test
-  void whatIsReadyIsNotWaitedFor() throws InterruptedException {
+  void aReadyConditionIsNotWaitedFor() throws InterruptedException {
     assertThat(wakeSignal.await(() -> true, 0)).isTrue();
     assertThat(timer.getTaskCount()).isZero();
   }
@@ -64,7 +64,7 @@ class WakeSignalTest {
     }
   }
 
-  /** The alarm of the long one does for neither of the others. */
+  /** The timer task of the long wait is too late for the two others. */
   @Test
   void aShortWaitAfterALongOneEndsInTime() throws InterruptedException {
     var looks = new AtomicInteger();
@@ -78,7 +78,7 @@ class WakeSignalTest {
     return false;
   }
 
-  /** The early alarm costs another look. */
+  /** The early timer task costs one more check. */
   @Test
   void aLongWaitAfterAShortOneEndsInTime() throws InterruptedException {
     var ready = new AtomicBoolean(true);
@@ -89,7 +89,7 @@ class WakeSignalTest {
   }
 
   @Test
-  void nothingIsLeftOfAClosedBell() throws InterruptedException {
+  void aClosedSignalLeavesNoTimerTask() throws InterruptedException {
     var looks = new AtomicInteger();
     assertThat(wakeSignal.await(() -> looks.incrementAndGet() > 2 || ringSoon(), LONG)).isTrue();
     assertThat(timer.getQueue()).hasSize(1);
@@ -102,7 +102,7 @@ class WakeSignalTest {
 
   /** A lock that another thread holds parks its waiter, which takes the permit of a ring. */
   @Test
-  void aRingWhileTheAlarmIsSetIsHeard() throws InterruptedException {
+  void aSignalWhileTheTimerIsScheduledWakesTheConsumer() throws InterruptedException {
     var ready = new AtomicBoolean();
     var contended =
         new ScheduledThreadPoolExecutor(1) {

@@ -34,7 +34,7 @@ class FlightRecordingTest {
 
   @Test
   @Timeout(60)
-  void everyStageAndTheWholeAreEventsOfARecordingThatAsks() throws InterruptedException {
+  void everyStageAndTheRequestAreEventsOfAnEnabledRecording() throws InterruptedException {
     var seen = new LinkedBlockingQueue<RecordedEvent>();
     try (var recording = new RecordingStream()) {
       recording.enable("io.dynamo.frontend.Stage");

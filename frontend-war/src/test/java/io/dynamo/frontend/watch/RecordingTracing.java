@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Keeps every span. Ids count up. Safe for concurrent use. */
 public final class RecordingTracing implements Tracing {
-  /** A span that was begun. */
+  /** A started span. */
   public static final class Recorded implements Span {
     public final String name;
     public final Kind kind;

@@ -99,7 +99,7 @@ class RequestLogTest {
   }
 
   @Test
-  void whoWantsNoLinesGetsNone() {
+  void noLineIsLoggedWhenTheRequestLogIsOff() {
     var watch = watch(false, Map.of());
     watch.start("id");
     watch.end(null);

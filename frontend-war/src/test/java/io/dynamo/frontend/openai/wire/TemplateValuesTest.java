@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import org.junit.jupiter.api.Test;
 
-/** What a template gets of a request, where it may print the values as they are. */
+/**
+ * The values that a chat template gets from a request, with the types and spelling that it prints.
+ */
 class TemplateValuesTest {
   private static ChatRequest read(String messages, String more) throws JsonProcessingException {
     return ChatRequestReader.read(

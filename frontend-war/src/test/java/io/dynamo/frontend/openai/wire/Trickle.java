@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai.wire;
 
 import java.io.InputStream;
 
-/** A body that comes byte by byte and never ends. */
+/** A body that arrives byte by byte and never ends. */
 public final class Trickle extends InputStream {
   @Override
   public int read() {

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A whole message, as a client folds it from its pieces. */
+/** A whole message, joined from its pieces. */
 public record Folded(String content, String reasoning, List<Call> calls) {
   /** A call with all its arguments. */
   public record Call(String name, String arguments) {
@@ -34,7 +34,10 @@ public record Folded(String content, String reasoning, List<Call> calls) {
     return new Folded(content, text, calls);
   }
 
-  /** What a new parser makes of {@code text}, the same however the text is cut. */
+  /**
+   * Parses {@code text} with new parsers, cut at every place, and checks that the result is the
+   * same.
+   */
   public static Folded atEveryCut(Supplier<? extends MessageParser> parsers, String text) {
     var whole = of(parsers.get(), List.of(text));
     for (int cut = 0; cut <= text.length(); cut++) {
@@ -51,7 +54,7 @@ public record Folded(String content, String reasoning, List<Call> calls) {
     return whole;
   }
 
-  /** What {@code parser} makes of a text that comes in parts. */
+  /** Parses a text that arrives in parts. */
   public static Folded of(MessageParser parser, List<String> parts) {
     var sink = new FoldingSink();
     parts.forEach(part -> parser.accept(part, sink));
@@ -59,7 +62,7 @@ public record Folded(String content, String reasoning, List<Call> calls) {
     return sink.folded();
   }
 
-  /** Folds, and holds a parser to what {@link MessageSink} asks of it. */
+  /** Joins pieces, and checks that the parser keeps the contract of {@link MessageSink}. */
   public static class FoldingSink implements MessageSink {
     private final StringBuilder content = new StringBuilder();
     private final StringBuilder reasoning = new StringBuilder();

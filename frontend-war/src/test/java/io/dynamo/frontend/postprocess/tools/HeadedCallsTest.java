@@ -101,7 +101,7 @@ final class HeadedCallsTest {
   }
 
   @Test
-  void whatFollowsTheCallsIsContent() {
+  void textBehindTheCallsIsContent() {
     assertThat(v31(BEGIN + call("f", "{}") + " hm " + END + "!"))
         .isEqualTo(content(" hm !").call("f", "{}"));
   }
@@ -118,7 +118,7 @@ final class HeadedCallsTest {
         "a <｜tool▁ca",
         "a < b"
       })
-  void whatIsNoCallIsGivenBack(String text) {
+  void textThatIsNoCallBecomesContent(String text) {
     assertThat(v31(text)).isEqualTo(content(text));
   }
 

@@ -18,7 +18,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What no model should write: markers, brackets and quotes in any order. */
+/** Parsers survive texts with markers, brackets and quotes in any order. */
 final class HostileTextTest {
   private static final ObjectMapper JSON = new ObjectMapper();
   private static final List<String> SCRAPS =
@@ -71,7 +71,7 @@ final class HostileTextTest {
 
   @ParameterizedTest
   @EnumSource(ToolFamily.class)
-  void anyTextIsTakenApartInTheSameWayHoweverItIsCut(ToolFamily family) throws IOException {
+  void theMessageDoesNotDependOnHowTheTextIsCut(ToolFamily family) throws IOException {
     for (long seed = 1; seed <= 500; seed++) {
       var random = new Random(seed);
       var text = text(family, random);

@@ -100,7 +100,7 @@ final class JsonCallsTest {
         "a <tool shed is nice",
         "a < b <<tool_cal"
       })
-  void whatIsNoCallIsGivenBack(String text) {
+  void textThatIsNoCallBecomesContent(String text) {
     assertThat(hermes(text)).isEqualTo(content(text));
   }
 
@@ -218,7 +218,7 @@ final class JsonCallsTest {
   }
 
   @Test
-  void argumentsAreToldAsTheyCome() {
+  void argumentsArePassedOnAsTheyArrive() {
     var parser = new JsonCalls(JsonFormat.HERMES);
     var sink = new Folded.FoldingSink();
     parser.accept("<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"He", sink);

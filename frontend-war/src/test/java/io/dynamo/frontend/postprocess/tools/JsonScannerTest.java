@@ -58,7 +58,8 @@ final class JsonScannerTest {
           {"q": "it\\'s"}   | {"q": "it's"}
           {"u": "\\u12"}    | {"u": "\\\\u12"}
           """)
-  void whatModelsGetWrongIsMended(String written, String meant) throws JsonProcessingException {
+  void commonFaultsOfModelsAreRepaired(String written, String meant)
+      throws JsonProcessingException {
     var value = JsonFragments.value(written, false);
     assertThat(value).isEqualTo(meant);
     JSON.readTree(value);
@@ -77,12 +78,12 @@ final class JsonScannerTest {
 
   @ParameterizedTest
   @ValueSource(strings = {"", "{", "{a:1}", "{\"a\" 1}", "{\"a\":}", "{\"a\":01}", "[1}", "{}{}"})
-  void whatIsNoJsonIsNone(String text) {
+  void textThatIsNoJsonIsRefused(String text) {
     assertThat(JsonFragments.value(text, false)).isNull();
   }
 
   @Test
-  void spaceGoesWhereItIsNotWanted() {
+  void spaceIsRemovedInCompactJson() {
     assertThat(JsonFragments.value("{ \"a b\" : [ 1 , \"c d\" ] }", true))
         .isEqualTo("{\"a b\":[1,\"c d\"]}");
   }

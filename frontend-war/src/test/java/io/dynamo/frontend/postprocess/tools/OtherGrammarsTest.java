@@ -116,7 +116,7 @@ final class OtherGrammarsTest {
   }
 
   @Test
-  void harmonysChannelsAreToldApart() {
+  void harmonysChannelsAreSeparated() {
     assertThat(
             harmony(
                 "<|channel|>analysis<|message|>need < weather<|end|>"
@@ -192,7 +192,7 @@ final class OtherGrammarsTest {
   }
 
   @Test
-  void onlyTheFirstCallPassesWhenOneIsWanted() {
+  void onlyTheFirstCallPassesWhenOneIsAllowed() {
     var call = "<tool_call>{\"name\": \"%s\", \"arguments\": {}}</tool_call>";
     var text = "a " + call.formatted("f") + "\n" + call.formatted("g") + " \n";
     assertThat(through(text, true, null)).isEqualTo(content("a  \n").call("f", "{}"));

@@ -35,7 +35,7 @@ final class RoutedMessagesTest {
   }
 
   @Test
-  void blocksOfEveryKindAreToldApart() {
+  void blocksOfEveryKindAreSeparated() {
     assertThat(
             inkling(
                 THINK
@@ -87,7 +87,7 @@ final class RoutedMessagesTest {
   }
 
   @Test
-  void whatIsNoCallInACallsBlockIsContent() {
+  void textThatIsNoCallInACallBlockIsContent() {
     assertThat(inkling(CALL + "not JSON" + END)).isEqualTo(content("not JSON"));
     assertThat(inkling("<|content_invoke_tool_text|>ls -l" + END)).isEqualTo(content("ls -l"));
     assertThat(inkling(CALL + "{\"name\":\"f\",\"args\":{}} and more" + END))

@@ -80,7 +80,7 @@ final class TaggedCallsTest {
           a       | seven          | "seven"
           unknown | 7              | "7"
           """)
-  void valuesAreWhatTheSchemaSays(String key, String written, String json) {
+  void valuesHaveTheTypesOfTheSchema(String key, String written, String json) {
     assertThat(qwen(qwenCall(key, written)))
         .isEqualTo(content("").call("f", "{\"" + key + "\":" + json + "}"));
   }
@@ -116,7 +116,7 @@ final class TaggedCallsTest {
   }
 
   @Test
-  void whatIsCutOffIsClosed() {
+  void callsThatAreCutOffAreClosed() {
     var begun = "<tool_call>\n<function=f>\n<parameter=";
     assertThat(qwen(begun + "s>\nPar")).isEqualTo(content("").call("f", "{\"s\":\"Par\"}"));
     assertThat(qwen(begun + "s>\nParis\n</param"))
@@ -141,7 +141,7 @@ final class TaggedCallsTest {
         "a <tool_cal",
         "a < b <fun"
       })
-  void whatIsNoCallIsGivenBack(String text) {
+  void textThatIsNoCallBecomesContent(String text) {
     assertThat(qwen(text)).isEqualTo(content(text));
   }
 
@@ -182,20 +182,23 @@ final class TaggedCallsTest {
                 <parameter name="l">[1, 2]</parameter>
                 </invoke>
                 <invoke name="g"></invoke>
-                </minimax:tool_call>b"""))
+                </minimax:tool_call>b\
+                """))
         .isEqualTo(content("ab").call("f", "{\"s\":\"x\",\"l\":[1,2]}").call("g", "{}"));
   }
 
   @Test
   void minimaxNamespaceIsRead() {
     var text =
-        "a~<tool_call>\n~<invoke name=\"f\">~<s>字节 <b>x</b>~</s>~<i>6~</i>~</invoke>\n~</tool_call>b";
+        "a~<tool_call>\n"
+            + "~<invoke name=\"f\">~<s>字节 <b>x</b>~</s>~<i>6~</i>~</invoke>\n"
+            + "~</tool_call>b";
     assertThat(parse(TaggedFormat.MINIMAX_M3, text.replace("~", "]<]minimax[>[")))
         .isEqualTo(content("ab").call("f", "{\"s\":\"字节 <b>x</b>\",\"i\":6}"));
   }
 
   @Test
-  void dsmlSaysWhatIsText() {
+  void dsmlMarksTextValues() {
     var text =
         "Ok\n\n<|function_calls>\n<|invoke name=\"f\">\n<|parameter name=\"i\" string=\"true\">1"
             + "</|parameter>\n<|parameter name=\"s\" string=\"false\">[1, 2]</|parameter>\n"
@@ -214,17 +217,17 @@ final class TaggedCallsTest {
     assertThat(
             parse(
                 TaggedFormat.KIMI_K3,
-                "<|open|>response<|sep|>Sure.<|close|>response<|sep|><|open|>tools<|sep|>"
-                    + "<|open|>call tool=\"f\" index=\"1\"<|sep|>"
-                    + "<|open|>argument key=\"s\" type=\"string\"<|sep|>Rome<|close|>argument<|sep|>"
-                    + "<|open|>argument key=\"n\" type=\"number\"<|sep|>1e2<|close|>argument<|sep|>"
+                "<|open|>response<|sep|>Sure.<|close|>response<|sep|><|open|>tools<|sep|><|open|>call"
+                    + " tool=\"f\" index=\"1\"<|sep|><|open|>argument key=\"s\""
+                    + " type=\"string\"<|sep|>Rome<|close|>argument<|sep|><|open|>argument"
+                    + " key=\"n\" type=\"number\"<|sep|>1e2<|close|>argument<|sep|>"
                     + "<|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>"
                     + "<|end_of_msg|>"))
         .isEqualTo(content("Sure.").call("f", "{\"s\":\"Rome\",\"n\":1e2}"));
   }
 
   @Test
-  void textValuesAreToldAsTheyCome() {
+  void textValuesArePassedOnAsTheyArrive() {
     var parser = new TaggedCalls(TaggedFormat.QWEN3_CODER, SCHEMAS);
     var sink = new Folded.FoldingSink();
     parser.accept("<tool_call><function=f><parameter=s>\nHello", sink);

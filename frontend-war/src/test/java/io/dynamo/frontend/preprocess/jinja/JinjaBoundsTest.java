@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What one operation of a template may cost, whatever text it is given. */
+/** Operations of templates stay within bounds of time and memory for every input. */
 class JinjaBoundsTest {
   private static final int LENGTH = 1 << 20;
   private static final JinjaTemplate.Limits LIMITS =
@@ -177,7 +177,7 @@ class JinjaBoundsTest {
         .hasMessageContaining("exceeds");
   }
 
-  /** What surrounds a text that is captured is there all the while. */
+  /** Text around a captured block counts against the limit while it is captured. */
   @Test
   void textsThatAreCapturedWithinEachOtherCountTogether() {
     var template =

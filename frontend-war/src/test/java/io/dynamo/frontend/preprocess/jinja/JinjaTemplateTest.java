@@ -62,7 +62,7 @@ class JinjaTemplateTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("renderedByJinja2")
-  void rendersWhatJinja2Renders(Rendered rendered, Map<String, Object> values) throws IOException {
+  void rendersLikeJinja2(Rendered rendered, Map<String, Object> values) throws IOException {
     var template = JinjaTemplate.compile(source(rendered.template()));
     if (rendered.error() != null) {
       assertThatThrownBy(() -> template.render(values, LIMITS))
@@ -121,7 +121,7 @@ class JinjaTemplateTest {
   }
 
   @Test
-  void aFilterOrTestThatIsNotThereFailsWhereItIsReachedUnderACondition() {
+  void anUnknownFilterOrTestUnderAConditionFailsOnlyWhenReached() {
     for (var source :
         List.of(
             "{% if x %}{{ 1|nope }}{% else %}a{% endif %}",
@@ -136,7 +136,7 @@ class JinjaTemplateTest {
   }
 
   @Test
-  void whatChoosesOrMapsTakesNoneForEmpty() {
+  void selectingAndMappingFiltersTreatNoneAsEmpty() {
     var template =
         JinjaTemplate.compile(
             "{{ none|select|list }}{{ none|selectattr('a')|list }}{{ none|map('upper')|list }}");

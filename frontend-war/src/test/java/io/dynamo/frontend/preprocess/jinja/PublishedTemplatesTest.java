@@ -44,7 +44,7 @@ class PublishedTemplatesTest {
 
   @ParameterizedTest(name = "{0}")
   @MethodSource("renderedByJinja2")
-  void rendersWhatJinja2Renders(JinjaTemplateTest.Rendered rendered, Map<String, Object> values)
+  void rendersLikeJinja2(JinjaTemplateTest.Rendered rendered, Map<String, Object> values)
       throws IOException {
     var source = Files.readString(folder().resolve(rendered.template() + ".jinja"));
     var template = JinjaTemplate.compile(source);

@@ -10,23 +10,23 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.LongConsumer;
 
-/** Clients that leave when a test says so. Safe for concurrent use. */
-public class Departures implements HangUpDetector {
+/** A detector of hang-ups that a test controls. Safe for concurrent use. */
+public class FakeHangUps implements HangUpDetector {
   private final Map<InetSocketAddress, Long> watched = new HashMap<>(); // guarded by this
   private final Set<InetSocketAddress> gone = new HashSet<>(); // guarded by this
   private boolean rung; // guarded by this
 
-  /** A watcher whose thread was never started: nobody is watched. */
+  /** A watcher whose thread was never started, so that it watches no client. */
   public static DisconnectWatcher unwatched() {
     return unwatched(new NoHangUpDetector());
   }
 
-  /** The same, of clients that a test has ideas of its own about. */
+  /** A watcher whose thread was never started, with a given detector. */
   public static DisconnectWatcher unwatched(HangUpDetector clients) {
     return new DisconnectWatcher(clients, Duration.ofHours(1), Duration.ofHours(1));
   }
 
-  /** A watcher at work that hears of these at once. To be closed. */
+  /** A running watcher that uses this detector. To be closed. */
   public DisconnectWatcher watcher() {
     return DisconnectWatcher.started(this, Duration.ofMillis(1), Duration.ofHours(1));
   }
