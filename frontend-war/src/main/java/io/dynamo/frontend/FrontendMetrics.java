@@ -12,12 +12,12 @@ public final class FrontendMetrics {
   private static final List<Double> PROMPT_TOKENS = LogBuckets.of(50, 128_000, 12);
 
   public static final MetricName REQUESTS_STARTED =
-      new MetricName("dynamo_frontend_requests_started_total", "Requests that were let in");
+      new MetricName("dynamo_frontend_requests_started_total", "Requests that the API received");
   public static final MetricName REQUESTS =
       new MetricName("dynamo_frontend_requests_total", "Requests by how they ended, each once");
   public static final MetricName FAILURES =
       new MetricName(
-          "dynamo_frontend_failures_total", "Error answers by what was wrong, whatever the path");
+          "dynamo_frontend_failures_total", "Error answers by class and reason, on every path");
   public static final MetricName INFLIGHT =
       new MetricName("dynamo_frontend_inflight_requests", "Requests under way");
   public static final MetricName ACTIVE =
@@ -71,7 +71,7 @@ public final class FrontendMetrics {
   public static final MetricName CACHED_TOKENS =
       new MetricName(
           "dynamo_frontend_cached_tokens",
-          "Prompt tokens that a worker found in its KV cache, where it told",
+          "Prompt tokens found in the KV cache, of requests whose worker reported them",
           PROMPT_TOKENS);
   public static final MetricName MODEL_READY =
       new MetricName("dynamo_frontend_model_ready", "Whether a model can be asked now");

@@ -158,7 +158,7 @@ final class NvextText {
     try {
       name(name).append(JsonBody.write(value));
     } catch (JsonProcessingException e) {
-      throw new IllegalStateException("what a worker sent as JSON is none", e);
+      throw new IllegalStateException("a worker's JSON value cannot be parsed", e);
     }
   }
 

@@ -144,7 +144,7 @@ public final class Preprocessor implements AutoCloseable {
     @Override
     public int[] encode(String text, int maxTokens) {
       if (result.isDone()) {
-        throw new CancelledException("nobody waits for the prompt any more");
+        throw new CancelledException("the caller no longer waits for the prompt");
       }
       return model.encode(text, maxTokens);
     }

@@ -89,7 +89,7 @@ final class UnaryAnswer {
       if (rated < tokens) {
         throw new EngineFailedException(
             ErrorCode.BACKEND_UNKNOWN,
-            "the worker told log probabilities of %d of %d tokens; best_of cannot choose"
+            "the worker sent log probabilities of %d of %d tokens, and best_of needs all of them"
                 .formatted(rated, tokens),
             null);
       }

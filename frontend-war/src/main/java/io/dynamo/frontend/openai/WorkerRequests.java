@@ -26,7 +26,7 @@ final class WorkerRequests {
    * The request for one choice of one prompt.
    *
    * @param choice among those of the prompt: each has a seed of its own, so that they differ
-   * @param agent whose request it is, as JSON has it; empty is not told
+   * @param agent the session of the request as JSON; empty is left out
    * @throws ApiException with 400 when the prompt is not for this model
    */
   static GenerateRequest of(

@@ -38,7 +38,7 @@ final class PieceDecoder {
   private record WordPiece(String prefix, boolean cleanup) implements Step {}
 
   /** Tokens are words: a space comes between them. */
-  private record Spaced() implements Step {}
+  private record SpaceBetween() implements Step {}
 
   private final List<Step> steps;
 
@@ -54,7 +54,7 @@ final class PieceDecoder {
   static PieceDecoder of(@Nullable Object decoder) {
     var steps = new ArrayList<Step>();
     if (decoder == null) {
-      steps.add(new Spaced());
+      steps.add(new SpaceBetween());
     } else {
       add(decoder, steps, false);
     }
@@ -66,7 +66,7 @@ final class PieceDecoder {
     for (var step : steps) {
       if (step instanceof Metaspace
           || step instanceof WordPiece
-          || step instanceof Spaced
+          || step instanceof SpaceBetween
           || step instanceof StripText) {
         return true;
       }
@@ -111,7 +111,7 @@ final class PieceDecoder {
           }
           text = cleanup ? cleanup(text) : text;
         }
-        case Spaced _ -> text = first ? text : " " + text;
+        case SpaceBetween _ -> text = first ? text : " " + text;
       }
     }
     return text.isEmpty() ? NO_BYTES : text.getBytes(StandardCharsets.UTF_8);

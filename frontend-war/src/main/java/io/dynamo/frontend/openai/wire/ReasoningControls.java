@@ -36,23 +36,23 @@ final class ReasoningControls {
    * @throws io.dynamo.frontend.ApiException with 400 when {@code thinking} has no valid type
    */
   Map<String, Object> addTo(Map<String, Object> args) {
-    var told = new LinkedHashMap<>(args);
+    var controls = new LinkedHashMap<>(args);
     if (effort != null) {
-      told.put("reasoning_effort", effort);
+      controls.put("reasoning_effort", effort);
     }
-    var mode = mode(told);
+    var mode = mode(controls);
     if (mode == null) {
-      return told;
+      return controls;
     }
-    told.put("thinking_mode", mode);
+    controls.put("thinking_mode", mode);
     if (mode.equals("adaptive")) {
-      told.remove("thinking");
-      told.remove("enable_thinking");
+      controls.remove("thinking");
+      controls.remove("enable_thinking");
     } else {
-      told.put("thinking", mode.equals("enabled"));
-      told.put("enable_thinking", mode.equals("enabled"));
+      controls.put("thinking", mode.equals("enabled"));
+      controls.put("enable_thinking", mode.equals("enabled"));
     }
-    return told;
+    return controls;
   }
 
   private @Nullable String mode(Map<String, Object> args) {

@@ -30,7 +30,7 @@ public final class Markers {
   public boolean find(CharSequence text, int from, boolean last) {
     int length = text.length();
     for (int i = from; i < length; i++) {
-      switch (look(text, i)) {
+      switch (match(text, i)) {
         case OPEN -> {
           if (!last) {
             start = i;
@@ -57,21 +57,21 @@ public final class Markers {
   /** Whether the text goes on with a marker exactly at {@code at}; then it is the one found. */
   public boolean at(CharSequence text, int at, boolean last) {
     start = at;
-    if (at < text.length() && (look(text, at) != Look.OPEN || last) && found >= 0) {
+    if (at < text.length() && (match(text, at) != Match.OPEN || last) && found >= 0) {
       return true;
     }
     found = -1;
     return false;
   }
 
-  private enum Look {
+  private enum Match {
     NONE,
     OPEN,
     FOUND
   }
 
   /** Finds the longest marker at {@code at}; open when a longer one may still follow. */
-  private Look look(CharSequence text, int at) {
+  private Match match(CharSequence text, int at) {
     found = -1;
     boolean open = false;
     char first = text.charAt(at);
@@ -87,7 +87,7 @@ public final class Markers {
         open |= at + same == text.length();
       }
     }
-    return open ? Look.OPEN : found >= 0 ? Look.FOUND : Look.NONE;
+    return open ? Match.OPEN : found >= 0 ? Match.FOUND : Match.NONE;
   }
 
   /** Whether the text may go on with a marker at {@code at} but has not enough characters yet. */

@@ -16,31 +16,44 @@ import org.jspecify.annotations.Nullable;
  */
 @SuppressWarnings("ImmutableEnumChecker") // its lists are copies, its formats records of such
 public enum ReasoningFamily {
-  BASIC(ThinkFormat.THINK, When.ALWAYS, "basic", "qwen3", "nemotron_deci", "glm45"),
-  DEEPSEEK_R1(ThinkFormat.THINK_FIRST, When.NOT_DISABLED, "deepseek_r1", "step3"),
-  NEMOTRON(ThinkFormat.THINK_FIRST, When.NOT_DISABLED, "nemotron_nano", "nemotron3", "nemotron_v3"),
+  BASIC(ThinkFormat.THINK, ThinkingMode.ALWAYS, "basic", "qwen3", "nemotron_deci", "glm45"),
+  DEEPSEEK_R1(ThinkFormat.THINK_FIRST, ThinkingMode.NOT_DISABLED, "deepseek_r1", "step3"),
+  NEMOTRON(
+      ThinkFormat.THINK_FIRST,
+      ThinkingMode.NOT_DISABLED,
+      "nemotron_nano",
+      "nemotron3",
+      "nemotron_v3"),
   DEEPSEEK_V3(
-      ThinkFormat.THINK_FIRST, When.DEMANDED, "deepseek_v3", "deepseek_v3_1", "deepseek_v3_2"),
+      ThinkFormat.THINK_FIRST,
+      ThinkingMode.DEMANDED,
+      "deepseek_v3",
+      "deepseek_v3_1",
+      "deepseek_v3_2"),
   DEEPSEEK_V4(
-      ThinkFormat.DEEPSEEK_V4, When.NOT_DISABLED, "deepseek_v4", "deepseek-v4", "deepseekv4"),
-  KIMI(ThinkFormat.KIMI, When.NOT_DISABLED, "kimi"),
-  KIMI_K25(ThinkFormat.KIMI_K25, When.NOT_DISABLED, "kimi_k25"),
-  KIMI_K3(ThinkFormat.KIMI_K3, When.NOT_DISABLED, "kimi_k3", "kimi-k3"),
-  MINIMAX_M2(ThinkFormat.MINIMAX_M2, When.ALWAYS, "minimax_m2"),
-  MINIMAX_M3(ThinkFormat.MINIMAX_M3, When.NOT_DISABLED, "minimax_m3", "minimax-m3"),
-  MISTRAL(ThinkFormat.MISTRAL, When.EFFORT, "mistral"),
-  GEMMA(ThinkFormat.GEMMA, When.DEMANDED, "gemma4", "gemma-4"),
-  GRANITE(ThinkFormat.GRANITE, When.ALWAYS, "granite"),
+      ThinkFormat.DEEPSEEK_V4,
+      ThinkingMode.NOT_DISABLED,
+      "deepseek_v4",
+      "deepseek-v4",
+      "deepseekv4"),
+  KIMI(ThinkFormat.KIMI, ThinkingMode.NOT_DISABLED, "kimi"),
+  KIMI_K25(ThinkFormat.KIMI_K25, ThinkingMode.NOT_DISABLED, "kimi_k25"),
+  KIMI_K3(ThinkFormat.KIMI_K3, ThinkingMode.NOT_DISABLED, "kimi_k3", "kimi-k3"),
+  MINIMAX_M2(ThinkFormat.MINIMAX_M2, ThinkingMode.ALWAYS, "minimax_m2"),
+  MINIMAX_M3(ThinkFormat.MINIMAX_M3, ThinkingMode.NOT_DISABLED, "minimax_m3", "minimax-m3"),
+  MISTRAL(ThinkFormat.MISTRAL, ThinkingMode.EFFORT, "mistral"),
+  GEMMA(ThinkFormat.GEMMA, ThinkingMode.DEMANDED, "gemma4", "gemma-4"),
+  GRANITE(ThinkFormat.GRANITE, ThinkingMode.ALWAYS, "granite"),
   /** Messages in channels; one parser finds both thoughts and calls. */
-  GPT_OSS(null, When.ALWAYS, "gpt_oss"),
+  GPT_OSS(null, ThinkingMode.ALWAYS, "gpt_oss"),
   /** Typed blocks; one parser finds both thoughts and calls. */
-  INKLING(null, When.ALWAYS, "inkling"),
+  INKLING(null, ThinkingMode.ALWAYS, "inkling"),
   /** Messages with a recipient; one parser finds both thoughts and calls. */
-  MUSE(null, When.ALWAYS, "muse_glimmer", "muse-glimmer", "muse"),
-  APPEND_THINK(null, When.ALWAYS, "minimax_append_think");
+  MUSE(null, ThinkingMode.ALWAYS, "muse_glimmer", "muse-glimmer", "muse"),
+  APPEND_THINK(null, ThinkingMode.ALWAYS, "minimax_append_think");
 
   /** When a message of the family has thoughts. */
-  private enum When {
+  private enum ThinkingMode {
     ALWAYS,
     NOT_DISABLED,
     DEMANDED,
@@ -56,12 +69,12 @@ public enum ReasoningFamily {
   }
 
   private final @Nullable ThinkFormat format;
-  private final When when;
+  private final ThinkingMode mode;
   private final List<String> names;
 
-  ReasoningFamily(@Nullable ThinkFormat format, When when, String... names) {
+  ReasoningFamily(@Nullable ThinkFormat format, ThinkingMode mode, String... names) {
     this.format = format;
-    this.when = when;
+    this.mode = mode;
     this.names = List.of(names);
   }
 
@@ -79,7 +92,7 @@ public enum ReasoningFamily {
 
   /** Whether answers to a request with these controls are parsed for thoughts. */
   public boolean appliesTo(ThinkingControls controls) {
-    return switch (when) {
+    return switch (mode) {
       case ALWAYS -> true;
       case NOT_DISABLED -> !controls.disabled();
       case DEMANDED -> controls.demanded();

@@ -11,7 +11,7 @@ final class ArgumentStream {
   private final String name;
   private final @Nullable String id;
   private final JsonScanner scanner;
-  private final StringBuilder told = new StringBuilder();
+  private final StringBuilder ready = new StringBuilder();
   private boolean begun;
   private boolean started;
 
@@ -25,7 +25,7 @@ final class ArgumentStream {
   }
 
   /** Whether the object was started, so that there is a call. */
-  boolean begun() {
+  boolean isStarted() {
     return begun;
   }
 
@@ -40,7 +40,7 @@ final class ArgumentStream {
       }
       begun = true;
     }
-    return switch (scanner.accept(c, told)) {
+    return switch (scanner.accept(c, ready)) {
       case MORE -> CallObject.Step.MORE;
       case DONE -> CallObject.Step.DONE;
       case ENDED, BAD -> CallObject.Step.BAD;
@@ -56,9 +56,9 @@ final class ArgumentStream {
       started = true;
       sink.callStarted(name, id);
     }
-    if (!told.isEmpty()) {
-      sink.callArguments(told.toString());
-      told.setLength(0);
+    if (!ready.isEmpty()) {
+      sink.callArguments(ready.toString());
+      ready.setLength(0);
     }
   }
 
@@ -66,9 +66,9 @@ final class ArgumentStream {
   void end(MessageSink sink) {
     if (!begun) {
       begun = true;
-      told.append("{}");
+      ready.append("{}");
     } else if (!scanner.complete()) {
-      scanner.close(told);
+      scanner.close(ready);
     }
     tell(sink);
     sink.callEnded();

@@ -58,7 +58,7 @@ final class GemmaCalls extends RegionParser {
       var reader = new LiteralReader(in.substring(0, ends.start()), OPEN.length(), QUOTE);
       boolean prefixed = reader.name().equals("call") && reader.take(':');
       if (!prefixed) {
-        throw new LiteralReader.Bad();
+        throw new LiteralReader.InvalidException();
       }
       var name = reader.name();
       var json = new StringBuilder();
@@ -68,13 +68,13 @@ final class GemmaCalls extends RegionParser {
       sink.callEnded();
       drop(at);
       call = false;
-    } catch (LiteralReader.Incomplete e) {
+    } catch (LiteralReader.IncompleteException e) {
       if (++triedEnds == MAX_ENDS) {
         content(at, sink);
         call = false;
       }
       return true; // the end marker stood within a string: look for the next
-    } catch (LiteralReader.Bad e) {
+    } catch (LiteralReader.InvalidException e) {
       content(at, sink);
       call = false;
     }

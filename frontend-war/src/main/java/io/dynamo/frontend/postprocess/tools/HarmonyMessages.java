@@ -77,7 +77,7 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
 
   @Override
   void end(MessageSink sink) {
-    if (call != null && call.begun()) {
+    if (call != null && call.isStarted()) {
       call.end(sink);
     } else if (state == State.HEADER) {
       drop(in.length()); // markup only, and not all of it
@@ -153,10 +153,10 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
   private boolean call(MessageSink sink, boolean last) {
     var reading = Objects.requireNonNull(call);
     int first = skipSpace(0);
-    if (!reading.begun() && (first == in.length() || (!last && bodyEnds.mayBeAt(in, first)))) {
+    if (!reading.isStarted() && (first == in.length() || (!last && bodyEnds.mayBeAt(in, first)))) {
       return false;
     }
-    if (!reading.begun() && bodyEnds.at(in, first, last)) { // without arguments
+    if (!reading.isStarted() && bodyEnds.at(in, first, last)) { // without arguments
       drop(first);
       reading.end(sink);
       call = null;
@@ -169,7 +169,7 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
         at++;
         continue;
       }
-      if (reading.begun()) {
+      if (reading.isStarted()) {
         drop(step == CallObject.Step.DONE ? at + 1 : at);
         reading.end(sink);
       }
@@ -179,7 +179,7 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
       return true;
     }
     reading.tell(sink);
-    if (reading.begun()) {
+    if (reading.isStarted()) {
       drop(at);
     }
     return false;

@@ -73,7 +73,7 @@ final class HeadedCalls extends RegionParser {
 
   @Override
   void end(MessageSink sink) {
-    if (call != null && call.begun()) {
+    if (call != null && call.isStarted()) {
       call.end(sink);
     }
   }
@@ -207,7 +207,7 @@ final class HeadedCalls extends RegionParser {
         continue;
       }
       boolean done = step == CallObject.Step.DONE;
-      if (done || reading.begun()) {
+      if (done || reading.isStarted()) {
         at += done ? 1 : 0;
         called = true;
         reading.end(sink);
@@ -218,7 +218,7 @@ final class HeadedCalls extends RegionParser {
       return true;
     }
     reading.tell(sink);
-    if (reading.begun()) {
+    if (reading.isStarted()) {
       called = true;
       drop(at);
     }

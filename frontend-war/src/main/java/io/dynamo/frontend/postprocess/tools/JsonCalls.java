@@ -69,7 +69,7 @@ final class JsonCalls extends RegionParser {
   void end(MessageSink sink) {
     if (call != null && call.started()) {
       call.end(sink);
-    } else if (headed != null && headed.begun()) {
+    } else if (headed != null && headed.isStarted()) {
       headed.end(sink);
     }
   }
@@ -241,7 +241,7 @@ final class JsonCalls extends RegionParser {
         continue;
       }
       boolean done = step == CallObject.Step.DONE;
-      if (done || reading.begun()) {
+      if (done || reading.isStarted()) {
         at += done ? 1 : 0;
         called = true;
         reading.end(sink);
@@ -252,7 +252,7 @@ final class JsonCalls extends RegionParser {
       return true;
     }
     reading.tell(sink);
-    if (reading.begun()) {
+    if (reading.isStarted()) {
       drop(at);
     }
     return false;

@@ -8,19 +8,19 @@ import java.util.HexFormat;
  */
 final class LiteralReader {
   /** Signals that the text ends before the value does. */
-  static final class Incomplete extends Exception {
+  static final class IncompleteException extends Exception {
     private static final long serialVersionUID = 1;
 
-    Incomplete() {
+    IncompleteException() {
       super("the text ends too early", null, false, false);
     }
   }
 
   /** Signals that the text is no such value. */
-  static final class Bad extends Exception {
+  static final class InvalidException extends Exception {
     private static final long serialVersionUID = 1;
 
-    Bad() {
+    InvalidException() {
       super("not a value", null, false, false);
     }
   }
@@ -47,7 +47,7 @@ final class LiteralReader {
   }
 
   /** The next character that is no space; not taken. */
-  char peek() throws Incomplete {
+  char peek() throws IncompleteException {
     while (at < text.length() && Character.isWhitespace(text.charAt(at))) {
       at++;
     }
@@ -55,7 +55,7 @@ final class LiteralReader {
   }
 
   /** Takes the next character that is no space if it is {@code c}. */
-  boolean take(char c) throws Incomplete {
+  boolean take(char c) throws IncompleteException {
     if (peek() != c) {
       return false;
     }
@@ -64,26 +64,26 @@ final class LiteralReader {
   }
 
   /** Takes {@code c}. */
-  void expect(char c) throws Incomplete, Bad {
+  void expect(char c) throws IncompleteException, InvalidException {
     if (!take(c)) {
-      throw new Bad();
+      throw new InvalidException();
     }
   }
 
   /** Takes a name. */
-  String name() throws Incomplete, Bad {
+  String name() throws IncompleteException, InvalidException {
     char first = peek();
     if (!isWord(first) || (first >= '0' && first <= '9') || first == '-' || first == '.') {
-      throw new Bad();
+      throw new InvalidException();
     }
     return word();
   }
 
   /** Takes a value and appends its JSON. */
-  void value(StringBuilder json, int depth) throws Incomplete, Bad {
+  void value(StringBuilder json, int depth) throws IncompleteException, InvalidException {
     char c = peek();
     if (depth > MAX_DEPTH) {
-      throw new Bad();
+      throw new InvalidException();
     }
     if (isQuote()) {
       json.append(JsonFragments.quoted(quoted()));
@@ -97,16 +97,16 @@ final class LiteralReader {
       var word = word();
       var value = JsonScanner.word(word);
       if (value == null && quote.isEmpty()) {
-        throw new Bad();
+        throw new InvalidException();
       }
       json.append(value == null ? JsonFragments.quoted(word) : value);
     } else {
-      throw new Bad();
+      throw new InvalidException();
     }
   }
 
   /** Takes an object and appends its JSON. */
-  void object(StringBuilder json, int depth) throws Incomplete, Bad {
+  void object(StringBuilder json, int depth) throws IncompleteException, InvalidException {
     expect('{');
     json.append('{');
     for (boolean first = true; !take('}'); first = false) {
@@ -126,7 +126,8 @@ final class LiteralReader {
     json.append('}');
   }
 
-  private void list(char end, StringBuilder json, int depth) throws Incomplete, Bad {
+  private void list(char end, StringBuilder json, int depth)
+      throws IncompleteException, InvalidException {
     at++;
     json.append('[');
     for (boolean first = true; !take(end); first = false) {
@@ -142,25 +143,25 @@ final class LiteralReader {
     json.append(']');
   }
 
-  private String bareKey() throws Incomplete, Bad {
+  private String bareKey() throws IncompleteException, InvalidException {
     if (quote.isEmpty()) {
-      throw new Bad();
+      throw new InvalidException();
     }
     return name();
   }
 
-  private String word() throws Incomplete, Bad {
+  private String word() throws IncompleteException, InvalidException {
     int from = at;
     while (isWord(charAt(at))) {
       at++;
     }
     if (from == at) {
-      throw new Bad();
+      throw new InvalidException();
     }
     return text.subSequence(from, at).toString();
   }
 
-  private boolean isQuote() throws Incomplete {
+  private boolean isQuote() throws IncompleteException {
     if (quote.isEmpty() || text.charAt(at) != quote.charAt(0)) {
       return false;
     }
@@ -172,7 +173,7 @@ final class LiteralReader {
     return true;
   }
 
-  private String quoted() throws Incomplete {
+  private String quoted() throws IncompleteException {
     int from = at + quote.length();
     int end = from;
     while (!isQuoteAt(end)) {
@@ -191,7 +192,7 @@ final class LiteralReader {
     return true;
   }
 
-  private String string() throws Incomplete {
+  private String string() throws IncompleteException {
     char mark = text.charAt(at++);
     var value = new StringBuilder();
     for (char c = charAt(at); c != mark; c = charAt(at)) {
@@ -214,7 +215,7 @@ final class LiteralReader {
     return value.toString();
   }
 
-  private void hex(int digits, char kind, StringBuilder value) throws Incomplete {
+  private void hex(int digits, char kind, StringBuilder value) throws IncompleteException {
     int unit = 0;
     for (int i = 0; i < digits; i++) {
       char digit = charAt(at + i);
@@ -228,9 +229,9 @@ final class LiteralReader {
     value.append((char) unit);
   }
 
-  private char charAt(int index) throws Incomplete {
+  private char charAt(int index) throws IncompleteException {
     if (index >= text.length()) {
-      throw new Incomplete();
+      throw new IncompleteException();
     }
     return text.charAt(index);
   }

@@ -28,7 +28,7 @@ final class NamedCall extends RegionParser {
         at++;
         continue;
       }
-      if (call.begun()) {
+      if (call.isStarted()) {
         drop(step == CallObject.Step.DONE ? at + 1 : at);
         call.end(sink);
       }
@@ -36,7 +36,7 @@ final class NamedCall extends RegionParser {
       return true;
     }
     call.tell(sink);
-    if (call.begun()) {
+    if (call.isStarted()) {
       drop(at);
     }
     return false;
@@ -49,7 +49,7 @@ final class NamedCall extends RegionParser {
 
   @Override
   void end(MessageSink sink) {
-    if (!over && call.begun()) {
+    if (!over && call.isStarted()) {
       call.end(sink);
     } else if (over) {
       drop(in.length()); // space behind the arguments

@@ -79,9 +79,9 @@ final class PythonicCalls extends RegionParser {
       drop(reader.at());
       list = more;
       return true;
-    } catch (LiteralReader.Incomplete e) {
+    } catch (LiteralReader.IncompleteException e) {
       return false;
-    } catch (LiteralReader.Bad e) {
+    } catch (LiteralReader.InvalidException e) {
       list = false;
       content(1, sink); // no list of calls: the search goes on behind the bracket
       return true;

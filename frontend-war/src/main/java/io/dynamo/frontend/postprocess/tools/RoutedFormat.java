@@ -20,7 +20,7 @@ record RoutedFormat(
     Pattern header,
     List<String> bodies,
     List<String> ends,
-    KindOf kind,
+    KindFinder kind,
     Function<ToolSchemas, MessageParser> call) {
   /** The kind of a part. */
   enum Kind {
@@ -30,7 +30,7 @@ record RoutedFormat(
   }
 
   /** Finds the kind of a part. */
-  interface KindOf {
+  interface KindFinder {
     Kind of(String header, int body);
   }
 

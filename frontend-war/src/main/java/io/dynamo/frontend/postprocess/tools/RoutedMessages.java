@@ -37,7 +37,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
   /**
    * A parser of Inkling's typed blocks.
    *
-   * @param reasoning whether thoughts are told apart; else they are content
+   * @param reasoning whether thoughts are separated; else they are content
    * @param tools whether calls are; else their text is content
    */
   public static RoutedMessages inkling(boolean reasoning, boolean tools) {
@@ -47,7 +47,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
   /**
    * A parser of Muse Glimmer's messages with a recipient.
    *
-   * @param reasoning whether thoughts are told apart; else they are content
+   * @param reasoning whether thoughts are separated; else they are content
    * @param tools whether calls are; else their text is content
    */
   public static RoutedMessages muse(boolean reasoning, boolean tools, ToolSchemas schemas) {
@@ -115,7 +115,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
     }
     var reading = call;
     if (reading != null) {
-      reading.accept(in.substring(0, end), new Meant(sink));
+      reading.accept(in.substring(0, end), new ToolNameSink(sink));
       drop(end);
     } else if (kind == RoutedFormat.Kind.THOUGHT && reasoning) {
       sink.reasoning(in.substring(0, end));
@@ -127,7 +127,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
 
   private void finishCall(MessageSink sink) {
     if (call != null) {
-      call.finish(new Meant(sink));
+      call.finish(new ToolNameSink(sink));
       call = null;
     }
   }
@@ -142,11 +142,11 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
     finishCall(sink);
   }
 
-  /** Passes everything on, calls under the names that the client gave. */
-  private final class Meant implements MessageSink {
+  /** Passes all parts on, and gives calls the tool names of the client. */
+  private final class ToolNameSink implements MessageSink {
     private final MessageSink sink;
 
-    Meant(MessageSink sink) {
+    ToolNameSink(MessageSink sink) {
       this.sink = sink;
     }
 
@@ -162,7 +162,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
 
     @Override
     public void callStarted(String name, @Nullable String id) {
-      sink.callStarted(schemas.meant(name), id);
+      sink.callStarted(schemas.toolName(name), id);
     }
 
     @Override

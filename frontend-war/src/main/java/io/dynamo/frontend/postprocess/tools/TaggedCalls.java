@@ -270,14 +270,14 @@ final class TaggedCalls extends RegionParser {
     boolean found = valueEnds.find(in, 0, last);
     int end = valueEnds.start();
     if (end > 0) {
-      var told = new StringBuilder();
+      var ready = new StringBuilder();
       if (lineHeld) {
-        told.append("\\n");
+        ready.append("\\n");
       }
       lineHeld = format.linedValues() && in.charAt(end - 1) == '\n';
-      JsonFragments.escape(in.substring(0, lineHeld ? end - 1 : end), told);
-      if (!told.isEmpty()) {
-        sink.callArguments(told.toString());
+      JsonFragments.escape(in.substring(0, lineHeld ? end - 1 : end), ready);
+      if (!ready.isEmpty()) {
+        sink.callArguments(ready.toString());
       }
     }
     if (!found) {

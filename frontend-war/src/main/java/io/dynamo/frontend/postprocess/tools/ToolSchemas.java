@@ -75,7 +75,7 @@ public final class ToolSchemas {
   }
 
   /** The tool that is meant where a model puts a namespace of its own before the name. */
-  String meant(String called) {
+  String toolName(String called) {
     var last = called.substring(called.lastIndexOf('.') + 1);
     return !names.contains(called) && names.contains(last) ? last : called;
   }
@@ -122,6 +122,6 @@ public final class ToolSchemas {
   }
 
   private Set<String> typesOf(String tool, String parameter) {
-    return types.getOrDefault(meant(tool), Map.of()).getOrDefault(parameter, Set.of());
+    return types.getOrDefault(toolName(tool), Map.of()).getOrDefault(parameter, Set.of());
   }
 }

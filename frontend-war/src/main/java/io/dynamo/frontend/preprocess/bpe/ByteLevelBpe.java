@@ -121,7 +121,7 @@ public final class ByteLevelBpe {
    */
   static void checkWanted() {
     if (Thread.currentThread().isInterrupted()) {
-      throw new CancelledException("nobody waits for the prompt any more");
+      throw new CancelledException("the caller no longer waits for the prompt");
     }
   }
 

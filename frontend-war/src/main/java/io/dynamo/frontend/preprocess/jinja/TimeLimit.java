@@ -31,7 +31,7 @@ final class TimeLimit {
    */
   void check() {
     if (Thread.currentThread().isInterrupted()) {
-      throw new JinjaException("nobody waits for the text of the template any more");
+      throw new JinjaException("the caller no longer waits for the rendered template");
     }
     if (System.nanoTime() - startNanos >= limit.toNanos()) {
       throw new JinjaException("the template runs longer than " + limit);

@@ -58,10 +58,10 @@ final class JsonScannerTest {
           {"q": "it\\'s"}   | {"q": "it's"}
           {"u": "\\u12"}    | {"u": "\\\\u12"}
           """)
-  void commonFaultsOfModelsAreRepaired(String written, String meant)
+  void commonFaultsOfModelsAreRepaired(String written, String expected)
       throws JsonProcessingException {
     var value = JsonFragments.value(written, false);
-    assertThat(value).isEqualTo(meant);
+    assertThat(value).isEqualTo(expected);
     JSON.readTree(value);
   }
 
