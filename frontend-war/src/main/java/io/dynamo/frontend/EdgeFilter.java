@@ -33,7 +33,7 @@ public class EdgeFilter extends HttpFilter {
   /** For the container. */
   public EdgeFilter() {}
 
-  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, which have no injection
   EdgeFilter(FailureMeters failures, AdminRoutes admin) {
     this.failures = failures;
     this.admin = admin;

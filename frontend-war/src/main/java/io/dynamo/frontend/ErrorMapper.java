@@ -14,7 +14,7 @@ import java.lang.System.Logger.Level;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Gives every failure below {@code /v1} the one envelope. */
+/** Turns every exception below {@code /v1} into an error answer of the one format. */
 @Provider
 public class ErrorMapper implements ExceptionMapper<Throwable> {
   private static final System.Logger LOG = System.getLogger(ErrorMapper.class.getName());
@@ -67,7 +67,7 @@ public class ErrorMapper implements ExceptionMapper<Throwable> {
         .build();
   }
 
-  /** The answer that tells of {@code error}. */
+  /** The JAX-RS response for {@code error}. */
   public static Response response(ApiError error) {
     var response =
         Response.status(error.status(), ApiError.reason(error.status()))

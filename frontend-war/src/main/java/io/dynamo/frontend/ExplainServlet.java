@@ -30,7 +30,7 @@ public class ExplainServlet extends VirtualThreadServlet {
   /** For the container. */
   public ExplainServlet() {}
 
-  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, which have no injection
   ExplainServlet(RouteExplanations explanations) {
     this.explanations = explanations;
   }

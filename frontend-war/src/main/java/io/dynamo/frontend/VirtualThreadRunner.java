@@ -65,7 +65,7 @@ public final class VirtualThreadRunner {
         }
       }
       response.flushBuffer(); // here, and not on the pool when the request is over
-    } catch (IOException e) { // the client has gone, or does not read
+    } catch (IOException e) { // the client left, or does not read
       LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
     }
   }

@@ -52,7 +52,7 @@ public class BusyThresholdServlet extends VirtualThreadServlet {
   /** For the container. */
   public BusyThresholdServlet() {}
 
-  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, which have no injection
   BusyThresholdServlet(
       boolean enabled,
       ModelCatalog catalog,

@@ -130,7 +130,7 @@ public final class BodyBudget {
         }
         account(nanoClock.getAsLong());
         if (next == Phase.AT_WORK) {
-          arriving.remove(this); // what is there is worth more than what may never be
+          arriving.remove(this); // a complete body is kept before one that may never be
         }
         long more = wanted - bytes;
         while (more > 0 && workBytes + more > limits.workBytes) {

@@ -53,7 +53,7 @@ final class ModelGate {
 
   private static final class QueuedRequest {
     final Urgency urgency;
-    final double arrivalSeconds; // less what it jumps
+    final double arrivalSeconds; // minus the seconds of its priority
     final long number;
     final Condition turn;
     final int texts;
@@ -76,7 +76,8 @@ final class ModelGate {
   private final ReentrantLock lock = new ReentrantLock();
   private final TreeSet<QueuedRequest> queue = new TreeSet<>(ORDER); // guarded by lock
   private final DeparturePace pace = new DeparturePace(); // guarded by lock
-  private int inside; // texts; guarded by lock; where the first who waits fits, nobody waits
+  private int
+      inside; // running texts; guarded by lock; the first in the queue, if any, does not fit
   private long numbers; // guarded by lock
   private boolean closed; // guarded by lock
 

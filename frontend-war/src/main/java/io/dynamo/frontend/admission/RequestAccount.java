@@ -99,7 +99,7 @@ public final class RequestAccount {
     var taken = gate.enter(urgency, texts, share, deadline, cancellation);
     place = taken;
     if (over.get()) {
-      taken.close(); // ended while it waited: nobody else will
+      taken.close(); // ended while it waited: end() did not see the permit
     }
   }
 
@@ -217,7 +217,7 @@ public final class RequestAccount {
 
   private void count(@Nullable ApiError error) {
     if (meters == null) {
-      started(); // what ends has begun, whatever it asked for
+      started(); // counted as started, too, without a model
     }
     if (error != null) {
       admission.failures().count(error);

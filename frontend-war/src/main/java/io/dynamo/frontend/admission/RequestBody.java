@@ -14,7 +14,7 @@ import java.util.List;
  * thread; another may empty it, even while the first one waits for more.
  */
 public final class RequestBody {
-  private static final int READ_BYTES = 8 * 1024; // at once; what a thread holds that waits
+  private static final int READ_BYTES = 8 * 1024; // at once; held by a thread that waits for more
   private static final int LARGEST_PIECE = 1 << 20;
 
   /**
@@ -66,7 +66,7 @@ public final class RequestBody {
     while (true) {
       int count = read(in, read, bounds, until);
       if (count < 0) {
-        share.work(held); // from here on nobody else empties it
+        share.work(held); // from here on no other request empties it
         return;
       }
       length += count;

@@ -122,7 +122,8 @@ public final class Preprocessor implements AutoCloseable {
       } finally {
         synchronized (this) {
           worker = null;
-          boolean _ = Thread.interrupted(); // what was meant for this caller's work ends with it
+          boolean _ =
+              Thread.interrupted(); // an interrupt for this caller's work must not hit the next
         }
       }
     }

@@ -111,7 +111,7 @@ public final class TextService {
     ApiError outcome = TextRequest.INTERNAL;
     try (var _ = watcher.watch(request.client())) {
       outcome = request.serve();
-    } catch (Throwable e) { // nobody above would answer
+    } catch (Throwable e) { // no caller above would answer
       outcome = request.fail(e);
     } finally {
       request.end(outcome);

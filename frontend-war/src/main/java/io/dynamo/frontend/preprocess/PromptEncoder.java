@@ -62,7 +62,7 @@ final class PromptEncoder implements AutoCloseable {
         end = walk.next();
       }
       int[] ids = null;
-      if (end == text.length()) { // the end of a prompt is what changes
+      if (end == text.length()) { // the end of a prompt changes with each turn
         ids = encoder.encode(start == 0 ? text : text.substring(start), maxTokens - total);
       } else {
         var part = text.substring(start, end);

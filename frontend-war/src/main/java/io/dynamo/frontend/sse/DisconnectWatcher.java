@@ -33,7 +33,7 @@ public final class DisconnectWatcher implements AutoCloseable {
   private final ConcurrentMap<Long, ClientConnection> inFlight = new ConcurrentHashMap<>();
   private final Set<Long> unwatched = ConcurrentHashMap.newKeySet(); // of those in flight
   private final AtomicLong ids = new AtomicLong();
-  private final AtomicBoolean expected = new AtomicBoolean(); // someone will look at who arrived
+  private final AtomicBoolean expected = new AtomicBoolean(); // a scan for new clients will follow
   private final Thread thread = new Thread(this::run, "disconnect-watcher");
   private volatile boolean closed;
   private long arrivalsDue = Long.MAX_VALUE; // the thread's alone, as are the next ones; nanos

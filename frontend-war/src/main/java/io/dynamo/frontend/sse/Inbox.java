@@ -101,7 +101,7 @@ public final class Inbox<T> implements Flow.Subscriber<T>, ItemSource<T> {
 
   @Override
   public @Nullable T poll() {
-    boolean last = done; // read before the queue: what was offered before the end is then seen
+    boolean last = done; // read before the queue, to see all items offered before the end
     var item = items.poll();
     if (item == null) {
       var cause = failure;

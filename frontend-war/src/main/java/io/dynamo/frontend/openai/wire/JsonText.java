@@ -58,7 +58,7 @@ final class JsonText {
   private static final String BOUNDS =
       "more than %d levels, %d tokens, %d digits of a number or %d characters of a key"
           .formatted(MAX_DEPTH, MAX_TOKENS, MAX_DIGITS, MAX_KEY);
-  private static final int SHOWN = 256; // characters of what is wrong
+  private static final int SHOWN = 256; // characters of a fault's description
   private static final int POOLED_BUFFERS = 64;
 
   /** Reads trees and writes small answers. */

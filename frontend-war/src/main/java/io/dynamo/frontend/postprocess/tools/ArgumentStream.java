@@ -48,7 +48,7 @@ final class ArgumentStream {
   }
 
   /** Passes on the arguments that are certain by now. */
-  void tell(MessageSink sink) {
+  void passOn(MessageSink sink) {
     if (!begun) {
       return;
     }
@@ -70,7 +70,7 @@ final class ArgumentStream {
     } else if (!scanner.complete()) {
       scanner.close(ready);
     }
-    tell(sink);
+    passOn(sink);
     sink.callEnded();
   }
 }

@@ -84,7 +84,7 @@ final class CallObject {
   }
 
   /** Passes on the parts that are certain by now. */
-  void tell(MessageSink sink) {
+  void passOn(MessageSink sink) {
     if (name == null || !hasArguments) {
       return;
     }
@@ -103,7 +103,7 @@ final class CallObject {
     if (inArguments && state == State.IN_VALUE) {
       scanner.close(arguments);
     }
-    tell(sink);
+    passOn(sink);
     if (started) {
       sink.callEnded();
     }

@@ -12,7 +12,7 @@ public final class CallPolicy implements MessageSink {
   private final boolean single;
   private final @Nullable String only;
   private final StringBuilder space =
-      new StringBuilder(); // behind a call, before what is not known
+      new StringBuilder(); // behind a call, before a part that is not known yet
   private boolean any;
   private boolean dropped;
 

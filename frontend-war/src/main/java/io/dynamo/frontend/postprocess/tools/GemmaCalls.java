@@ -73,7 +73,7 @@ final class GemmaCalls extends RegionParser {
         content(at, sink);
         call = false;
       }
-      return true; // the end marker stood within a string: look for the next
+      return true; // the end marker was within a string: search the next
     } catch (LiteralReader.InvalidException e) {
       content(at, sink);
       call = false;

@@ -175,10 +175,10 @@ public final class HarmonyMessages extends RegionParser implements ReasoningPars
       }
       call = null;
       at = 0;
-      state = State.CONTENT; // what stands behind the arguments, or is none
+      state = State.CONTENT; // text behind the arguments, or that is no arguments
       return true;
     }
-    reading.tell(sink);
+    reading.passOn(sink);
     if (reading.isStarted()) {
       drop(at);
     }

@@ -35,7 +35,7 @@ final class HeadedCalls extends RegionParser {
   private final Markers callClose;
   private State state = State.TEXT;
   private boolean called; // a call was passed on since the section began
-  private boolean fenced; // whatever opens the arguments is read
+  private boolean fenced; // the opening of the arguments is read
   private @Nullable ArgumentStream call;
 
   HeadedCalls(HeadedFormat format) {
@@ -217,7 +217,7 @@ final class HeadedCalls extends RegionParser {
       state = done ? State.TAIL : broken();
       return true;
     }
-    reading.tell(sink);
+    reading.passOn(sink);
     if (reading.isStarted()) {
       called = true;
       drop(at);

@@ -136,7 +136,7 @@ final class JsonCalls extends RegionParser {
         continue;
       }
       boolean done = step == CallObject.Step.DONE;
-      reading.tell(sink); // what was a call before the fault stays one
+      reading.passOn(sink); // a call before the fault stays a call
       if (done || reading.started()) {
         at += done ? 1 : 0;
         called = true;
@@ -147,7 +147,7 @@ final class JsonCalls extends RegionParser {
       state = done ? State.BETWEEN : broken();
       return true;
     }
-    reading.tell(sink);
+    reading.passOn(sink);
     if (reading.started()) {
       drop(at);
     }
@@ -251,7 +251,7 @@ final class JsonCalls extends RegionParser {
       state = done ? State.CLOSE : broken();
       return true;
     }
-    reading.tell(sink);
+    reading.passOn(sink);
     if (reading.isStarted()) {
       drop(at);
     }

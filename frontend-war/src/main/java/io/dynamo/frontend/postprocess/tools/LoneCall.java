@@ -35,7 +35,7 @@ final class LoneCall implements MessageParser {
         case MORE -> {}
         case DONE -> end(sink);
         case BAD -> {
-          object.tell(sink);
+          object.passOn(sink);
           if (object.started()) {
             end(sink);
           } else {
@@ -45,7 +45,7 @@ final class LoneCall implements MessageParser {
       }
     }
     if (state == State.READING) {
-      object.tell(sink);
+      object.passOn(sink);
     } else {
       rest(text.substring(at), sink);
     }
@@ -80,7 +80,7 @@ final class LoneCall implements MessageParser {
   @Override
   public void finish(MessageSink sink) {
     if (state == State.READING) {
-      object.tell(sink);
+      object.passOn(sink);
       if (object.started()) {
         end(sink);
       } else {

@@ -35,7 +35,7 @@ final class NamedCall extends RegionParser {
       over = true;
       return true;
     }
-    call.tell(sink);
+    call.passOn(sink);
     if (call.isStarted()) {
       drop(at);
     }

@@ -87,7 +87,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
       }
       kind = RoutedFormat.Kind.TEXT; // no header after all
     }
-    tell(end, sink);
+    passOn(end, sink);
     if (!found) {
       return false;
     }
@@ -109,7 +109,7 @@ public final class RoutedMessages extends RegionParser implements ReasoningParse
     call = of == RoutedFormat.Kind.CALL && tools ? format.call().apply(schemas) : null;
   }
 
-  private void tell(int end, MessageSink sink) {
+  private void passOn(int end, MessageSink sink) {
     if (end == 0) {
       return;
     }

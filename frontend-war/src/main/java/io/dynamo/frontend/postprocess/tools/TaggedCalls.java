@@ -184,7 +184,7 @@ final class TaggedCalls extends RegionParser {
     }
     if (!parameters.at(in, next, last)) {
       if (started && isCut(parameters, next)) {
-        return false; // the call ends with the text, and what is left is no content
+        return false; // the call ends with the text; the rest is no content
       }
       broken(sink);
       return true;

@@ -34,7 +34,7 @@ public final class ByteLevelBpe {
   private final PieceSplitter splitter;
   private final MergeTable merges;
   private final int[] byteIds;
-  private final @Nullable Map<String, Integer> whole; // pieces that are tokens, whatever the merges
+  private final @Nullable Map<String, Integer> whole; // pieces that are tokens without merging
 
   // a word at the place of its hash; written without locks, as words do not change
   private final @Nullable Word[] words = new Word[REMEMBERED];
