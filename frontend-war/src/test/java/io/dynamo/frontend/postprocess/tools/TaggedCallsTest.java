@@ -182,17 +182,14 @@ final class TaggedCallsTest {
                 <parameter name="l">[1, 2]</parameter>
                 </invoke>
                 <invoke name="g"></invoke>
-                </minimax:tool_call>b\
-                """))
+                </minimax:tool_call>b"""))
         .isEqualTo(content("ab").call("f", "{\"s\":\"x\",\"l\":[1,2]}").call("g", "{}"));
   }
 
   @Test
   void minimaxNamespaceIsRead() {
     var text =
-        "a~<tool_call>\n"
-            + "~<invoke name=\"f\">~<s>字节 <b>x</b>~</s>~<i>6~</i>~</invoke>\n"
-            + "~</tool_call>b";
+        "a~<tool_call>\n~<invoke name=\"f\">~<s>字节 <b>x</b>~</s>~<i>6~</i>~</invoke>\n~</tool_call>b";
     assertThat(parse(TaggedFormat.MINIMAX_M3, text.replace("~", "]<]minimax[>[")))
         .isEqualTo(content("ab").call("f", "{\"s\":\"字节 <b>x</b>\",\"i\":6}"));
   }
@@ -217,10 +214,10 @@ final class TaggedCallsTest {
     assertThat(
             parse(
                 TaggedFormat.KIMI_K3,
-                "<|open|>response<|sep|>Sure.<|close|>response<|sep|><|open|>tools<|sep|><|open|>call"
-                    + " tool=\"f\" index=\"1\"<|sep|><|open|>argument key=\"s\""
-                    + " type=\"string\"<|sep|>Rome<|close|>argument<|sep|><|open|>argument"
-                    + " key=\"n\" type=\"number\"<|sep|>1e2<|close|>argument<|sep|>"
+                "<|open|>response<|sep|>Sure.<|close|>response<|sep|><|open|>tools<|sep|>"
+                    + "<|open|>call tool=\"f\" index=\"1\"<|sep|>"
+                    + "<|open|>argument key=\"s\" type=\"string\"<|sep|>Rome<|close|>argument<|sep|>"
+                    + "<|open|>argument key=\"n\" type=\"number\"<|sep|>1e2<|close|>argument<|sep|>"
                     + "<|close|>call<|sep|><|close|>tools<|sep|><|close|>message<|sep|>"
                     + "<|end_of_msg|>"))
         .isEqualTo(content("Sure.").call("f", "{\"s\":\"Rome\",\"n\":1e2}"));
