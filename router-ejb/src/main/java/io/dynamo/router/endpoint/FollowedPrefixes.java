@@ -12,7 +12,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An index of one's own that follows the workers' events, and perhaps answers other routers. Events
- * come in on threads of the feed; who looks up shares no lock with them. Safe for concurrent use.
+ * come in on threads of the feed. Looking up what devices hold takes no lock. Looking up what lies
+ * below the device, which is done only once a worker has reported any of it, takes two locks, which
+ * the feed holds while it applies one event. Safe for concurrent use.
  */
 final class FollowedPrefixes implements CachedPrefixes {
   private final TieredIndexer index = new TieredIndexer();

@@ -10,8 +10,10 @@ import io.dynamo.token.SequenceHash;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -26,7 +28,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   private static final class RankState {
     final int slot;
     final HashLongMap prefixByName = new HashLongMap(); // the engine's name -> prefix hash
-    @Nullable HashLongMap nameByPrefix; // the other way; only once somebody has asked
+    @Nullable HashLongMap nameByPrefix; // the other way; only of ranks in named
 
     RankState(int slot) {
       this.slot = slot;
@@ -37,6 +39,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   private final Prefix root = new Prefix(0, 0, null);
   private final PrefixTable table = new PrefixTable(); // changed under writer
   private final Map<WorkerRank, RankState> states = new HashMap<>(); // guarded by writer
+  private final Set<WorkerRank> named = new HashSet<>(); // see keepNames; guarded by writer
   private final ArrayDeque<Prefix> toCut = new ArrayDeque<>(); // guarded by writer
 
   /** The rank that each bit of an owner set stands for; replaced whole under writer. */
@@ -119,6 +122,7 @@ public final class PrefixTableIndexer implements KvIndexer {
           .filter(rank -> rank.worker().equals(worker))
           .toList()
           .forEach(this::clear);
+      named.removeIf(rank -> rank.worker().equals(worker));
     }
   }
 
@@ -134,13 +138,23 @@ public final class PrefixTableIndexer implements KvIndexer {
         return null;
       }
       var names = state.nameByPrefix;
-      if (names == null) {
-        var all = new HashLongMap();
-        state.prefixByName.forEach((name, of) -> all.put(of, name));
-        state.nameByPrefix = all;
-        names = all;
+      return names != null && names.contains(hash) ? names.getOrDefault(hash, 0) : null;
+    }
+  }
+
+  /**
+   * Keeps the names that {@code rank}'s engine gives, those of now and of later, until the rank is
+   * cleared or its worker forgotten. Without it {@link #name} knows none. Takes as long as the rank
+   * holds blocks, once; for threads that apply events.
+   */
+  void keepNames(WorkerRank rank) {
+    synchronized (writer) {
+      var state = states.get(rank);
+      if (named.add(rank) && state != null) {
+        var names = new HashLongMap();
+        state.prefixByName.forEach((name, of) -> names.put(of, name));
+        state.nameByPrefix = names;
       }
-      return names.contains(hash) ? names.getOrDefault(hash, 0) : null;
     }
   }
 
@@ -167,6 +181,7 @@ public final class PrefixTableIndexer implements KvIndexer {
     }
     if (state == null) {
       state = new RankState(takeSlot(rank));
+      state.nameByPrefix = named.contains(rank) ? new HashLongMap() : null;
       states.put(rank, state);
     }
     for (var block : stored.blocks()) {
@@ -227,6 +242,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   }
 
   private void clear(WorkerRank rank) {
+    named.remove(rank);
     var state = states.remove(rank);
     if (state == null) {
       return;

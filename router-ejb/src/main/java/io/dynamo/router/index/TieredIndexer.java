@@ -117,6 +117,9 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
 
   @Override
   public void apply(WorkerRank rank, StorageTier tier, KvEvent event) {
+    if (event instanceof KvEvent.Stored && !holdsBelow(rank)) {
+      device.keepNames(rank); // here, and not on the thread of a request
+    }
     synchronized (below) {
       if (event instanceof KvEvent.Cleared) {
         drop(rank, tier);
@@ -131,6 +134,12 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
         }
       }
       hasLower = !below.isEmpty();
+    }
+  }
+
+  private boolean holdsBelow(WorkerRank rank) {
+    synchronized (below) {
+      return below.containsKey(rank);
     }
   }
 
