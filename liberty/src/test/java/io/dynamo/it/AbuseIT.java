@@ -43,7 +43,7 @@ class AbuseIT {
         .with("DYNAMO_WORKER_RANKS", "1")
         .with("DYNAMO_WORKER_MAX_RUNNING", "4096")
         .with("DYNAMO_WORKER_BLOCK_TOKENS", Integer.toString(FirstToken.BLOCK_TOKENS))
-        .with("DYNAMO_WORKER_BLOCKS_PER_RANK", "131072")
+        .with("DYNAMO_WORKER_BLOCKS_PER_RANK", "80000")
         .with("DYNAMO_WORKER_BLOCK_BYTES", "64B")
         .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "0s")
         .with("DYNAMO_WORKER_TOKEN_INTERVAL", "0s")

@@ -24,7 +24,6 @@ import java.util.zip.GZIPOutputStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,7 +32,6 @@ import org.junit.jupiter.api.io.TempDir;
  * model {@link #SLOW} serves one request at a time and takes long for it, {@link #WIDE} has a
  * context of millions of tokens.
  */
-@Disabled("the server of 512 MB runs out of memory when every area is full at once")
 class HostileBodiesIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final String SLOW = "slow";
@@ -65,7 +63,10 @@ class HostileBodiesIT {
             .with("DYNAMO_WORKER_MODELS_WIDE_MODEL_PATH", folder.toString())
             .with("DYNAMO_WORKER_MODELS_SLOW_MODEL_PATH", folder.toString())
             .with("DYNAMO_WORKER_MODELS_SLOW_TOKEN_INTERVAL", "1s")
-            .with("DYNAMO_WORKER_BLOCKS_PER_RANK", "524288")
+            .with("DYNAMO_WORKER_BLOCK_TOKENS", "256")
+            .with("DYNAMO_WORKER_BLOCKS_PER_RANK", "16384")
+            .with("DYNAMO_WORKER_MOCK_PASS_TOKENS", "1000000")
+            .with("DYNAMO_WORKER_PREFILL_PER_TOKEN", "0s")
             .with("DYNAMO_WORKER_BLOCK_BYTES", "64B")
             .with("DYNAMO_FRONTEND_ADMISSION_MODELS", SLOW + "=1/1000/60s")
             .start()

@@ -68,7 +68,12 @@ public final class SettingsReader {
     TcpKeys.check(keys, ServerKeys.INSECURE);
     EventKeys.check(keys, ServerKeys.OPEN_PLANES);
     keys.addProblems(new RouterReader(keys).problems());
-    keys.addProblems(workers.problems());
+    var modelProblems = workers.problems();
+    keys.addProblems(modelProblems);
+    var roles = keys.optional(ServerKeys.ROLES);
+    if (modelProblems.isEmpty() && roles != null && roles.contains(Role.WORKER)) {
+      keys.addProblems(workers.tableProblems());
+    }
     keys.addProblems(unknown(names));
     keys.addProblems(MetricsKeys.problems(keys));
     StatusKeys.check(keys, ServerKeys.INSECURE);

@@ -4,9 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.config.key.InvalidSettingsException;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.WorkerReader;
 import io.dynamo.testing.TestSettings;
 import java.nio.file.Path;
+import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
@@ -66,6 +69,33 @@ class WorkerReaderTest {
         .hasMessageContaining("the models a and b have the same model-name \"b\"");
     assertThatThrownBy(() -> TestSettings.with(Map.of("dynamo.worker.models", "a,a")))
         .hasMessageContaining("the models a and a have the same component");
+  }
+
+  @Test
+  void blocksWhoseTablesDoNotFitTheHeapAreRefused() {
+    long most = HeapShare.BLOCK_TABLES.bytes() / WorkerReader.TABLE_BYTES_PER_BLOCK;
+    var two =
+        new HashMap<>(
+            Map.of(
+                "dynamo.roles", "worker",
+                "dynamo.worker.models", "a,b",
+                "dynamo.worker.engine", "mock",
+                "dynamo.worker.ranks", "2",
+                "dynamo.worker.blocks-per-rank", Long.toString(most / 4)));
+    assertThat(TestSettings.with(two).workers()).hasSize(2);
+
+    two.put("dynamo.worker.models.b.blocks-per-rank", Long.toString(most / 4 + 1));
+    assertThatThrownBy(() -> TestSettings.with(two))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining("dynamo.worker.ranks x dynamo.worker.blocks-per-rank")
+        .hasMessageContaining("has room for " + most + " blocks")
+        .hasMessageContaining("-Xmx");
+
+    two.put("dynamo.worker.models.b.engine", "echo"); // has none
+    assertThat(TestSettings.with(two).workers()).hasSize(2);
+    two.remove("dynamo.worker.models.b.engine");
+    two.put("dynamo.roles", "frontend");
+    assertThat(TestSettings.with(two).workers()).hasSize(2);
   }
 
   @Test

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.admission;
 
-import io.dynamo.config.HeapShare;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import java.util.HashMap;

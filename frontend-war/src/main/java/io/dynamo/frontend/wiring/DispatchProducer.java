@@ -1,6 +1,6 @@
 package io.dynamo.frontend.wiring;
 
-import io.dynamo.config.HeapShare;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.Settings;
 import io.dynamo.frontend.catalog.CardTextLoader;
 import io.dynamo.frontend.catalog.DiscoveryCatalog;

@@ -130,7 +130,7 @@ class BodyBudgetTest {
   @Test
   void theAreasArePartsOfTheHeap() {
     var limits = BodyBudget.Limits.ofHeap(1024 * MEBIBYTE, 4096);
-    assertThat(limits).isEqualTo(new BodyBudget.Limits(384 * MEBIBYTE, 64 * MEBIBYTE, 16 * 1024));
+    assertThat(limits).isEqualTo(new BodyBudget.Limits(320 * MEBIBYTE, 64 * MEBIBYTE, 16 * 1024));
     assertThat(BodyBudget.Limits.ofHeap(256 * MEBIBYTE, 4096).freeBytes() * 4096L)
         .isEqualTo(16 * MEBIBYTE);
   }

@@ -2,6 +2,7 @@ package io.dynamo.config.worker;
 
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
+import io.dynamo.config.memory.HeapShare;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -9,6 +10,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -19,6 +21,9 @@ public final class WorkerReader {
   private static final String WORKER = "dynamo.worker.";
   private static final String MODELS = WORKER + "models.";
   private static final String NAME = "[A-Za-z0-9_-]+";
+
+  /** Arrays of 28 bytes, of which G1 may waste as many; a name, and its entry in a hash table. */
+  public static final int TABLE_BYTES_PER_BLOCK = 128;
 
   /** Where the settings of one model are read. */
   private interface Keys {
@@ -53,6 +58,45 @@ public final class WorkerReader {
     refuseTwice(problems, "model-name", WorkerReader::shownName);
     refuseTwice(problems, "component", keys -> keys.optional(WorkerKeys.COMPONENT));
     return problems;
+  }
+
+  /**
+   * Says when the tables of all KV blocks would not fit the part of the heap that is theirs. Asked
+   * of a server that plays a worker, whose models have no other {@link #problems}.
+   */
+  public List<String> tableProblems() {
+    long blocks = all().mapToLong(WorkerReader::blocks).sum();
+    long bytes = HeapShare.BLOCK_TABLES.bytes();
+    if (blocks <= bytes / TABLE_BYTES_PER_BLOCK) {
+      return List.of();
+    }
+    return List.of(
+        "the engines have %d KV blocks in all models (%s x %s); their tables take %d bytes of heap for each, and a sixteenth of the heap (%d MiB) has room for %d blocks; set fewer or larger blocks (%s), or a heap of at least %d MiB (-Xmx)"
+            .formatted(
+                blocks,
+                WorkerKeys.RANKS.name(),
+                WorkerKeys.BLOCKS_PER_RANK.name(),
+                TABLE_BYTES_PER_BLOCK,
+                bytes >> 20,
+                bytes / TABLE_BYTES_PER_BLOCK,
+                WorkerKeys.BLOCK_TOKENS.name(),
+                (HeapShare.BLOCK_TABLES.heapFor(blocks * TABLE_BYTES_PER_BLOCK) >> 20) + 1));
+  }
+
+  /** The KV blocks of one model's engine; none of engines that keep them elsewhere. */
+  private static long blocks(Keys keys) {
+    var ranks = keys.optional(WorkerKeys.RANKS);
+    var engine = keys.optional(WorkerKeys.ENGINE);
+    if (ranks == null || engine == null) { // a problem of its own
+      return 0;
+    }
+    var perRank =
+        switch (engine) {
+          case MOCK -> keys.optional(WorkerKeys.BLOCKS_PER_RANK);
+          case LLAMA -> keys.optional(WorkerKeys.LLAMA_BLOCKS_PER_RANK);
+          case ECHO, LLAMACPP -> null;
+        };
+    return perRank == null ? 0 : (long) ranks * perRank;
   }
 
   private static @Nullable String shownName(Keys keys) {
@@ -120,20 +164,24 @@ public final class WorkerReader {
   }
 
   public List<WorkerSettings> read() {
-    if (names().isEmpty()) {
-      return List.of(
-          worker(
-              new Keys() {
-                @Override
-                public <T> @Nullable T optional(SettingKey<T> key) {
-                  return from.optional(key);
-                }
-              }));
-    }
-    return names().stream().map(name -> worker(of(name))).toList();
+    return all().map(WorkerReader::worker).toList();
   }
 
-  private WorkerSettings worker(Keys of) {
+  /** The keys of each model, or the plain ones where no model is named. */
+  private Stream<Keys> all() {
+    if (names().isEmpty()) {
+      return Stream.of(
+          new Keys() {
+            @Override
+            public <T> @Nullable T optional(SettingKey<T> key) {
+              return from.optional(key);
+            }
+          });
+    }
+    return names().stream().map(this::of);
+  }
+
+  private static WorkerSettings worker(Keys of) {
     return new WorkerSettings(
         of.get(WorkerKeys.COMPONENT),
         of.get(WorkerKeys.ENDPOINT),

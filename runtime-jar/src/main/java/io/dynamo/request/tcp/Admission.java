@@ -8,8 +8,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many requests an engine runs and how many wait, first come first served; more are refused.
- * Safe for concurrent use. Turns are told outside the lock, on the thread that made room.
+ * Limits how many requests an engine runs and how many wait, first come first served, and the
+ * memory of both; more are refused. Safe for concurrent use. A turn is announced outside the lock,
+ * on the thread that made room.
  */
 final class Admission {
   private enum State {
@@ -22,10 +23,12 @@ final class Admission {
   final class Ticket {
     private State state; // guarded by the admission
     private @Nullable Runnable onTurn; // guarded by the admission
+    private final long heapBytes;
     private final long enteredNanos;
 
-    private Ticket(State state, long enteredNanos) {
+    private Ticket(State state, long heapBytes, long enteredNanos) {
       this.state = state;
+      this.heapBytes = heapBytes;
       this.enteredNanos = enteredNanos;
     }
 
@@ -55,7 +58,14 @@ final class Admission {
     }
   }
 
+  /**
+   * Bytes of heap for each byte of a request: token ids take 2 to 6 bytes on the wire and 4 as they
+   * are served, which an engine keeps again, beside a hash for each block.
+   */
+  static final int HEAP_PER_WIRE = 4;
+
   private final AdmissionSettings limits;
+  private final ByteBudget memory;
   private final Metrics.Level active;
   private final Metrics.Level depth;
   private final Metrics.Counter rejected;
@@ -64,9 +74,13 @@ final class Admission {
   private final LinkedHashSet<Ticket> waiting = new LinkedHashSet<>(); // guarded by this
   private int running; // guarded by this
 
-  /** Of the engine: its levels and its limits are published. */
-  Admission(AdmissionSettings limits, Metrics metrics, LongSupplier nanoTime) {
-    this(limits, metrics, metrics, nanoTime);
+  /**
+   * Of the engine: its levels and its limits are published.
+   *
+   * @param memory of this and other admissions together
+   */
+  Admission(AdmissionSettings limits, ByteBudget memory, Metrics metrics, LongSupplier nanoTime) {
+    this(limits, memory, metrics, metrics, nanoTime);
     metrics.gauge(TransportMetrics.ENGINE_REQUEST, active::value);
     metrics.gauge(TransportMetrics.REQUEST_QUEUE, depth::value);
     metrics.gauge(TransportMetrics.POOL_CAPACITY, limits::running);
@@ -74,8 +88,13 @@ final class Admission {
   }
 
   private Admission(
-      AdmissionSettings limits, Metrics levels, Metrics refusals, LongSupplier nanoTime) {
+      AdmissionSettings limits,
+      ByteBudget memory,
+      Metrics levels,
+      Metrics refusals,
+      LongSupplier nanoTime) {
     this.limits = limits;
+    this.memory = memory;
     this.nanoTime = nanoTime;
     waits = levels.timer(TransportMetrics.PERMIT_WAIT_SECONDS);
     active = levels.level(TransportMetrics.POOL_ACTIVE);
@@ -84,23 +103,31 @@ final class Admission {
   }
 
   /** Beside the engine's, whose levels it leaves alone; refusals are counted all the same. */
-  static Admission unpublished(AdmissionSettings limits, Metrics metrics, LongSupplier nanoTime) {
-    return new Admission(limits, new Metrics(), metrics, nanoTime);
+  static Admission unpublished(
+      AdmissionSettings limits, ByteBudget memory, Metrics metrics, LongSupplier nanoTime) {
+    return new Admission(limits, memory, new Metrics(), metrics, nanoTime);
   }
 
-  /** A place among those that run, else in the queue, else null. */
-  synchronized @Nullable Ticket enter() {
+  /**
+   * Gives a request a place among those that run, else in the queue.
+   *
+   * @param wireBytes of the request
+   * @return null when there is no place, or no memory
+   */
+  synchronized @Nullable Ticket enter(long wireBytes) {
+    long heapBytes = HEAP_PER_WIRE * wireBytes;
+    if (running >= limits.running() && waiting.size() >= limits.waiting()
+        || !memory.take(heapBytes)) {
+      rejected.increment();
+      return null;
+    }
     if (running < limits.running()) {
       running++;
       active.add(1);
       waits.record(0);
-      return new Ticket(State.RUNNING, 0);
+      return new Ticket(State.RUNNING, heapBytes, 0);
     }
-    if (waiting.size() >= limits.waiting()) {
-      rejected.increment();
-      return null;
-    }
-    var ticket = new Ticket(State.WAITING, nanoTime.getAsLong());
+    var ticket = new Ticket(State.WAITING, heapBytes, nanoTime.getAsLong());
     waiting.add(ticket);
     depth.add(1);
     return ticket;
@@ -110,6 +137,9 @@ final class Admission {
     var left = leaving.state;
     leaving.state = State.LEFT;
     leaving.onTurn = null;
+    if (left != State.LEFT) {
+      memory.give(leaving.heapBytes);
+    }
     return switch (left) {
       case LEFT -> null;
       case WAITING -> {

@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.config.HeapShare;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * one is opened only while all are busy. Safe for concurrent use.
  */
 final class ConnectionPool {
-  final SendBudget budget;
+  final ByteBudget budget;
   private final TcpSettings settings;
   private final @Nullable TlsContext tls;
   private final EventLoops loops;
@@ -31,7 +31,7 @@ final class ConnectionPool {
   ConnectionPool(
       TcpSettings settings, @Nullable TlsContext tls, EventLoops loops, PlaneMeters meters) {
     long heapShare = HeapShare.UNSENT_REQUESTS.bytes();
-    budget = new SendBudget(Math.min(settings.maxUnsentBytes(), heapShare));
+    budget = new ByteBudget(Math.min(settings.maxUnsentBytes(), heapShare));
     this.settings = settings;
     this.tls = tls;
     this.loops = loops;

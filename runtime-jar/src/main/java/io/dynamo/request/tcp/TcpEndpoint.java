@@ -60,7 +60,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
    * @return the text of the acknowledgement, empty when taken
    */
   String accept(ControlMessage control, RequestHeaders headers, byte[] body, long payloadBytes) {
-    var ticket = admission.enter();
+    var ticket = admission.enter(payloadBytes);
     if (ticket == null) {
       return Acks.OVERLOADED;
     }

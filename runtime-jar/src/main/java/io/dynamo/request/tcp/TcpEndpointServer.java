@@ -1,6 +1,7 @@
 package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.plane.AdmissionSettings;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.discovery.EndpointId;
@@ -47,6 +48,10 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   final CallHomeClient callHome;
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
   final PlaneTls tls;
+
+  /** What the requests that are served or wait hold of the heap. */
+  private final ByteBudget received;
+
   private final Admission engine;
   private final ConnectionLimit limit;
   private final EventLoops loops;
@@ -59,11 +64,24 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   private boolean closed; // guarded by lock
 
   /**
+   * For a server that also has a frontend, or for tests.
+   *
    * @param loops stay the caller's to close, after this
    * @throws IllegalStateException when a TLS file is of no use
    */
   public TcpEndpointServer(TcpSettings settings, EventLoops loops, Metrics metrics) {
+    this(settings, HeapShare.RECEIVED_REQUESTS.bytes(), loops, metrics);
+  }
+
+  /**
+   * @param maxReceivedBytes of the heap for all requests being served; a single one may be larger
+   * @param loops stay the caller's to close, after this
+   * @throws IllegalStateException when a TLS file is of no use
+   */
+  public TcpEndpointServer(
+      TcpSettings settings, long maxReceivedBytes, EventLoops loops, Metrics metrics) {
     this.settings = settings;
+    received = new ByteBudget(maxReceivedBytes);
     this.loops = loops;
     this.metrics = metrics;
     tls = PlaneTls.of(settings.tls());
@@ -74,7 +92,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
             settings.timeouts().connect(),
             FIN_TIMEOUT,
             settings.timeouts().writeStall());
-    engine = new Admission(settings.admission(), metrics, System::nanoTime);
+    engine = new Admission(settings.admission(), received, metrics, System::nanoTime);
     limit =
         new ConnectionLimit(
             settings.maxConnections(),
@@ -95,7 +113,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     var admission =
         switch (room) {
           case ENGINE -> engine;
-          case OWN -> Admission.unpublished(OWN_ROOM, metrics, System::nanoTime);
+          case OWN -> Admission.unpublished(OWN_ROOM, received, metrics, System::nanoTime);
         };
     return serve(
         endpoint,

@@ -1,6 +1,8 @@
 package io.dynamo.runtime.wiring;
 
+import io.dynamo.config.Role;
 import io.dynamo.config.Settings;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.pipeline.EventLoops;
@@ -55,7 +57,11 @@ public class PlaneProducer {
         opened.push(
             "request server",
             SERVER_PATIENCE,
-            new TcpEndpointServer(settings.tcp(), loops, metrics));
+            new TcpEndpointServer(
+                settings.tcp(),
+                HeapShare.receivedRequests(settings.server().roles().contains(Role.FRONTEND)),
+                loops,
+                metrics));
     if (settings.status().isOn()) {
       opened.push(
           "status server",

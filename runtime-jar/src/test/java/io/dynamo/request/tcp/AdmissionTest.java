@@ -15,8 +15,9 @@ import org.junit.jupiter.api.Test;
 class AdmissionTest {
   private final Metrics metrics = new Metrics();
   private final AtomicLong nanos = new AtomicLong();
+  private final ByteBudget memory = new ByteBudget(100L * Admission.HEAP_PER_WIRE);
   private final Admission admission =
-      new Admission(new AdmissionSettings(1, 2), metrics, nanos::get);
+      new Admission(new AdmissionSettings(1, 2), memory, metrics, nanos::get);
   private final List<String> turns = new ArrayList<>();
 
   private static Admission.Ticket taken(Admission.@Nullable Ticket ticket) {
@@ -27,7 +28,7 @@ class AdmissionTest {
   }
 
   private Admission.Ticket enter(String name) {
-    var ticket = taken(admission.enter());
+    var ticket = taken(admission.enter(1));
     ticket.whenTurn(() -> turns.add(name));
     return ticket;
   }
@@ -48,10 +49,39 @@ class AdmissionTest {
     var first = enter("first");
     enter("second");
     enter("third");
-    assertThat(admission.enter()).isNull();
+    assertThat(admission.enter(1)).isNull();
     assertThat(metrics.counter(TransportMetrics.REJECTED).value()).isEqualTo(1);
     first.leave();
-    assertThat(admission.enter()).isNotNull();
+    assertThat(admission.enter(1)).isNotNull();
+  }
+
+  @Test
+  void requestsThatFillTheMemoryRefuseOthersUntilOneLeaves() {
+    var large = taken(admission.enter(90));
+    assertThat(admission.enter(11)).isNull();
+    assertThat(metrics.counter(TransportMetrics.REJECTED).value()).isEqualTo(1);
+    taken(admission.enter(10));
+    large.leave();
+    large.leave();
+    assertThat(memory.taken()).isEqualTo(10L * Admission.HEAP_PER_WIRE);
+    assertThat(admission.enter(90)).isNotNull();
+  }
+
+  @Test
+  void aRequestWithoutAPlaceTakesNoMemory() {
+    enter("first");
+    enter("second");
+    enter("third");
+    assertThat(admission.enter(1)).isNull();
+    assertThat(memory.taken()).isEqualTo(3L * Admission.HEAP_PER_WIRE);
+  }
+
+  @Test
+  void aRequestThatIsAloneMayBeLargerThanTheMemory() {
+    var huge = taken(admission.enter(1_000));
+    assertThat(admission.enter(1)).isNull();
+    huge.leave();
+    assertThat(admission.enter(1)).isNotNull();
   }
 
   @Test
@@ -98,7 +128,7 @@ class AdmissionTest {
   @Test
   void aTurnThatComesBeforeItIsAskedForIsNotLost() {
     var first = enter("first");
-    var second = taken(admission.enter());
+    var second = taken(admission.enter(1));
     first.leave();
     assertThat(turns).containsExactly("first");
     second.whenTurn(() -> turns.add("second"));
@@ -107,7 +137,7 @@ class AdmissionTest {
 
   @Test
   void nothingIsRunAfterLeaving() {
-    var first = taken(admission.enter());
+    var first = taken(admission.enter(1));
     first.leave();
     first.whenTurn(() -> turns.add("first"));
     assertThat(turns).isEmpty();

@@ -236,7 +236,9 @@ class TcpAdmissionTest {
 
   @Test
   void anEndpointThatRefusesGivesThePlaceUpOutsideItsLock() {
-    var limits = new Admission(new AdmissionSettings(1, 1), new Metrics(), System::nanoTime);
+    var limits =
+        new Admission(
+            new AdmissionSettings(1, 1), new ByteBudget(1000), new Metrics(), System::nanoTime);
     var turns = new ArrayBlockingQueue<Integer>(1);
     var itself = new AtomicReference<TcpEndpoint<?, ?>>();
     var endpoint =
@@ -245,7 +247,7 @@ class TcpAdmissionTest {
             (TransportAddress.Tcp) served.address(),
             limits,
             (control, body) -> {
-              requireNonNull(limits.enter()).whenTurn(() -> turns.add(inFlight(itself.get())));
+              requireNonNull(limits.enter(1)).whenTurn(() -> turns.add(inFlight(itself.get())));
               return new OneItem<>(
                   (_, _) -> new ItemStream<EngineOutput>(1, () -> {}, () -> {}),
                   TestPlane.CODEC,

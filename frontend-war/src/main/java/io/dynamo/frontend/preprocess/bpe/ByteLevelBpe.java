@@ -1,6 +1,6 @@
 package io.dynamo.frontend.preprocess.bpe;
 
-import io.dynamo.config.HeapShare;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.InvalidRequestException;
 import java.nio.charset.StandardCharsets;

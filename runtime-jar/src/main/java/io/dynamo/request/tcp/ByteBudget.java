@@ -2,16 +2,22 @@ package io.dynamo.request.tcp;
 
 import java.util.concurrent.atomic.AtomicLong;
 
-/** The bytes of requests that may wait to be written, all together. Safe for concurrent use. */
-final class SendBudget {
+/**
+ * Limits the bytes that all requests of one kind hold at a time: those that wait to be sent, or
+ * those that are being served. Safe for concurrent use.
+ */
+final class ByteBudget {
   private final long maxBytes;
   private final AtomicLong taken = new AtomicLong();
 
-  SendBudget(long maxBytes) {
+  ByteBudget(long maxBytes) {
     this.maxBytes = maxBytes;
   }
 
-  /** Whether {@code bytes} more may wait; a single request always may. */
+  /**
+   * Takes {@code bytes}, unless that would be more than there are; a request that holds all that is
+   * taken may take any number.
+   */
   boolean take(long bytes) {
     long all = taken.addAndGet(bytes);
     if (all > maxBytes && all > bytes) {
@@ -21,16 +27,17 @@ final class SendBudget {
     return true;
   }
 
+  /** Gives back what {@link #take} took. */
   void give(long bytes) {
     taken.addAndGet(-bytes);
   }
 
-  /** Bytes that may wait. */
+  /** The bytes that may be taken at a time. */
   long maxBytes() {
     return maxBytes;
   }
 
-  /** Bytes that wait now. */
+  /** The bytes that are taken now. */
   long taken() {
     return taken.get();
   }
