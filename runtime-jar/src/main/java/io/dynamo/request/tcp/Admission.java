@@ -116,8 +116,8 @@ final class Admission {
    */
   synchronized @Nullable Ticket enter(long wireBytes) {
     long heapBytes = HEAP_PER_WIRE * wireBytes;
-    if (running >= limits.running() && waiting.size() >= limits.waiting()
-        || !memory.take(heapBytes)) {
+    boolean full = running >= limits.running() && waiting.size() >= limits.waiting();
+    if (full || !memory.take(heapBytes)) {
       rejected.increment();
       return null;
     }
