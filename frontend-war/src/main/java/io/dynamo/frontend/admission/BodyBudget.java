@@ -133,13 +133,7 @@ public final class BodyBudget {
           arriving.remove(this); // a complete body is kept before one that may never be
         }
         long more = wanted - bytes;
-        while (more > 0 && workBytes + more > limits.workBytes) {
-          var slowest = slowest();
-          if (slowest == null || slowest == this) {
-            throw noRoom();
-          }
-          slowest.giveWay();
-        }
+        makeRoom(more);
         bytes = wanted;
         workBytes += more;
         phase = next;
@@ -149,6 +143,31 @@ public final class BodyBudget {
           arriving.remove(this);
           onYield = null;
         }
+      }
+    }
+
+    /**
+     * Charges what an answer gathers until it is whole, beside its request.
+     *
+     * @param moreBytes since the last call
+     * @throws ApiException with 503 when there is no room
+     */
+    public void gather(long moreBytes) {
+      synchronized (BodyBudget.this) {
+        makeRoom(moreBytes);
+        bytes += moreBytes;
+        workBytes += moreBytes;
+      }
+    }
+
+    /** Called with the lock. */
+    private void makeRoom(long more) {
+      while (more > 0 && workBytes + more > limits.workBytes) {
+        var slowest = slowest();
+        if (slowest == null || slowest == this) {
+          throw noRoom();
+        }
+        slowest.giveWay();
       }
     }
 
@@ -251,9 +270,9 @@ public final class BodyBudget {
     return new ApiException(
         ApiError.overloaded(
             503,
-            ("the requests under way fill the %d bytes that are set aside for request bodies, a"
-                    + " part of the heap; the slowest and largest uploads yield first; retry"
-                    + " shortly")
+            ("the requests under way fill the %d bytes that are set aside for request bodies and"
+                    + " whole answers, a part of the heap; the slowest and largest uploads yield"
+                    + " first; retry shortly, or let the answer be streamed")
                 .formatted(limits.workBytes),
             1));
   }

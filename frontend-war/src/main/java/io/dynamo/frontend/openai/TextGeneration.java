@@ -81,7 +81,9 @@ final class TextGeneration implements AutoCloseable {
     var context = texts.answerContext();
     var openings = texts.openings();
     var nvext = texts.nvext(received.receivedMillis(), received.receivedNanos());
-    var choices = new UnaryAnswer(openings, texts.logprobs(format, openings), nvext);
+    var choices =
+        new UnaryAnswer(
+            openings, texts.logprobs(format, openings), nvext, received.share()::gather);
     choices.drain(texts.choices());
     answer.json(
         format.unary(

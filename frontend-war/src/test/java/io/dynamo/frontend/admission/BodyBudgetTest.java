@@ -128,6 +128,21 @@ class BodyBudgetTest {
   }
 
   @Test
+  void whatAnswersGatherCountsUntilTheyEnd() {
+    try (var answering = budget.open();
+        var upload = arrived(FREE + 300)) {
+      answering.work(FREE + 100);
+      answering.gather(500);
+      assertThat(budget.heldBytes()).isEqualTo(900);
+      answering.gather(400); // the upload yields
+      assertThat(budget.heldBytes()).isEqualTo(1000);
+      refused(503, () -> upload.arrived(FREE + 301));
+      refused(503, () -> answering.gather(1));
+    }
+    assertThat(budget.heldBytes()).isZero();
+  }
+
+  @Test
   void theAreasArePartsOfTheHeap() {
     var limits = BodyBudget.Limits.ofHeap(1024 * MEBIBYTE, 4096);
     assertThat(limits).isEqualTo(new BodyBudget.Limits(320 * MEBIBYTE, 64 * MEBIBYTE, 16 * 1024));

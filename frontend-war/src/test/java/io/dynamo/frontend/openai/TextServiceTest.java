@@ -87,6 +87,25 @@ class TextServiceTest {
   }
 
   @Test
+  void aWholeAnswerThatFindsNoMemoryIsRefusedAndFreesWhatItHeld() {
+    var items = new ArrayList<EngineOutput>();
+    for (int i = 0; i < 2_000; i++) {
+      items.add(said("0123456789"));
+    }
+    items.add(said("", FinishReason.EOS, 1));
+    frontend.items = items;
+    try (var others = frontend.bodies.open()) {
+      others.work(200_000);
+      var refused = frontend.post(hi(""));
+      assertThat(refused.status).isEqualTo(503);
+      assertThat(refused.text()).contains("whole answers", "let the answer be streamed");
+      assertThat(frontend.post(hi(",\"stream\":true")).status).isEqualTo(200);
+    }
+    assertThat(frontend.post(hi("")).status).isEqualTo(200);
+    assertThat(frontend.bodies.heldBytes()).isZero();
+  }
+
+  @Test
   void aUnaryAnswerHasDynamosKeysInDynamosOrder() {
     frontend.items = List.of(said("Hi"), said("", FinishReason.EOS, 1));
     var answer =
