@@ -1,5 +1,6 @@
 package io.dynamo.runtime.health;
 
+import io.dynamo.concurrent.ForwardingSubscriber;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.RequestContext;
 import java.util.concurrent.Flow;
@@ -23,16 +24,9 @@ final class WatchedHandler<Q, R> implements EndpointHandler<Q, R> {
     return next -> answer.subscribe(new Watch(next));
   }
 
-  private final class Watch implements Flow.Subscriber<R> {
-    private final Flow.Subscriber<? super R> next;
-
+  private final class Watch extends ForwardingSubscriber<R> {
     Watch(Flow.Subscriber<? super R> next) {
-      this.next = next;
-    }
-
-    @Override
-    public void onSubscribe(Flow.Subscription subscription) {
-      next.onSubscribe(subscription);
+      super(next);
     }
 
     @Override
@@ -41,16 +35,6 @@ final class WatchedHandler<Q, R> implements EndpointHandler<Q, R> {
         onItem.run();
       }
       next.onNext(item);
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      next.onError(cause);
-    }
-
-    @Override
-    public void onComplete() {
-      next.onComplete();
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine;
 
+import io.dynamo.concurrent.ForwardingSubscriber;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
@@ -78,16 +79,9 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
     items.subscribe(new Counting(next));
   }
 
-  private final class Counting implements Flow.Subscriber<EngineOutput> {
-    private final Flow.Subscriber<? super EngineOutput> next;
-
+  private final class Counting extends ForwardingSubscriber<EngineOutput> {
     Counting(Flow.Subscriber<? super EngineOutput> next) {
-      this.next = next;
-    }
-
-    @Override
-    public void onSubscribe(Flow.Subscription subscription) {
-      next.onSubscribe(subscription);
+      super(next);
     }
 
     @Override
@@ -99,16 +93,6 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
         paused = false;
         onRoom.run();
       }
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      next.onError(cause);
-    }
-
-    @Override
-    public void onComplete() {
-      next.onComplete();
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.worker.load;
 
+import io.dynamo.concurrent.ForwardingSubscriber;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.event.BatchPublisher;
@@ -81,21 +82,15 @@ public final class PrefillMarks implements AutoCloseable {
   }
 
   /** Passes everything on; called by one thread at a time. */
-  private final class FirstToken implements Flow.Subscriber<EngineOutput> {
-    private final Flow.Subscriber<? super EngineOutput> next;
+  private final class FirstToken extends ForwardingSubscriber<EngineOutput> {
     private final String requestId;
     private final WorkerRank rank;
     private boolean told;
 
     FirstToken(Flow.Subscriber<? super EngineOutput> next, String requestId, WorkerRank rank) {
-      this.next = next;
+      super(next);
       this.requestId = requestId;
       this.rank = rank;
-    }
-
-    @Override
-    public void onSubscribe(Flow.Subscription subscription) {
-      next.onSubscribe(subscription);
     }
 
     @Override
@@ -105,16 +100,6 @@ public final class PrefillMarks implements AutoCloseable {
         marks.add(new PrefillCompleted(requestId, rank, worker));
       }
       next.onNext(item);
-    }
-
-    @Override
-    public void onError(Throwable cause) {
-      next.onError(cause);
-    }
-
-    @Override
-    public void onComplete() {
-      next.onComplete();
     }
   }
 
