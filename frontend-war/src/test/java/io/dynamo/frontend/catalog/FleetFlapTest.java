@@ -38,6 +38,8 @@ import io.dynamo.request.EndpointServer;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.endpoint.EndpointRouters;
 import io.dynamo.router.endpoint.ModelTraits;
+import io.dynamo.router.endpoint.RouterClock;
+import io.dynamo.router.endpoint.RouterInputs;
 import io.dynamo.router.index.TieredIndexer;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.Recoveries;
@@ -278,15 +280,15 @@ class FleetFlapTest {
             new EndpointRouters(
                 "flaps",
                 settings.router(),
-                runtime::instances,
-                traits,
-                new EventFeed(events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
-                new NoIndexes(),
-                (_, _) -> idle(SharedPool.class),
+                new RouterInputs(
+                    runtime::instances,
+                    traits,
+                    new EventFeed(
+                        events, frontend, KvEventCodec::decode, recoveries, alarms, threads),
+                    new NoIndexes(),
+                    (_, _) -> idle(SharedPool.class)),
                 metrics,
-                new Random(seed)::nextDouble,
-                System::nanoTime,
-                System::nanoTime));
+                new RouterClock(System::nanoTime, System::nanoTime, new Random(seed)::nextDouble)));
     opened(traits.follow(frontend, endpoint -> threads.execute(() -> routers.prepare(endpoint))));
 
     var random = new Random(seed);

@@ -152,57 +152,59 @@ public class RouteBenchmark {
         new EndpointRouters(
             "bench",
             RouterSettings.of(RouterSettings.Mode.KV),
-            _ -> instances,
-            new WorkerCards() {
-              @Override
-              public WorkerTraits traits(Instance worker) {
-                return WorkerTraits.UNKNOWN;
-              }
+            new RouterInputs(
+                _ -> instances,
+                new WorkerCards() {
+                  @Override
+                  public WorkerTraits traits(Instance worker) {
+                    return WorkerTraits.UNKNOWN;
+                  }
 
-              @Override
-              public WorkerSet set(Instance worker) {
-                return WORKERS;
-              }
+                  @Override
+                  public WorkerSet set(Instance worker) {
+                    return WORKERS;
+                  }
 
-              @Override
-              public Collection<WorkerSet> sets(EndpointId endpoint) {
-                return List.of(WORKERS);
-              }
+                  @Override
+                  public Collection<WorkerSet> sets(EndpointId endpoint) {
+                    return List.of(WORKERS);
+                  }
 
-              @Override
-              public WorkerSet serving(WorkerSet asked) {
-                return asked;
-              }
+                  @Override
+                  public WorkerSet serving(WorkerSet asked) {
+                    return asked;
+                  }
 
-              @Override
-              public EndpointProfile profile(WorkerSet set) {
-                return EndpointProfile.UNKNOWN;
-              }
+                  @Override
+                  public EndpointProfile profile(WorkerSet set) {
+                    return EndpointProfile.UNKNOWN;
+                  }
 
-              @Override
-              public Cancellation.Registration onChange(Consumer<EndpointId> listener) {
-                return () -> {};
-              }
-            },
-            new EventFeed(
-                new Silent(),
-                new NoDiscovery(),
-                _ -> List.of(),
-                new Recoveries(
-                    (_, _) -> new CompletableFuture<>(),
+                  @Override
+                  public Cancellation.Registration onChange(Consumer<EndpointId> listener) {
+                    return () -> {};
+                  }
+                },
+                new EventFeed(
+                    new Silent(),
+                    new NoDiscovery(),
+                    _ -> List.of(),
+                    new Recoveries(
+                        (_, _) -> new CompletableFuture<>(),
+                        (_, _) -> () -> {},
+                        Runnable::run,
+                        () -> 0),
                     (_, _) -> () -> {},
-                    Runnable::run,
-                    () -> 0),
-                (_, _) -> () -> {},
-                Runnable::run),
-            new NoIndexes(),
-            (_, _) -> {
-              throw new UnsupportedOperationException("workers share nothing");
-            },
+                    Runnable::run),
+                new NoIndexes(),
+                (_, _) -> {
+                  throw new UnsupportedOperationException("workers share nothing");
+                }),
             new Metrics(),
-            () -> ThreadLocalRandom.current().nextDouble(),
-            System::nanoTime,
-            System::nanoTime);
+            new RouterClock(
+                System::nanoTime,
+                System::nanoTime,
+                () -> ThreadLocalRandom.current().nextDouble()));
     var random = new Random(1);
     for (int i = 0; i < 4 * ranks; i++) { // requests in flight
       router.route(request(random.ints(islTokens).toArray())).prefillDone();

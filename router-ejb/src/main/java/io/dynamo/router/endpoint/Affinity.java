@@ -9,7 +9,6 @@ import io.dynamo.router.RouteRequest;
 import io.dynamo.router.session.SessionReplicas;
 import io.dynamo.router.session.SessionTable;
 import io.dynamo.router.session.SessionTarget;
-import java.util.Optional;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -79,22 +78,29 @@ final class Affinity implements AutoCloseable {
   /**
    * Places {@code request} where its session is, and otherwise anywhere.
    *
-   * @param admit empty when {@link Hold#lease} has said that the session is elsewhere by now
+   * @param admit makes one attempt within the limits of its argument
    * @throws InvalidRequestException when the request asks for another place than its session's
    */
-  RouteDecision route(RouteRequest request, Function<Hold, Optional<RouteDecision>> admit) {
+  RouteDecision route(RouteRequest request, Function<Hold, RouteOutcome> admit) {
     var id = request.hints().sessionId();
     for (int i = 0; id != null && i < TRIES; i++) {
-      var placed = follow(id, request, admit);
-      if (placed.isPresent()) {
-        return placed.get();
+      if (follow(id, request, admit) instanceof RouteOutcome.Routed routed) {
+        return routed.decision();
       }
     }
-    return admit.apply(Hold.FREE).orElseThrow();
+    return decision(admit.apply(Hold.FREE));
   }
 
-  private Optional<RouteDecision> follow(
-      String id, RouteRequest request, Function<Hold, Optional<RouteDecision>> admit) {
+  /** The decision on a request without a session, whose session cannot move. */
+  static RouteDecision decision(RouteOutcome outcome) {
+    return switch (outcome) {
+      case RouteOutcome.Routed routed -> routed.decision();
+      case RouteOutcome.SessionMoved _ ->
+          throw new IllegalStateException("a request without a session has lost its session");
+    };
+  }
+
+  private RouteOutcome follow(String id, RouteRequest request, Function<Hold, RouteOutcome> admit) {
     var bound = bound(id, request);
     if (bound == null || mode == RouterSettings.SessionMode.HARD) {
       return admit.apply(new Hold(sessions, id, bound, bound, true));

@@ -18,10 +18,6 @@ import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
 import io.dynamo.router.RouteRequest;
-import io.dynamo.router.ingest.EventFeed;
-import io.dynamo.router.pool.SharedPools;
-import io.dynamo.router.share.IndexPlane;
-import io.dynamo.runtime.EndpointInstances;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -29,8 +25,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.DoubleSupplier;
-import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -63,42 +57,24 @@ public final class EndpointRouters
   private boolean closed; // guarded by this
 
   /**
-   * @param routerId a label of what it measures
-   * @param random uniform in [0, 1); safe for concurrent use
-   * @param nanoClock as {@link System#nanoTime()}
-   * @param wallNanos nanoseconds since 1970, to tell other routers when something was settled
+   * @param routerId a label of the router's metrics
    */
   public EndpointRouters(
       String routerId,
       RouterSettings settings,
-      Function<EndpointId, EndpointInstances> instances,
-      WorkerCards cards,
-      EventFeed feed,
-      IndexPlane indexes,
-      SharedPools pools,
+      RouterInputs inputs,
       Metrics metrics,
-      DoubleSupplier random,
-      LongSupplier nanoClock,
-      LongSupplier wallNanos) {
+      RouterClock clock) {
     this.settings = settings;
-    this.cards = cards;
+    this.cards = inputs.cards();
     this.metrics = metrics;
-    this.nanoClock = nanoClock;
+    this.nanoClock = clock.nanos();
     this.explanations = new DecisionLog(settings.explaining());
     this.decisionTime = metrics.timer(RouterMetrics.DECISION_SECONDS);
     this.assembly =
         new RouterAssembly(
-            routerId,
-            settings,
-            instances,
-            cards,
-            feed,
-            indexes,
-            pools,
-            metrics,
-            random,
-            nanoClock,
-            wallNanos,
+            new RouterAssembly.Server(routerId, settings, metrics, clock),
+            inputs,
             explanations,
             this::at);
   }

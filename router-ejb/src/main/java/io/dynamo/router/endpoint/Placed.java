@@ -9,38 +9,41 @@ import io.dynamo.router.session.SessionTable;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
-/** A request on its rank. */
+/** The decision on one request, until the request ends. Safe for concurrent use. */
 final class Placed implements RouteDecision {
+  /** The booking, session and predicted blocks of a request, given back when it ends. */
+  record Resources(Placement placement, SessionTable.Lease session, RoomIndex.Hold blocks) {
+    private void close() {
+      placement.close();
+      session.close();
+      blocks.close();
+    }
+  }
+
   private final Instance instance;
   private final WorkerRank rank;
   private final int overlapBlocks;
-  private final Placement placement;
-  private final SessionTable.Lease session;
-  private final RoomIndex.Hold held;
+  private final Resources resources;
   private final RequestMeters meters;
   private final LongSupplier nanoClock;
   private final long arrivedAt;
   private final AtomicBoolean prefilled = new AtomicBoolean();
   private final AtomicBoolean closed = new AtomicBoolean();
-  private volatile long generated; // tokens; written by who tells of them
-  private long lastTokenAt; // touched by who tells of tokens
+  private volatile long generated; // tokens; written by the thread that reports them
+  private long lastTokenAt; // used by the thread that reports tokens
 
   Placed(
       Instance instance,
       WorkerRank rank,
       int overlapBlocks,
-      Placement placement,
-      SessionTable.Lease session,
-      RoomIndex.Hold held,
+      Resources resources,
       RequestMeters meters,
       LongSupplier nanoClock,
       long arrivedAt) {
     this.instance = instance;
     this.rank = rank;
     this.overlapBlocks = overlapBlocks;
-    this.placement = placement;
-    this.session = session;
-    this.held = held;
+    this.resources = resources;
     this.meters = meters;
     this.nanoClock = nanoClock;
     this.arrivedAt = arrivedAt;
@@ -64,7 +67,7 @@ final class Placed implements RouteDecision {
   @Override
   public void prefillDone() {
     if (prefilled.compareAndSet(false, true)) {
-      placement.prefillDone();
+      resources.placement.prefillDone();
       meters.firstToken(nanoClock.getAsLong() - arrivedAt);
     }
   }
@@ -79,16 +82,14 @@ final class Placed implements RouteDecision {
       }
       lastTokenAt = now;
       generated = before + tokens;
-      placement.generated(tokens);
+      resources.placement.generated(tokens);
     }
   }
 
   @Override
   public void close() {
     if (closed.compareAndSet(false, true)) {
-      placement.close();
-      session.close();
-      held.close();
+      resources.close();
       meters.ended(generated);
     }
   }

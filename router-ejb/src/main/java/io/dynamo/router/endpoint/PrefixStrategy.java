@@ -3,9 +3,6 @@ package io.dynamo.router.endpoint;
 import io.dynamo.config.router.RouterSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.kv.WorkerRank;
-import io.dynamo.metrics.Label;
-import io.dynamo.metrics.Metrics;
-import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.index.CachedPrefixes;
 import io.dynamo.router.index.OverlapScores;
@@ -29,7 +26,14 @@ import org.jspecify.annotations.Nullable;
 /** Compares by the prefixes that ranks hold and by their load. */
 final class PrefixStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
-  private static final long UNIT = 1_000_000_000; // a timer counts its nanoseconds in seconds
+
+  /**
+   * The caches that workers have reported.
+   *
+   * @param ranks the caches of single ranks
+   * @param shared null where workers share nothing
+   */
+  record Caches(CachedPrefixes ranks, @Nullable SharedPool shared) {}
 
   private final RouterSettings settings;
   private final PromptHashing hashing;
@@ -39,61 +43,33 @@ final class PrefixStrategy implements Strategy {
   private final @Nullable SharedPool pool; // null where workers share nothing
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
   private final @Nullable RoomIndex byRoom; // null where no rank's room counts
-  private final OverheadMeters overhead;
+  private final PrefixMeters meters;
   private final LongSupplier nanoClock;
-  private final Metrics.Counter promptBlocks;
-  private final Metrics.Counter overlapBlocks;
-  private final Metrics.Counter nonMaxOverlap;
-  private final Metrics.Timer blocksLost;
-  private final Metrics.Counter bestCached;
-  private final Metrics.Counter selectedCached;
-  private final Metrics.Counter fallbacks;
-  private final Metrics.Timer sharedHitRate;
-  private final Metrics.Timer sharedBeyond;
 
-  /**
-   * @param pool null where workers share nothing
-   */
   PrefixStrategy(
       RouterSettings settings,
       PromptHashing hashing,
-      RouterLabels labels,
-      String model,
       EndpointInstances instances,
       RankSelector selector,
-      CachedPrefixes cached,
-      @Nullable SharedPool pool,
-      Metrics metrics,
-      OverheadMeters overhead,
+      Caches caches,
+      PrefixMeters meters,
       LongSupplier nanoClock) {
     this.settings = settings;
     this.hashing = hashing;
     this.selector = selector;
     this.instances = instances;
-    this.cached = cached;
-    this.pool = pool;
-    this.overhead = overhead;
+    this.cached = caches.ranks();
+    this.pool = caches.shared();
+    this.meters = meters;
     this.nanoClock = nanoClock;
-    this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
-    this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
-    var phase = new Label("worker_type", "prefill"); // what an overlap saves
-    this.nonMaxOverlap =
-        metrics.counter(RouterMetrics.NON_MAX_OVERLAP_SELECTIONS, labels.of(phase));
-    this.blocksLost = metrics.timer(RouterMetrics.OVERLAP_BLOCKS_LOST, labels.of(phase));
-    this.bestCached = metrics.counter(RouterMetrics.BEST_CACHED_TOKENS, labels.ofModel(model));
-    this.selectedCached =
-        metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels.ofModel(model));
     var indexing = settings.indexing();
     boolean looks = settings.costs().overlapScoreCredit() > 0;
     var ttl = indexing.kvEvents() ? indexing.predictedTtl() : indexing.ttl();
     this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
     this.byRoom =
         looks && !indexing.kvEvents() && indexing.policy() == RouterSettings.CachePolicy.LRU
-            ? new RoomIndex(metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS)::add)
+            ? new RoomIndex(meters::countRoomEvictions)
             : null;
-    this.fallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
-    this.sharedHitRate = metrics.timer(RouterMetrics.SHARED_CACHE_HIT_RATE, labels.of());
-    this.sharedBeyond = metrics.timer(RouterMetrics.SHARED_CACHE_BEYOND_BLOCKS, labels.of());
   }
 
   @Override
@@ -166,7 +142,7 @@ final class PrefixStrategy implements Strategy {
       var tracking = settings.tracking();
       long begin = nanoClock.getAsLong();
       this.hashes = hashing.cached(request);
-      overhead.hashing(nanoClock.getAsLong() - begin);
+      meters.overhead.hashing(nanoClock.getAsLong() - begin);
       var override = hints.override();
       this.prompt =
           new CostModel.Prompt(
@@ -215,7 +191,7 @@ final class PrefixStrategy implements Strategy {
         guessesByRoom = byRoom == null ? OverlapScores.NONE : byRoom.match(hashes);
         looked = true;
         lookedAt = begin;
-        overhead.matching(nanoClock.getAsLong() - begin);
+        meters.overhead.matching(nanoClock.getAsLong() - begin);
         if (pool != null) {
           shared = share(pool);
         }
@@ -259,7 +235,7 @@ final class PrefixStrategy implements Strategy {
           isNone(hints.cacheSalt()) && isNone(hints.loraName())
               ? with.find(request.tokenIds(), request.blockTokens())
               : PoolHits.NONE;
-      overhead.sharedCache(nanoClock.getAsLong() - begin);
+      meters.overhead.sharedCache(nanoClock.getAsLong() - begin);
       return hits;
     }
 
@@ -279,25 +255,15 @@ final class PrefixStrategy implements Strategy {
     @Override
     public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
       int held = verdict.overlapBlocks();
-      promptBlocks.add(hashes.length());
-      overlapBlocks.add(held);
-      bestCached.add((long) most * prompt.blockTokens());
-      selectedCached.add((long) held * prompt.blockTokens());
-      if (held < most) {
-        nonMaxOverlap.increment();
-        blocksLost.record((most - held) * UNIT);
-      }
+      meters.countOverlap(hashes.length(), most, held, prompt.blockTokens());
       if (pool != null) {
-        if (hashes.length() > 0) {
-          sharedHitRate.record((long) (shared.total() * (double) UNIT / hashes.length()));
-        }
-        sharedBeyond.record(shared.beyond(held) * UNIT);
+        meters.countShared(hashes.length(), shared.total(), shared.beyond(held));
       }
       if (byRoom != null && traits.totalBlocks() > 0) {
         return byRoom.placed(rank, hashes, traits.totalBlocks());
       }
       if (byRoom != null) {
-        fallbacks.increment();
+        meters.countRoomFallback();
       }
       if (predicted != null) {
         predicted.placed(rank, hashes);

@@ -16,7 +16,6 @@ import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.BusyWorkers;
 import io.dynamo.router.load.ReportedLoads;
 import io.dynamo.router.pool.SharedPool;
-import io.dynamo.router.pool.SharedPools;
 import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.PolicyFile;
 import io.dynamo.router.queue.PolicyProfile;
@@ -26,7 +25,6 @@ import io.dynamo.router.select.Spread;
 import io.dynamo.router.session.SessionReplicas;
 import io.dynamo.router.session.SessionTable;
 import io.dynamo.router.share.AskedPrefixes;
-import io.dynamo.router.share.IndexPlane;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.TrackingKey;
 import java.lang.System.Logger.Level;
@@ -34,7 +32,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.function.DoubleSupplier;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
@@ -47,17 +44,19 @@ import org.jspecify.annotations.Nullable;
 final class RouterAssembly implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RouterAssembly.class.getName());
 
-  private final String routerId;
+  /**
+   * The properties of the server that the router runs on.
+   *
+   * @param routerId a label of the router's metrics
+   */
+  record Server(String routerId, RouterSettings settings, Metrics metrics, RouterClock clock) {}
+
+  private final Server server;
   private final RouterSettings settings;
-  private final Function<EndpointId, EndpointInstances> instances;
-  private final WorkerCards cards;
+  private final RouterInputs inputs;
   private final EventFeed feed;
-  private final IndexPlane indexes;
-  private final SharedPools pools;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
-  private final LongSupplier wallNanos;
-  private final DoubleSupplier random;
   private final @Nullable TrackingKey ownKey; // null names blocks openly
   private final @Nullable PolicyFile policies; // null has one class of requests
   private final OverheadMeters overhead;
@@ -69,36 +68,22 @@ final class RouterAssembly implements AutoCloseable {
    * @param current the endpoint's routers of the moment, for metrics, which outlive routers
    */
   RouterAssembly(
-      String routerId,
-      RouterSettings settings,
-      Function<EndpointId, EndpointInstances> instances,
-      WorkerCards cards,
-      EventFeed feed,
-      IndexPlane indexes,
-      SharedPools pools,
-      Metrics metrics,
-      DoubleSupplier random,
-      LongSupplier nanoClock,
-      LongSupplier wallNanos,
+      Server server,
+      RouterInputs inputs,
       DecisionLog explanations,
       Function<EndpointId, List<EndpointRouter>> current) {
-    this.settings = settings;
-    this.instances = instances;
-    this.cards = cards;
-    this.feed = feed;
-    this.indexes = indexes;
-    this.pools = pools;
-    this.metrics = metrics;
-    this.random = random;
-    this.nanoClock = nanoClock;
-    this.wallNanos = wallNanos;
+    this.server = server;
+    this.settings = server.settings();
+    this.inputs = inputs;
+    this.feed = inputs.feed();
+    this.metrics = server.metrics();
+    this.nanoClock = server.clock().nanos();
     this.explanations = explanations;
     this.current = current;
     this.ownKey = key(settings);
     var file = settings.queueing().policies();
     this.policies = file == null ? null : PolicyFile.read(file);
-    this.routerId = routerId;
-    this.overhead = new OverheadMeters(metrics, routerId);
+    this.overhead = new OverheadMeters(metrics, server.routerId());
   }
 
   /** The settings that the workers' cards request; this router's own where they request nothing. */
@@ -152,7 +137,7 @@ final class RouterAssembly implements AutoCloseable {
   EndpointRouter assemble(WorkerSet set, EndpointProfile profile, RouterSettings settings) {
     var endpoint = set.endpoint();
     boolean looksAtPrompts = settings.mode() == RouterSettings.Mode.KV;
-    var workers = new ModelInstances(set, instances.apply(endpoint), cards);
+    var workers = new ModelInstances(set, inputs.instances().apply(endpoint), inputs.cards());
     var load = new ActiveSequences(settings.tracking().expiry(), nanoClock);
     var reported = new ReportedLoads(settings.tracking().expiry(), nanoClock);
     var busy = new BusyWorkers(settings.busy(), reported, load);
@@ -167,30 +152,31 @@ final class RouterAssembly implements AutoCloseable {
       reports.want();
     }
     var replicas = looksAtPrompts ? replicas(endpoint, settings, load, workers) : null;
-    var eligibility = new Eligibility(set, workers, cards::traits, busy);
+    var eligibility = new Eligibility(set, workers, inputs.cards()::traits, busy);
     gauge(RouterMetrics.ACTIVE_REQUESTS, endpoint, EndpointRouter::active);
     gauge(RouterMetrics.WORKERS, endpoint, EndpointRouter::workers);
     if (looksAtPrompts) {
       gauge(RouterMetrics.INDEX_BLOCKS, endpoint, EndpointRouter::indexBlocks);
       gauge(RouterMetrics.ROOM_LEASES, endpoint, EndpointRouter::holds);
     }
+    var meters = new RequestMeters(metrics, labels(endpoint), set.model());
     return new EndpointRouter(
-        set,
         settings,
         workers,
-        new EndpointRouter.Parts(
-            eligibility,
-            load,
-            reported,
-            replicas,
-            queue(set.model(), settings.queueing(), workers),
-            strategy,
-            affinity(endpoint, settings, workers, eligibility),
-            new RequestMeters(metrics, labels(endpoint), set.model()),
+        eligibility,
+        new EndpointLoads(load, replicas, reported, reports),
+        queue(set.model(), settings.queueing(), workers),
+        strategy,
+        affinity(endpoint, settings, workers, eligibility),
+        new EndpointRouter.Observers(
+            meters,
             overhead,
-            explanations,
-            nanoClock,
-            reports));
+            new DecisionTrail(
+                endpoint,
+                new DecisionLog.Router(settings.mode(), reported, busy::isOn),
+                meters,
+                explanations),
+            nanoClock));
   }
 
   private Replicas replicas(
@@ -215,7 +201,7 @@ final class RouterAssembly implements AutoCloseable {
   }
 
   private RouterLabels labels(EndpointId endpoint) {
-    return new RouterLabels(endpoint, routerId, feed.discovery().instanceId());
+    return new RouterLabels(endpoint, server.routerId(), feed.discovery().instanceId());
   }
 
   private AdmissionQueue queue(
@@ -239,7 +225,9 @@ final class RouterAssembly implements AutoCloseable {
       return null;
     }
     var self = feed.discovery().instanceId();
-    var sessions = new SessionTable(ttl, SessionTable.MAX_SESSIONS, self, nanoClock, wallNanos);
+    var sessions =
+        new SessionTable(
+            ttl, SessionTable.MAX_SESSIONS, self, nanoClock, server.clock().wallNanos());
     gauge(RouterMetrics.SESSIONS, endpoint, EndpointRouter::sessions);
     var replicas =
         new SessionReplicas(
@@ -249,7 +237,8 @@ final class RouterAssembly implements AutoCloseable {
 
   private void gauge(MetricName name, EndpointId endpoint, ToDoubleFunction<EndpointRouter> value) {
     gauges
-        .computeIfAbsent(endpoint, of -> new EndpointGauges(metrics, of, instances.apply(of)))
+        .computeIfAbsent(
+            endpoint, of -> new EndpointGauges(metrics, of, inputs.instances().apply(of)))
         .add(name, () -> current.apply(endpoint).stream().mapToDouble(value).sum());
   }
 
@@ -269,19 +258,19 @@ final class RouterAssembly implements AutoCloseable {
     boolean serves = settings.indexing().sharing() == RouterSettings.IndexSharing.SERVE;
     return settings.indexing().sharing() == RouterSettings.IndexSharing.ASK
         ? new AskedPrefixes(
-            indexes,
+            inputs.indexes(),
             endpoint,
             model,
             metrics.counter(RouterMetrics.REMOTE_INDEX_FAILURES),
             nanoClock)
         : new FollowedPrefixes(
             index -> new EndpointEvents(endpoint, workers, index, feed, metrics, nanoClock),
-            serves ? index -> indexes.serve(endpoint, model, index) : null);
+            serves ? index -> inputs.indexes().serve(endpoint, model, index) : null);
   }
 
   private @Nullable SharedPool pool(WorkerSet set, RouterSettings settings) {
     var shared = settings.indexing().sharedCache();
-    return shared.isOn() ? pools.open(set, shared.events()) : null;
+    return shared.isOn() ? inputs.pools().open(set, shared.events()) : null;
   }
 
   private Strategy strategy(
@@ -290,16 +279,15 @@ final class RouterAssembly implements AutoCloseable {
         ? new PrefixStrategy(
             settings,
             new PromptHashing(profile, key(set, settings)),
-            labels(set.endpoint()),
-            set.model(),
             workers,
             new RankSelector(
-                settings.costs(), settings.indexing().sharedCache().multiplier(), random),
-            cached(set, settings, workers),
-            pool(set, settings),
-            metrics,
-            overhead,
+                settings.costs(),
+                settings.indexing().sharedCache().multiplier(),
+                server.clock().random()),
+            new PrefixStrategy.Caches(cached(set, settings, workers), pool(set, settings)),
+            new PrefixMeters(metrics, labels(set.endpoint()), set.model(), overhead),
             nanoClock)
-        : new SpreadStrategy(new Spread(settings.mode(), settings.cudaToCpuRatio(), random));
+        : new SpreadStrategy(
+            new Spread(settings.mode(), settings.cudaToCpuRatio(), server.clock().random()));
   }
 }

@@ -3,6 +3,7 @@ package io.dynamo.router.endpoint;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.index.RoomIndex;
+import io.dynamo.router.load.ActiveSequences;
 import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.load.Work;
 import io.dynamo.router.select.CostModel;
@@ -67,7 +68,8 @@ interface Strategy extends AutoCloseable {
       SelectionReason reason,
       RankLoads loads,
       CostModel.@Nullable Overlaps overlaps,
-      CostModel.@Nullable Terms terms) {
+      CostModel.@Nullable Terms terms)
+      implements ActiveSequences.Choice {
     int overlapBlocks() {
       return overlaps == null ? 0 : overlaps.device()[candidate];
     }

@@ -51,7 +51,7 @@ final class OtherSequences {
         return false;
       }
     }
-    var choice = new ActiveSequences.Choice(0, added.tokensToPrefill());
+    var choice = new ActiveSequences.RankChoice(0, added.tokensToPrefill());
     var booking = load.book(List.of(added.rank()), added.prompt(), _ -> choice);
     placed.put(
         added.requestId(), new Placed(publisherId, added.teller(), added.rank(), more, booking));

@@ -28,17 +28,25 @@ public final class ActiveSequences {
 
   /** Chooses among candidates, or none; as short as a {@link Chooser}. */
   @FunctionalInterface
-  public interface PickyChooser {
+  public interface OptionalChooser<C extends Choice> {
     /** Null books nothing. */
-    @Nullable Choice choose(RankLoads loads);
+    @Nullable C choose(RankLoads loads);
   }
 
-  /**
-   * Which candidate it is.
-   *
-   * @param tokensToPrefill prompt tokens that the candidate is believed not to have cached
-   */
-  public record Choice(int candidate, long tokensToPrefill) {}
+  /** A chosen candidate. */
+  public interface Choice {
+    /** The candidate's index. */
+    int candidate();
+
+    /** Prompt tokens that the candidate is believed not to have cached. */
+    long tokensToPrefill();
+  }
+
+  /** A choice and nothing else. */
+  public record RankChoice(int candidate, long tokensToPrefill) implements Choice {}
+
+  /** A choice with its booking. */
+  public record Booked<C extends Choice>(C choice, Booking booking) {}
 
   private final Duration expiry;
   private final LongSupplier nanoClock;
@@ -64,7 +72,8 @@ public final class ActiveSequences {
    * Lets {@code chooser} choose by the present load and books its choice before anybody else looks.
    */
   public Booking book(List<WorkerRank> candidates, BlockHashes prompt, Chooser chooser) {
-    return Objects.requireNonNull(book(candidates, Work.of(prompt), chooser::choose));
+    return Objects.requireNonNull(this.<Choice>book(candidates, Work.of(prompt), chooser::choose))
+        .booking();
   }
 
   /**
@@ -72,7 +81,8 @@ public final class ActiveSequences {
    *
    * @return null when it chose nothing
    */
-  public @Nullable Booking book(List<WorkerRank> candidates, Work work, PickyChooser chooser) {
+  public <C extends Choice> @Nullable Booked<C> book(
+      List<WorkerRank> candidates, Work work, OptionalChooser<C> chooser) {
     synchronized (lock) {
       long now = nanoClock.getAsLong();
       dropExpired(now);
@@ -85,7 +95,7 @@ public final class ActiveSequences {
       var booking =
           new Booking(this, load, choice.candidate(), work, choice.tokensToPrefill(), now);
       bookings.add(booking);
-      return booking;
+      return new Booked<>(choice, booking);
     }
   }
 

@@ -21,6 +21,8 @@ import io.dynamo.router.RouteExplanations;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.endpoint.EndpointRouters;
 import io.dynamo.router.endpoint.ModelTraits;
+import io.dynamo.router.endpoint.RouterClock;
+import io.dynamo.router.endpoint.RouterInputs;
 import io.dynamo.router.ingest.EventFeed;
 import io.dynamo.router.ingest.PlaneKvQueries;
 import io.dynamo.router.ingest.PlaneQuestions;
@@ -72,28 +74,30 @@ final class RunningRouter
         new EndpointRouters(
             id,
             runtime.settings().router(),
-            runtime::instances,
-            traits,
-            new EventFeed(
-                runtime.events(),
-                runtime.discovery(),
-                decoder,
-                recoveries,
-                alarm,
-                runtime.blocking()),
-            new PlaneIndexes(
-                runtime.server(),
-                runtime.discovery(),
-                runtime.settings().tcp().format(),
-                indexQueries,
-                new PlaneQuestions<>(runtime.client(), indexQueries, runtime.blocking()),
+            new RouterInputs(
                 runtime::instances,
-                runtime.blocking()),
-            new HicachePools(traits, runtime.streams(), runtime.metrics(), id),
+                traits,
+                new EventFeed(
+                    runtime.events(),
+                    runtime.discovery(),
+                    decoder,
+                    recoveries,
+                    alarm,
+                    runtime.blocking()),
+                new PlaneIndexes(
+                    runtime.server(),
+                    runtime.discovery(),
+                    runtime.settings().tcp().format(),
+                    indexQueries,
+                    new PlaneQuestions<>(runtime.client(), indexQueries, runtime.blocking()),
+                    runtime::instances,
+                    runtime.blocking()),
+                new HicachePools(traits, runtime.streams(), runtime.metrics(), id)),
             runtime.metrics(),
-            random,
-            System::nanoTime,
-            () -> ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()));
+            new RouterClock(
+                System::nanoTime,
+                () -> ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()),
+                random));
     models =
         traits.follow(
             runtime.discovery(),

@@ -166,25 +166,25 @@ abstract class RouterHarness {
     return new EndpointRouters(
         "router",
         settings,
-        _ -> workers,
-        cards,
-        new EventFeed(
-            plane,
-            sources,
-            _ -> next,
-            new Recoveries(
-                (_, _) -> CompletableFuture.failedFuture(new AssertionError("sources are live")),
+        new RouterInputs(
+            _ -> workers,
+            cards,
+            new EventFeed(
+                plane,
+                sources,
+                _ -> next,
+                new Recoveries(
+                    (_, _) ->
+                        CompletableFuture.failedFuture(new AssertionError("sources are live")),
+                    NEVER,
+                    Runnable::run,
+                    () -> 0),
                 NEVER,
-                Runnable::run,
-                () -> 0),
-            NEVER,
-            Runnable::run),
-        indexes,
-        pools,
+                Runnable::run),
+            indexes,
+            pools),
         metrics,
-        new Random(1)::nextDouble,
-        nanoClock,
-        nanoClock);
+        new RouterClock(nanoClock, nanoClock, new Random(1)::nextDouble));
   }
 
   static int[] prompt(int from, int tokens) {

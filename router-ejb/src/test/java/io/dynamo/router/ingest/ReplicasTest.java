@@ -59,7 +59,7 @@ class ReplicasTest {
 
     Placement place(String id, int rank, long tokens, long... prompt) {
       var hashes = BlockHashes.ofBlocks(prompt);
-      var booking = load.book(RANKS, hashes, _ -> new ActiveSequences.Choice(rank, tokens));
+      var booking = load.book(RANKS, hashes, _ -> new ActiveSequences.RankChoice(rank, tokens));
       return replicas.placed(id, RANKS.get(rank), hashes, tokens, booking);
     }
 
@@ -71,7 +71,7 @@ class ReplicasTest {
               BlockHashes.ofBlocks(prompt),
               loads -> {
                 seen.add(loads);
-                return new ActiveSequences.Choice(0, 0);
+                return new ActiveSequences.RankChoice(0, 0);
               })
           .close();
       return seen.getFirst();

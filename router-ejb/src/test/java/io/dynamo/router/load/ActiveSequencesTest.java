@@ -22,7 +22,7 @@ class ActiveSequencesTest {
     return active.book(
         RANKS,
         BlockHashes.ofBlocks(prompt),
-        _ -> new ActiveSequences.Choice(candidate, tokensToPrefill));
+        _ -> new ActiveSequences.RankChoice(candidate, tokensToPrefill));
   }
 
   /** What a chooser sees for {@code prompt}, leaving nothing behind. */
@@ -34,7 +34,7 @@ class ActiveSequencesTest {
             BlockHashes.ofBlocks(prompt),
             loads -> {
               seen.add(loads);
-              return new ActiveSequences.Choice(1, 0);
+              return new ActiveSequences.RankChoice(1, 0);
             })
         .close();
     return seen.getFirst();

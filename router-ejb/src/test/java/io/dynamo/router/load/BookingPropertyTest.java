@@ -130,10 +130,11 @@ class BookingPropertyTest {
     int tokens = 4 * blocks + random.nextInt(4);
     var booking =
         Objects.requireNonNull(
-            active.book(
-                ranks,
-                new Work("r", prompt, tokens, 4, true, null),
-                _ -> new ActiveSequences.Choice(candidate, toPrefill)));
+                active.book(
+                    ranks,
+                    new Work("r", prompt, tokens, 4, true, null),
+                    _ -> new ActiveSequences.RankChoice(candidate, toPrefill)))
+            .booking();
     open.add(new Open(booking, ranks.get(candidate), prompt, tokens, toPrefill, nanos.get()));
   }
 
@@ -192,8 +193,8 @@ class BookingPropertyTest {
     try (var threads = Executors.newVirtualThreadPerTaskExecutor()) {
       for (int round = 0; round < 200; round++) {
         var prompt = BlockHashes.ofBlocks(1, 2, 3);
-        var stays = active.book(ranks, prompt, _ -> new ActiveSequences.Choice(0, 7));
-        var goes = active.book(ranks, prompt, _ -> new ActiveSequences.Choice(0, 5));
+        var stays = active.book(ranks, prompt, _ -> new ActiveSequences.RankChoice(0, 7));
+        var goes = active.book(ranks, prompt, _ -> new ActiveSequences.RankChoice(0, 5));
         var done = new CountDownLatch(8);
         for (int i = 0; i < 8; i++) {
           threads.execute(
@@ -217,15 +218,17 @@ class BookingPropertyTest {
     var contents = IntStream.rangeClosed(1, 8).mapToLong(i -> i).toArray();
     var alone =
         Objects.requireNonNull(
-            active.book(
-                ranks,
-                new Work("r", BlockHashes.ofBlocks(contents), 32, 4, true, 16),
-                _ -> new ActiveSequences.Choice(0, 0)));
+                active.book(
+                    ranks,
+                    new Work("r", BlockHashes.ofBlocks(contents), 32, 4, true, 16),
+                    _ -> new ActiveSequences.RankChoice(0, 0)))
+            .booking();
     var rank = ranks.getFirst();
     alone.generated(8);
     assertThat(active.blocks(rank)).as("10 blocks at one half").isEqualTo(5);
     var shares =
-        active.book(ranks, BlockHashes.ofBlocks(1, 2, 3, 4), _ -> new ActiveSequences.Choice(0, 0));
+        active.book(
+            ranks, BlockHashes.ofBlocks(1, 2, 3, 4), _ -> new ActiveSequences.RankChoice(0, 0));
     assertThat(active.blocks(rank)).as("4 shared whole, 6 at one half").isEqualTo(7);
     alone.generated(8);
     assertThat(active.blocks(rank)).as("only what is shared counts").isEqualTo(4);
@@ -240,7 +243,7 @@ class BookingPropertyTest {
     var told = new AtomicLong();
     active.onRelief(told::incrementAndGet);
     var booking =
-        active.book(ranks, BlockHashes.ofBlocks(1), _ -> new ActiveSequences.Choice(0, 5));
+        active.book(ranks, BlockHashes.ofBlocks(1), _ -> new ActiveSequences.RankChoice(0, 5));
     assertThat(told).hasValue(0);
     booking.prefillDone();
     assertThat(told).hasValue(1);

@@ -99,9 +99,9 @@ class RecordedSelectionTest {
                       .isEqualTo(
                           step.path("response").path("effective_prefill_tokens").longValue());
                 }
-                return new ActiveSequences.Choice(reserved, toPrefill);
+                return new ActiveSequences.RankChoice(reserved, toPrefill);
               });
-      bookings.put(id, Objects.requireNonNull(booking));
+      bookings.put(id, Objects.requireNonNull(booking).booking());
     }
 
     private CostModel.Overlaps overlaps(int[] tokens) {
