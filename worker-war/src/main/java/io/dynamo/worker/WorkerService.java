@@ -15,7 +15,6 @@ import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.InstanceRegistration;
 import io.dynamo.runtime.health.Canary;
-import io.dynamo.runtime.status.Registered;
 import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.worker.engine.EngineDescription;
@@ -34,19 +33,19 @@ import io.dynamo.worker.serve.GenerateEndpoint;
 import io.dynamo.worker.serve.Handovers;
 import io.dynamo.worker.serve.HealthPayload;
 import java.lang.System.Logger.Level;
+import java.util.ArrayDeque;
 import java.util.Collection;
-import java.util.Objects;
+import java.util.Deque;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one worker from start to end: starts the engine, serves the endpoint, registers model card
  * and instance, then the sources of its KV events, then publishes its load; stops in the reverse
  * order, except that requests stop first. Safe for concurrent use.
  *
- * <p>Requests are only found through discovery, so whoever finds the instance finds a bound
- * listener, a started engine and a card.
+ * <p>A requester that finds the instance in discovery finds a bound listener, a started engine and
+ * a card, since the instance is registered last.
  */
 public final class WorkerService implements AutoCloseable {
   /** How far a worker has come. */
@@ -57,19 +56,19 @@ public final class WorkerService implements AutoCloseable {
     CLOSED
   }
 
-  /** The planes that a worker stands on. */
+  /** The planes that a worker uses. */
   public record Planes(
       Discovery discovery, EndpointServer server, Metrics metrics, SystemStatus status) {}
 
   /**
    * The publishers of events and reports for routers and planners.
    *
-   * @param sources lets them find {@code events}
-   * @param loads tells of blocks in use
-   * @param marks tells of first tokens
-   * @param passes tells of the engine's passes
+   * @param sources lets routers find {@code events}
+   * @param loads publishes the blocks in use
+   * @param marks publishes first tokens
+   * @param passes publishes the engine's passes
    */
-  public record Outlets(
+  public record Publishers(
       KvEventPublisher events,
       KvSources sources,
       LoadPublisher loads,
@@ -85,13 +84,57 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * The checks that a request passes before it reaches the engine.
+   * The way from a request to the engine.
    *
-   * @param entry makes of each request what the engine gets, or refuses it
-   * @param probe what is asked where nobody else asks
+   * @param guard watches the engine's answers
+   * @param entry converts each request to the one that the engine gets, or refuses it
+   * @param probe the request that health probes send
    */
-  public record Entrance(
+  public record EngineAccess(
       EngineGuard guard, UnaryOperator<GenerateRequest> entry, HealthPayload probe) {}
+
+  /** A worker's life, each stage with the objects that exist in it. */
+  private sealed interface Life {
+    State state();
+
+    record New() implements Life {
+      @Override
+      public State state() {
+        return State.NEW;
+      }
+    }
+
+    record Serving(Service service) implements Life {
+      @Override
+      public State state() {
+        return State.SERVING;
+      }
+    }
+
+    record Draining(Service service) implements Life {
+      @Override
+      public State state() {
+        return State.DRAINING;
+      }
+    }
+
+    record Closed() implements Life {
+      @Override
+      public State state() {
+        return State.CLOSED;
+      }
+    }
+  }
+
+  /** The objects of a started worker. */
+  private record Service(
+      EndpointServer.Served endpoint,
+      Handovers streams,
+      PublishedCard card,
+      Presence presence,
+      Canary<GenerateRequest, EngineOutput> canary,
+      Sleeping sleeping,
+      LifecycleGauges times) {}
 
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
@@ -99,38 +142,29 @@ public final class WorkerService implements AutoCloseable {
   private final PayloadFormat format;
   private final Planes planes;
   private final SleepableEngine engine;
-  private final EngineGuard guard;
-  private final UnaryOperator<GenerateRequest> entry;
-  private final HealthPayload probe;
-  private final Outlets outlets;
+  private final EngineAccess access;
+  private final Publishers publishers;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
   private final Function<EngineDescription, ModelCard> card;
   private final Drain.Plan leaving;
-  private volatile State state = State.NEW; // written under this
-  private EndpointServer.@Nullable Served served; // guarded by this, like what follows
-  private @Nullable Handovers streams;
-  private volatile @Nullable PublishedCard published;
-  private @Nullable InstanceRegistration registration;
-  private volatile @Nullable Presence presence;
-  private volatile @Nullable Canary<GenerateRequest, EngineOutput> canary;
-  private @Nullable Registered files;
-  private volatile @Nullable LifecycleGauges times;
-  private volatile @Nullable Sleeping sleeping;
+  private final Deque<Runnable> entries = new ArrayDeque<>(); // undo discovery; guarded by this
+  private final Deque<Runnable> endpoints = new ArrayDeque<>(); // close sockets; guarded by this
+  private volatile Life life = new Life.New(); // written under this
 
   /**
-   * Takes ownership of {@code engine}, the guard and what is in {@code outlets}.
+   * Takes ownership of {@code engine}, the guard and all publishers.
    *
-   * @param format what clients are told to send
+   * @param format the payload format that clients have to send
    * @param card makes the model card of the started engine
-   * @param leaving where its streams go when it drains
+   * @param leaving how its streams end when it drains
    */
   public WorkerService(
       EndpointId endpoint,
       PayloadFormat format,
       Planes planes,
       SleepableEngine engine,
-      Entrance entrance,
-      Outlets outlets,
+      EngineAccess access,
+      Publishers publishers,
       MessageCodec<GenerateRequest, EngineOutput> codec,
       Function<EngineDescription, ModelCard> card,
       Drain.Plan leaving) {
@@ -138,10 +172,8 @@ public final class WorkerService implements AutoCloseable {
     this.format = format;
     this.planes = planes;
     this.engine = engine;
-    this.guard = entrance.guard;
-    this.entry = entrance.entry;
-    this.probe = entrance.probe;
-    this.outlets = outlets;
+    this.access = access;
+    this.publishers = publishers;
     this.codec = codec;
     this.card = card;
     this.leaving = leaving;
@@ -149,61 +181,83 @@ public final class WorkerService implements AutoCloseable {
 
   /** Starts the engine, then registers it in discovery; a failure undoes all earlier steps. */
   public synchronized void start() {
-    if (state != State.NEW) {
-      throw new IllegalStateException("a worker starts once; it is " + state);
+    if (!(life instanceof Life.New)) {
+      throw new IllegalStateException("a worker starts once; it is " + state());
     }
     try {
-      var told = engine.start(outlets.events);
-      var model = card.apply(told);
-      LoadGauges.attach(planes.metrics, engine, told.ranks(), labels(model));
-      times = LifecycleGauges.attach(planes.metrics, engine::loadNanos, labels(model));
-      var id = planes.discovery.instanceId();
-      var watched =
-          planes
-              .status
-              .health()
-              .add(
-                  endpoint.name(),
-                  new GenerateEndpoint(engine, told, guard),
-                  () -> probe.ask(model.displayName(), guard.rankInDoubt()),
-                  item -> item.finishReason() == FinishReason.ERROR || guard.isAnySilent(),
-                  this::followHealth);
-      canary = watched;
-      var onTrouble = new Trouble(watched);
-      guard.start(told.ranks(), onTrouble);
-      var door = new FrontDoor(watched.handler(), guard, entry);
-      var answers = new Handovers(outlets.marks.watch(door), System::nanoTime);
-      var at = planes.server.serve(endpoint, id, answers, codec);
-      streams = answers;
-      served = at;
-      var hosted = planes.status.files().add(endpoint, model, null);
-      files = hosted.files();
-      published =
-          new PublishedCard(planes.discovery, new ModelRecord(endpoint, id, hosted.card(), null));
-      var record = new Instance(endpoint, id, at.address(), "cpu", format);
-      var registered = new InstanceRegistration(planes.discovery, record);
-      registration = registered;
-      registered.register();
-      presence = new Presence(registered, watched);
-      sleeping = new Sleeping(engine, registered, door, guard, onTrouble, watched, told.ranks());
-      if (told.tellsKvEvents()) {
-        outlets.sources.open(planes.server, planes.discovery);
-      }
-      outlets.loads.start();
-      outlets.passes.start();
-      state = State.SERVING;
-      watched.start();
+      var description = engine.start(publishers.events);
+      var model = card.apply(description);
+      LoadGauges.attach(planes.metrics, engine, description.ranks(), labels(model));
+      var service = open(description, model);
+      publish(description);
+      life = new Life.Serving(service);
+      service.canary.start();
       LOG.log(
           Level.INFO,
           "worker {0} serves {1} at {2} as {3}",
-          id,
+          planes.discovery.instanceId(),
           model.displayName(),
-          at.address(),
+          service.endpoint.address(),
           endpoint);
     } catch (RuntimeException | Error failure) {
       close();
       throw failure;
     }
+  }
+
+  /** Serves the endpoint and registers it, so that requests come. */
+  private Service open(EngineDescription description, ModelCard model) {
+    var times = LifecycleGauges.attach(planes.metrics, engine::loadNanos, labels(model));
+    var canary = canary(description, model);
+    endpoints.push(canary::close);
+    var failures = new CanaryReports(canary);
+    access.guard.start(description.ranks(), failures);
+    var door = new FrontDoor(canary.handler(), access.guard, access.entry);
+    var streams = new Handovers(publishers.marks.watch(door), System::nanoTime);
+    var id = planes.discovery.instanceId();
+    var served = planes.server.serve(endpoint, id, streams, codec);
+    endpoints.push(served::close);
+    var hosted = planes.status.files().add(endpoint, model, null);
+    entries.push(hosted.files()::close);
+    var published =
+        new PublishedCard(planes.discovery, new ModelRecord(endpoint, id, hosted.card(), null));
+    entries.push(published::close);
+    var instance = new Instance(endpoint, id, served.address(), "cpu", format);
+    var registration = new InstanceRegistration(planes.discovery, instance);
+    entries.push(registration::close); // before the card: nobody is sent to a worker without one
+    registration.register();
+    entries.push(canary::retire);
+    return new Service(
+        served,
+        streams,
+        published,
+        new Presence(registration, canary),
+        canary,
+        new Sleeping(
+            engine, registration, door, access.guard, failures, canary, description.ranks()),
+        times);
+  }
+
+  private Canary<GenerateRequest, EngineOutput> canary(
+      EngineDescription description, ModelCard model) {
+    var guard = access.guard;
+    return planes
+        .status
+        .health()
+        .add(
+            endpoint.name(),
+            new GenerateEndpoint(engine, description, guard),
+            () -> access.probe.ask(model.displayName(), guard.rankInDoubt()),
+            item -> item.finishReason() == FinishReason.ERROR || guard.isAnySilent(),
+            this::followHealth);
+  }
+
+  private void publish(EngineDescription description) {
+    if (description.tellsKvEvents()) {
+      publishers.sources.open(planes.server, planes.discovery);
+    }
+    publishers.loads.start();
+    publishers.passes.start();
   }
 
   private Label[] labels(ModelCard model) {
@@ -216,7 +270,7 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /** Passes the engine's failures on to its canary. */
-  private record Trouble(Canary<?, ?> canary) implements EngineGuard.Listener {
+  private record CanaryReports(Canary<?, ?> canary) implements EngineGuard.Listener {
     @Override
     public void suspected(String why) {
       canary.suspect(why);
@@ -229,9 +283,8 @@ public final class WorkerService implements AutoCloseable {
   }
 
   private void followHealth() {
-    var at = presence;
-    if (at != null && state == State.SERVING) {
-      at.follow();
+    if (life instanceof Life.Serving(Service service)) {
+      service.presence.follow();
     }
   }
 
@@ -243,7 +296,7 @@ public final class WorkerService implements AutoCloseable {
    * @throws IllegalStateException when the worker does not serve
    */
   public boolean sleep(int level) {
-    return sleeper().sleep(level);
+    return serving().sleeping.sleep(level);
   }
 
   /**
@@ -253,7 +306,7 @@ public final class WorkerService implements AutoCloseable {
    * @throws IllegalStateException when the worker does not serve, or its engine cannot start
    */
   public boolean wake() {
-    return sleeper().wake();
+    return serving().sleeping.wake();
   }
 
   /**
@@ -263,19 +316,15 @@ public final class WorkerService implements AutoCloseable {
    * @throws IllegalStateException when the worker does not serve
    */
   public void taint(Collection<String> taints) {
-    var shown = published;
-    if (state != State.SERVING || shown == null) {
-      throw new IllegalStateException("the worker does not serve; it is " + state);
-    }
-    shown.taint(taints);
+    serving().card.taint(taints);
   }
 
-  private Sleeping sleeper() {
-    var known = sleeping;
-    if (state != State.SERVING || known == null) {
-      throw new IllegalStateException("the worker does not serve; it is " + state);
+  private Service serving() {
+    var now = life;
+    if (now instanceof Life.Serving(Service service)) {
+      return service;
     }
-    return known;
+    throw new IllegalStateException("the worker does not serve; it is " + now.state());
   }
 
   public boolean isAsleep() {
@@ -284,12 +333,11 @@ public final class WorkerService implements AutoCloseable {
 
   /** Whether it serves and its endpoint is in good health. */
   public boolean isReady() {
-    var watched = canary;
-    return state == State.SERVING && watched != null && watched.isReady();
+    return life instanceof Life.Serving(Service service) && service.canary.isReady();
   }
 
   public State state() {
-    return state;
+    return life.state();
   }
 
   /**
@@ -300,25 +348,21 @@ public final class WorkerService implements AutoCloseable {
    * @return whether all of them ended by themselves
    */
   public boolean drain(Deadline deadline) throws InterruptedException {
-    EndpointServer.Served serving;
-    Drain drain;
+    Service service;
     synchronized (this) {
-      if (state != State.SERVING) {
-        return state == State.CLOSED;
+      if (!(life instanceof Life.Serving(Service running))) {
+        return life instanceof Life.Closed;
       }
-      state = State.DRAINING;
+      service = running;
+      life = new Life.Draining(service);
       leave();
-      serving = Objects.requireNonNull(served);
-      drain = new Drain(Objects.requireNonNull(streams), leaving);
     }
+    var drain = new Drain(service.streams, leaving);
     boolean all = false;
-    long begun = System.nanoTime();
+    long begin = System.nanoTime();
     try {
-      all = drain.run(serving, deadline);
-      var measured = times;
-      if (measured != null) {
-        measured.drained(System.nanoTime() - begun);
-      }
+      all = drain.run(service.endpoint, deadline);
+      service.times.drained(System.nanoTime() - begin);
       if (drain.handedOver() > 0) {
         LOG.log(
             Level.INFO,
@@ -339,58 +383,46 @@ public final class WorkerService implements AutoCloseable {
     return all;
   }
 
-  private void leave() { // the instance first: nobody is sent to a worker without a card
-    var watched = canary;
-    if (watched != null) {
-      watched.retire();
+  private void leave() {
+    undo(entries);
+    publishers.sources.unregister();
+  }
+
+  private static void undo(Deque<Runnable> steps) {
+    for (var step = steps.poll(); step != null; step = steps.poll()) {
+      step.run();
     }
-    if (files != null) {
-      files.close();
-      files = null;
-    }
-    if (registration != null) {
-      registration.close();
-    }
-    var shown = published;
-    if (shown != null) {
-      shown.close();
-      published = null;
-    }
-    outlets.sources.unregister();
   }
 
   /** Ends everything now: out of discovery, streams ended as migratable, engine freed. */
   @Override
   public synchronized void close() {
-    if (state == State.CLOSED) {
+    var before = life;
+    if (before instanceof Life.Closed) {
       return;
     }
-    state = State.CLOSED;
+    life = new Life.Closed();
     try {
       leave();
     } finally {
-      guard.close();
+      access.guard.close();
       try {
-        closeEngine(); // its streams end as "engine shut down" before their sockets go
+        closeEngine(before); // its streams end as "engine shut down" before their sockets go
       } finally {
-        if (served != null) {
-          served.close();
-        }
-        var watched = canary;
-        if (watched != null) {
-          watched.close();
-        }
-        outlets.close();
+        undo(endpoints);
+        publishers.close();
       }
     }
   }
 
-  private void closeEngine() {
-    long begun = System.nanoTime();
+  private void closeEngine(Life before) {
+    long begin = System.nanoTime();
     engine.close();
-    var measured = times;
-    if (measured != null) {
-      measured.cleanedUp(System.nanoTime() - begun);
+    long nanos = System.nanoTime() - begin;
+    switch (before) {
+      case Life.Serving(Service service) -> service.times.cleanedUp(nanos);
+      case Life.Draining(Service service) -> service.times.cleanedUp(nanos);
+      case Life.New _, Life.Closed _ -> {} // no start to measure
     }
   }
 }

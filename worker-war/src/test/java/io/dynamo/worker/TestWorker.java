@@ -186,8 +186,8 @@ public final class TestWorker implements AutoCloseable {
             PayloadFormat.MSGPACK,
             new WorkerService.Planes(planes, planes, metrics, status),
             engine,
-            new WorkerService.Entrance(guard, adapters::admit, HealthPayload.standard()),
-            new WorkerService.Outlets(
+            new WorkerService.EngineAccess(guard, adapters::admit, HealthPayload.standard()),
+            new WorkerService.Publishers(
                 told,
                 new KvSources(
                     told, ENDPOINT, PayloadFormat.MSGPACK, new KvQueryCodec(), Runnable::run),

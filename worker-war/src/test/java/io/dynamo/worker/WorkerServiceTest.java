@@ -252,11 +252,11 @@ class WorkerServiceTest {
         PayloadFormat.MSGPACK,
         new WorkerService.Planes(new FakeDiscovery(), server, metrics, status),
         new SleepableEngine(source),
-        new WorkerService.Entrance(
+        new WorkerService.EngineAccess(
             new EngineGuard(1000, Duration.ofSeconds(30), alarms, alarms::nanos),
             UnaryOperator.identity(),
             HealthPayload.standard()),
-        new WorkerService.Outlets(events, sources, loads, marks, passes),
+        new WorkerService.Publishers(events, sources, loads, marks, passes),
         NO_BYTES,
         told -> TestCards.card("m", told.contextLength(), told.blockTokens()),
         new Drain.Plan(Duration.ofSeconds(5), () -> successors));

@@ -1,0 +1,265 @@
+package io.dynamo.worker.wiring;
+
+import io.dynamo.concurrent.Alarms;
+import io.dynamo.config.worker.EngineKind;
+import io.dynamo.config.worker.WorkerSettings;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.metrics.EndpointMetrics;
+import io.dynamo.metrics.Label;
+import io.dynamo.metrics.Metrics;
+import io.dynamo.metrics.WorkerMetrics;
+import io.dynamo.model.ModelCard;
+import io.dynamo.model.ModelDirectory;
+import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.wire.MessageCodec;
+import io.dynamo.wire.kv.KvEventCodec;
+import io.dynamo.wire.kv.KvQueryCodec;
+import io.dynamo.worker.WorkerService;
+import io.dynamo.worker.control.ControlEndpoints;
+import io.dynamo.worker.control.ModelControls;
+import io.dynamo.worker.control.Taints;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.EngineParts;
+import io.dynamo.worker.engine.PassReport;
+import io.dynamo.worker.engine.SleepableEngine;
+import io.dynamo.worker.kv.KvEventPublisher;
+import io.dynamo.worker.kv.KvSources;
+import io.dynamo.worker.load.ForwardPasses;
+import io.dynamo.worker.load.LoadPublisher;
+import io.dynamo.worker.load.PrefillMarks;
+import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.serve.Drain;
+import io.dynamo.worker.serve.EngineGuard;
+import io.dynamo.worker.serve.HealthPayload;
+import io.dynamo.worker.serve.Successors;
+import java.io.UncheckedIOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.SortedSet;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Builds the worker of one model from the settings: engine, publishers, model card and service. For
+ * one thread.
+ */
+final class WorkerAssembly {
+  /** The bytes that one block takes in a dump at most, sent as an event of its own. */
+  private static final int BLOCK_BYTES = 320;
+
+  private final DynamoRuntime runtime;
+  private final WorkerSettings settings;
+  private final MessageCodec<GenerateRequest, EngineOutput> codec;
+  private final ModelDirectory model;
+  private final int positions;
+  private final EndpointId endpoint;
+  private final InstanceId id;
+  private final Alarms alarms;
+  private final Label[] labels;
+
+  /**
+   * Opens the model's directory.
+   *
+   * @throws IllegalArgumentException when the model does not state its context length
+   */
+  WorkerAssembly(
+      DynamoRuntime runtime,
+      WorkerSettings settings,
+      MessageCodec<GenerateRequest, EngineOutput> codec) {
+    this.runtime = runtime;
+    this.settings = settings;
+    this.codec = codec;
+    this.model = ModelDirectory.open(settings.modelPath());
+    var length = model.contextLength();
+    if (length == null) {
+      throw new IllegalArgumentException(
+          model.config().path() + " has no max_position_embeddings; the worker needs its context");
+    }
+    this.positions = length;
+    this.endpoint =
+        new EndpointId(
+            runtime.settings().server().namespace(), settings.component(), settings.endpoint());
+    this.id = runtime.discovery().instanceId();
+    this.alarms = Alarms.on(runtime.timer());
+    this.labels =
+        new Label[] {
+          new Label("dynamo_namespace", EndpointMetrics.labelValue(endpoint.namespace())),
+          new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
+          new Label("worker_id", id.hex())
+        };
+  }
+
+  /** Builds the worker; nothing of it is started. */
+  WorkerRole assemble() {
+    var probe = payload(settings, codec);
+    var taints = taints(settings);
+    var wish = RoutingWish.of(settings.routerConfig(), runtime.settings().router());
+    var engine = engine();
+    var guard =
+        new EngineGuard(
+            vocabulary(settings, model), settings.stallTimeout(), alarms, System::nanoTime);
+    var adapters =
+        new Adapters(
+            endpoint,
+            runtime.discovery(),
+            runtime.status().files(),
+            engine,
+            runtime.settings().status().loraRoutes() ? settings.maxLoras() : 0);
+    var successors = new Successors(endpoint, runtime.instances(endpoint), runtime.discovery());
+    var format = runtime.settings().tcp().format();
+    var service =
+        new WorkerService(
+            endpoint,
+            format,
+            new WorkerService.Planes(
+                runtime.discovery(), runtime.server(), runtime.metrics(), runtime.status()),
+            engine,
+            new WorkerService.EngineAccess(guard, adapters::admit, probe),
+            publishers(engine, guard),
+            codec,
+            description -> {
+              var card = adapters.on(card(model, settings, description, adapters, wish, taints));
+              successors.serve(WorkerSet.of(endpoint, card));
+              return card;
+            },
+            new Drain.Plan(runtime.settings().server().handoverAfter(), successors::areThere));
+    return new WorkerRole(
+        service,
+        engine,
+        new ModelControls(shownName(), service, engine, adapters),
+        new ControlEndpoints(
+            endpoint, format, runtime.server(), runtime.discovery(), runtime.blocking()),
+        adapters,
+        successors);
+  }
+
+  private String shownName() {
+    var name = settings.modelName();
+    return name == null ? model.name() : name;
+  }
+
+  private SleepableEngine engine() {
+    var factory = new EngineFactory(settings, runtime.memory());
+    return new SleepableEngine(
+        new SleepableEngine.Source() {
+          @Override
+          public EngineParts make() {
+            return factory.make(model, positions, shownName(), runtime.metrics());
+          }
+
+          @Override
+          public void forgetWeights() {
+            factory.forgetWeights();
+          }
+        });
+  }
+
+  private WorkerService.Publishers publishers(SleepableEngine engine, EngineGuard guard) {
+    Metrics metrics = runtime.metrics();
+    var tcp = runtime.settings().tcp();
+    var events =
+        new KvEventPublisher(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            KvEventCodec::encode,
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.KV_EVENTS_DROPPED, labels),
+            tcp.maxFrameBytes() / BLOCK_BYTES);
+    return new WorkerService.Publishers(
+        events,
+        new KvSources(events, endpoint, tcp.format(), new KvQueryCodec(), runtime.blocking()),
+        new LoadPublisher(runtime.events(), endpoint, id, engine, alarms),
+        new PrefillMarks(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.PREFILL_MARKS_DROPPED, labels)),
+        new ForwardPasses(
+            runtime.events(),
+            endpoint,
+            id,
+            settings.ranks(),
+            watched(engine, guard),
+            alarms,
+            runtime.blocking(),
+            metrics.counter(WorkerMetrics.FORWARD_PASSES_DROPPED, labels)));
+  }
+
+  /**
+   * The number of token ids that the engine may emit; unbounded for the echo engine, which repeats
+   * its prompt.
+   */
+  private static int vocabulary(WorkerSettings settings, ModelDirectory model) {
+    var size = settings.engine() == EngineKind.ECHO ? null : model.vocabularySize();
+    return size == null ? Integer.MAX_VALUE : size;
+  }
+
+  private static HealthPayload payload(
+      WorkerSettings settings, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    var text = settings.healthPayload();
+    if (text == null) {
+      return HealthPayload.standard();
+    }
+    try {
+      return HealthPayload.of(text, codec);
+    } catch (InvalidRequestException | UncheckedIOException e) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.health-payload is of no use: "
+              + e.getMessage()
+              + "; write a request as generate takes it, or @ and a file with it",
+          e);
+    }
+  }
+
+  private static SortedSet<String> taints(WorkerSettings settings) {
+    try {
+      return Taints.of(settings.taints());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("dynamo.worker.taints is of no use: " + e.getMessage(), e);
+    }
+  }
+
+  /** Forwards the engine's passes and reports each to the guard as a sign of life. */
+  private static PassReport watched(PassReport passes, EngineGuard guard) {
+    return listener ->
+        passes.tellPasses(
+            (rank, pass) -> {
+              guard.passed(rank);
+              listener.passed(rank, pass);
+            });
+  }
+
+  private static ModelCard card(
+      ModelDirectory model,
+      WorkerSettings settings,
+      EngineDescription engine,
+      Adapters adapters,
+      Map<String, @Nullable Object> wish,
+      SortedSet<String> taints) {
+    Map<String, @Nullable Object> limits = new LinkedHashMap<>();
+    limits.put("context_length", engine.contextLength());
+    limits.put("total_kv_blocks", engine.totalBlocks());
+    limits.put("max_num_seqs", engine.maxRunning());
+    if (engine.passTokens() != null) {
+      limits.put("max_num_batched_tokens", engine.passTokens());
+    }
+    limits.put("data_parallel_start_rank", 0);
+    limits.put("data_parallel_size", engine.ranks());
+    limits.put("enable_local_indexer", engine.tellsKvEvents());
+    limits.put("kv_event_publishing_enabled", engine.tellsKvEvents());
+    if (adapters.isEnabled()) {
+      limits.put("max_gpu_lora_count", settings.maxLoras());
+    }
+    limits.putAll(ParserNames.of(model, settings));
+    var card = model.card(settings.modelName(), engine.blockTokens(), limits, wish);
+    return taints.isEmpty() ? card : card.withTaints(taints);
+  }
+}
