@@ -10,22 +10,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far the events of one source have come, and what to do about the next one. Knows no time, no
- * index and no plane. One thread at a time.
+ * Decides what to do with each event of one source: apply it, keep it, drop it, or query the source
+ * for events that were lost. Knows no time, no index and no plane. One thread at a time.
  *
- * <p>A source that can be asked is asked for everything at once; what comes meanwhile is kept, and
- * taken when the answer is in. After a gap it is asked for what came behind the last event taken. A
- * source that answers nothing in the end is followed as one that cannot be asked: its first event
- * is where its account begins, and a gap empties the rank.
+ * <p>A source that answers queries is asked for all its blocks at the start; events that arrive
+ * meanwhile are kept, and applied after the answer. After a gap it is asked for the events after
+ * the last one applied. A source that never answers is followed like one without queries: the
+ * rank's blocks are known from its first event on, and a gap empties the rank.
  *
- * <p>A source that cannot be heard holds nothing, as far as is known. One that is heard, for the
- * first time or again, is asked for what it told meanwhile.
+ * <p>A rank whose source is disconnected counts as empty. A source that is connected, for the first
+ * time or again, is asked for the events that it published meanwhile.
  */
 final class RankCursor {
   /** Events kept while an answer is awaited. */
   static final int KEPT_EVENTS = 1024;
 
-  /** Answers in a row that may leave something open before the source is taken as unable. */
+  /** Incomplete answers in a row after which the source counts as unable to answer. */
   static final int ROUNDS = 8;
 
   /** The actions that a cursor takes on the index and on its source. */
@@ -44,39 +44,44 @@ final class RankCursor {
      */
     void ask(@Nullable Long startId);
 
-    /** Wants no answer any more. */
+    /** Drops the pending query. */
     void stopAsking();
 
-    /** Has {@link #retry} called after a while. */
+    /** Arranges that {@link #retry} is called after some time. */
     void retryLater();
 
-    /** Counts what became of an event or of a question. */
+    /** Counts the fate of an event or of a query. */
     void count(Happening what);
   }
 
   private enum State {
+    /** Applies each event that follows the last one. */
     LIVE,
-    /** Waits for an answer and keeps what comes. */
+    /** Awaits an answer and keeps the events that arrive. */
     RECOVERING,
-    /** Follows as well as can be; may wait for an answer besides. */
+    /** Applies events although some are lost; may await an answer as well. */
     DEGRADED,
-    /** Is not heard. */
+    /** Is disconnected. */
     CUT,
     /** Has sent corrupt data; all its events are ignored. */
     FENCED
   }
+
+  /**
+   * A question to the source.
+   *
+   * @param from the first event asked for; null asks for all blocks
+   */
+  private record Query(@Nullable Long from) {}
 
   private final WorkerRank rank;
   private final boolean recoverable;
   private final Effects effects;
   private final ArrayDeque<RankEvent> kept = new ArrayDeque<>();
   private State state = State.LIVE;
-  private boolean known; // whether cursor means something
-  private long cursor; // the last id taken
-  private boolean whole; // whether the rank is known as of the cursor
-  private boolean asking;
-  private @Nullable Long askedFrom;
-  private boolean unheard; // whether it may have told something between the answer and its events
+  private final EventPosition position = new EventPosition();
+  private @Nullable Query query; // null while no answer is awaited
+  private boolean reconnected; // whether events between the answer and the connection may be lost
   private int rounds;
 
   /**
@@ -94,89 +99,92 @@ final class RankCursor {
     }
   }
 
-  /** The source is heard from now on, for the first time or again. */
-  void heard() {
+  /** Called when the source's events arrive from now on, for the first time or again. */
+  void connected() {
     switch (state) {
       case CUT -> {
         state = State.LIVE;
         begin();
       }
       case LIVE -> {
-        if (recoverable && known && !asking) {
-          ask(cursor + 1); // and follows on: what is lost shows as a gap, unless nothing comes
+        if (recoverable && position.isKnown() && query == null) {
+          ask(position.next()); // and follows on: a loss shows as a gap once an event comes
         }
       }
-      case RECOVERING -> unheard = true; // the answer may be older than what is heard
+      case RECOVERING -> reconnected = true; // the answer may be older than the connection
       case DEGRADED -> retry();
       case FENCED -> {}
     }
   }
 
-  /** The source is not heard until further notice. */
-  void cut() {
+  /** Called when no events of the source can arrive until it is {@link #connected} again. */
+  void disconnected() {
     if (state == State.FENCED || state == State.CUT) {
       return;
     }
     var _ = giveUpAsking();
     kept.clear();
     state = State.CUT;
-    known = false;
-    whole = false;
-    unheard = false;
+    position.forget();
+    reconnected = false;
     rounds = 0;
     effects.reset();
   }
 
   private boolean giveUpAsking() {
-    boolean was = asking;
-    asking = false;
+    boolean was = query != null;
+    query = null;
     if (was) {
       effects.stopAsking();
     }
     return was;
   }
 
-  /** An event of the source has come. */
-  void live(RankEvent event) {
+  /** Called with each event of the source, in the order of their arrival. */
+  void receive(RankEvent event) {
     switch (state) {
-      case CUT -> { // so it is heard
-        heard();
-        live(event);
+      case CUT -> { // an event arrives only over a connection
+        connected();
+        receive(event);
       }
       case FENCED -> effects.count(Happening.FENCED_OFF);
-      case RECOVERING -> {
-        if (isOld(event)) {
-          effects.count(Happening.DUPLICATE);
-        } else if (clearsAll(event)) {
-          supersede(event);
-        } else {
-          keep(event);
-        }
-      }
-      case LIVE -> {
-        if (isOld(event)) {
-          effects.count(Happening.DUPLICATE);
-        } else if (clearsAll(event)) {
-          supersede(event);
-        } else if (!known || follows(event)) {
-          take(event);
-        } else {
-          effects.count(Happening.GAP);
-          if (recoverable) {
-            keep(event);
-            recover(cursor + 1);
-          } else {
-            effects.reset();
-            take(event);
-          }
-        }
-      }
-      case DEGRADED -> degraded(event);
+      case RECOVERING -> whileRecovering(event);
+      case LIVE -> whileLive(event);
+      case DEGRADED -> whileDegraded(event);
     }
   }
 
-  private void degraded(RankEvent event) {
-    if (isOld(event)) {
+  private void whileRecovering(RankEvent event) {
+    if (position.hasPassed(event)) {
+      effects.count(Happening.DUPLICATE);
+    } else if (clearsAll(event)) {
+      supersede(event);
+    } else {
+      keep(event);
+    }
+  }
+
+  private void whileLive(RankEvent event) {
+    if (position.hasPassed(event)) {
+      effects.count(Happening.DUPLICATE);
+    } else if (clearsAll(event)) {
+      supersede(event);
+    } else if (!position.isKnown() || position.isFollowedBy(event)) {
+      take(event);
+    } else {
+      effects.count(Happening.GAP);
+      if (recoverable) {
+        keep(event);
+        recover(position.next());
+      } else {
+        effects.reset();
+        take(event);
+      }
+    }
+  }
+
+  private void whileDegraded(RankEvent event) {
+    if (position.hasPassed(event)) {
       effects.count(Happening.DUPLICATE);
       return;
     }
@@ -184,15 +192,15 @@ final class RankCursor {
       supersede(event);
       return;
     }
-    if (known && !follows(event)) {
+    if (position.isKnown() && !position.isFollowedBy(event)) {
       effects.count(Happening.GAP);
       effects.reset();
-      if (!asking) {
+      if (query == null) {
         ask(null);
       }
     }
     take(event);
-    if (asking) { // the answer may end before it
+    if (query != null) { // the answer may end before it
       if (kept.size() == KEPT_EVENTS) {
         kept.remove();
       }
@@ -200,21 +208,12 @@ final class RankCursor {
     }
   }
 
-  private boolean isOld(RankEvent event) {
-    return known && Long.compareUnsigned(event.event().id(), cursor) <= 0;
-  }
-
-  private boolean follows(RankEvent event) {
-    return event.event().id() == cursor + 1;
-  }
-
   private static boolean clearsAll(RankEvent event) {
     return event.event() instanceof KvEvent.Cleared && event.residency() == Residency.ALL;
   }
 
   private void take(RankEvent event) {
-    known = true;
-    cursor = event.event().id();
+    position.moveTo(event.event().id());
     effects.apply(event);
   }
 
@@ -227,7 +226,7 @@ final class RankCursor {
     }
   }
 
-  /** Nothing before the clear matters any more: neither what was lost nor what is kept. */
+  /** Applies an event that empties the rank, which makes lost and kept events irrelevant. */
   private void supersede(RankEvent cleared) {
     if (giveUpAsking()) {
       effects.count(Happening.SUPERSEDED);
@@ -238,12 +237,12 @@ final class RankCursor {
   }
 
   private void settle() {
-    whole = true;
+    position.setComplete();
     rounds = 0;
     state = State.LIVE;
-    if (unheard) {
-      unheard = false;
-      heard();
+    if (reconnected) {
+      reconnected = false;
+      connected();
     }
   }
 
@@ -253,57 +252,59 @@ final class RankCursor {
   }
 
   private void ask(@Nullable Long startId) {
-    asking = true;
-    askedFrom = whole ? startId : null;
-    effects.ask(askedFrom);
+    var from = position.isComplete() ? startId : null;
+    query = new Query(from);
+    effects.ask(from);
   }
 
-  /** The source has answered the last question. */
+  /** Called with the source's answer to the latest query. */
   void answered(KvReply reply) {
-    if (!asking) {
+    var answered = query;
+    if (answered == null) {
       return;
     }
-    asking = false;
+    query = null;
     switch (reply) {
-      case KvReply.Events it -> events(it);
-      case KvReply.TreeDump it when isInStep(it.lastId()) -> effects.count(Happening.IN_STEP);
+      case KvReply.Events it -> events(answered, it);
+      case KvReply.TreeDump it when isInStep(answered, it.lastId()) ->
+          effects.count(Happening.IN_STEP);
       case KvReply.TreeDump it -> dump(it);
-      case KvReply.TooNew it when isInStep(it.newestId()) -> effects.count(Happening.IN_STEP);
+      case KvReply.TooNew it when isInStep(answered, it.newestId()) ->
+          effects.count(Happening.IN_STEP);
       case KvReply.TooNew _, KvReply.TreeDumpFailed _, KvReply.InvalidRange _, KvReply.Refused _ ->
-          unanswered();
+          unanswered(answered);
     }
   }
 
   /** Whether the source's last event has already been applied, so that nothing was lost. */
-  private boolean isInStep(long lastId) {
+  private boolean isInStep(Query answered, long lastId) {
     return state == State.LIVE
-        && askedFrom != null
-        && Long.compareUnsigned(askedFrom - 1, lastId) <= 0
-        && Long.compareUnsigned(lastId, cursor) <= 0;
+        && answered.from != null
+        && Long.compareUnsigned(answered.from - 1, lastId) <= 0
+        && !position.isBehind(lastId);
   }
 
-  private void events(KvReply.Events reply) {
+  private void events(Query answered, KvReply.Events reply) {
     if (isCorrupt(reply.events())) {
       fence();
       return;
     }
     effects.count(Happening.GOT_EVENTS);
-    if (askedFrom == null) {
-      unanswered(); // parts are no answer to who asks for everything
+    if (answered.from == null) {
+      unanswered(answered); // single events do not answer a query for all blocks
       return;
     }
     for (var event : reply.events()) {
-      if (clearsAll(event) || follows(event)) {
-        if (!isOld(event)) {
-          take(event);
+      if (!position.hasPassed(event)) {
+        if (!clearsAll(event) && !position.isFollowedBy(event)) {
+          unanswered(answered);
+          return;
         }
-      } else if (!isOld(event)) {
-        unanswered();
-        return;
+        take(event);
       }
     }
-    if (Long.compareUnsigned(cursor, reply.lastId()) < 0) {
-      unanswered();
+    if (position.isBehind(reply.lastId())) {
+      unanswered(answered);
       return;
     }
     takeKept();
@@ -317,18 +318,17 @@ final class RankCursor {
     effects.count(Happening.GOT_DUMP);
     effects.reset();
     reply.events().forEach(effects::apply);
-    known = true;
-    cursor = reply.lastId();
-    whole = true;
+    position.moveTo(reply.lastId());
+    position.setComplete();
     takeKept();
   }
 
-  /** The answer does not connect to what is known: asks for everything, but not for ever. */
-  private void unanswered() {
-    if (askedFrom == null || ++rounds > ROUNDS) {
+  /** Asks for all blocks after an answer that does not follow the position; gives up in time. */
+  private void unanswered(Query answered) {
+    if (answered.from == null || ++rounds > ROUNDS) {
       exhausted();
     } else {
-      whole = false;
+      position.setIncomplete();
       recover(null);
     }
   }
@@ -336,19 +336,19 @@ final class RankCursor {
   private void takeKept() {
     state = State.LIVE;
     for (var next = kept.poll(); next != null; next = kept.poll()) {
-      if (clearsAll(next) || follows(next)) {
-        if (!isOld(next)) {
-          take(next);
-        }
-      } else if (!isOld(next)) {
+      if (position.hasPassed(next)) {
+        continue;
+      }
+      if (!clearsAll(next) && !position.isFollowedBy(next)) {
         kept.addFirst(next);
         if (++rounds > ROUNDS) {
           exhausted();
         } else {
-          recover(cursor + 1);
+          recover(position.next());
         }
         return;
       }
+      take(next);
     }
     settle();
   }
@@ -364,24 +364,24 @@ final class RankCursor {
     effects.reset();
   }
 
-  /** The source has not answered, and is not asked for a while. */
+  /** Called when all attempts to query the source have failed. */
   void exhausted() {
-    asking = false;
-    if (state == State.FENCED || state == State.LIVE) { // nothing that is told is known to be lost
+    query = null;
+    if (state == State.FENCED || state == State.LIVE) { // no event is known to be lost
       return;
     }
     effects.count(Happening.EXHAUSTED);
     boolean first = state != State.DEGRADED;
     state = State.DEGRADED;
-    whole = false;
+    position.setIncomplete();
     rounds = 0;
     if (first) {
-      known = false;
+      position.forget();
       effects.reset();
       var waiting = List.copyOf(kept);
       kept.clear();
       for (var event : waiting) {
-        if (known && !follows(event)) {
+        if (position.isKnown() && !position.isFollowedBy(event)) {
           effects.reset();
         }
         take(event);
@@ -391,9 +391,9 @@ final class RankCursor {
     effects.retryLater();
   }
 
-  /** A while has passed since the source did not answer. */
+  /** Called some time after {@link Effects#retryLater}. */
   void retry() {
-    if (state == State.DEGRADED && !asking) {
+    if (state == State.DEGRADED && query == null) {
       ask(null);
     }
   }

@@ -82,7 +82,7 @@ final class SourceFollower implements RankCursor.Effects {
         return;
       }
     }
-    events.forEach(cursor::live);
+    events.forEach(cursor::receive);
   }
 
   /** The way to the source is there, for the first time or again. */
@@ -92,7 +92,7 @@ final class SourceFollower implements RankCursor.Effects {
       LOG.log(Level.INFO, "rank {0} can be heard again", source.rank());
     }
     stopSubscribing();
-    subscribing = soon(SUBSCRIBING, cursor::heard);
+    subscribing = soon(SUBSCRIBING, cursor::connected);
   }
 
   /** There is no way to the source. */
@@ -105,7 +105,7 @@ final class SourceFollower implements RankCursor.Effects {
           source.rank());
     }
     stopSubscribing();
-    cursor.cut();
+    cursor.disconnected();
   }
 
   private void stopSubscribing() {

@@ -68,7 +68,7 @@ class RankCursorTest {
   }
 
   private static void live(RankCursor cursor, long... ids) {
-    events(ids).forEach(cursor::live);
+    events(ids).forEach(cursor::receive);
   }
 
   /** Begins with an empty rank whose next event is {@code lastId + 1}. */
@@ -138,7 +138,7 @@ class RankCursorTest {
   void aClearOfAllSupersedesARecovery() {
     begun(3);
     live(recoverable, 6);
-    recoverable.live(cleared(7));
+    recoverable.receive(cleared(7));
     assertThat(log).containsExactly("ask 4", "stop asking", "clear 7");
     live(recoverable, 8);
     assertThat(log).endsWith("8");
@@ -149,7 +149,7 @@ class RankCursorTest {
   @Test
   void aClearOfAllNeedsNothingOfAGapBeforeIt() {
     begun(3);
-    recoverable.live(cleared(9));
+    recoverable.receive(cleared(9));
     live(recoverable, 10);
     assertThat(log).containsExactly("clear 9", "10");
   }
@@ -157,7 +157,7 @@ class RankCursorTest {
   @Test
   void aClearOfOneDomainSupersedesNothing() {
     begun(3);
-    recoverable.live(
+    recoverable.receive(
         new RankEvent(RANK, StorageTier.DEVICE, Residency.WORKER, new KvEvent.Cleared(6), null));
     assertThat(log).containsExactly("ask 4");
   }
@@ -238,7 +238,7 @@ class RankCursorTest {
         new RankEvent(new WorkerRank(RANK.worker(), 1), new KvEvent.Removed(5, List.of()));
     recoverable.answered(new KvReply.Events(List.of(foreign), 6));
     live(recoverable, 7);
-    recoverable.live(cleared(8));
+    recoverable.receive(cleared(8));
     assertThat(log).containsExactly("4", "ask 5", "reset");
     assertThat(counted).endsWith(Happening.CORRUPT, Happening.FENCED_OFF, Happening.FENCED_OFF);
   }
@@ -253,7 +253,7 @@ class RankCursorTest {
   @Test
   void aSourceThatIsHeardAgainIsAskedForWhatWasMissed() {
     begun(3);
-    recoverable.heard();
+    recoverable.connected();
     recoverable.answered(new KvReply.Events(events(4, 5, 6), 6));
     live(recoverable, 7);
     assertThat(log).containsExactly("ask 4", "4", "5", "6", "7");
@@ -263,8 +263,8 @@ class RankCursorTest {
   @Test
   void eventsAreTakenWhileASourceIsAskedWhatWasMissed() {
     begun(3);
-    recoverable.heard();
-    recoverable.heard();
+    recoverable.connected();
+    recoverable.connected();
     live(recoverable, 4);
     recoverable.answered(new KvReply.Events(events(4, 5), 5));
     live(recoverable, 5, 6);
@@ -274,7 +274,7 @@ class RankCursorTest {
   @Test
   void aGapIsAskedForAnewWhileASourceIsAskedWhatWasMissed() {
     begun(3);
-    recoverable.heard();
+    recoverable.connected();
     live(recoverable, 4, 7);
     recoverable.answered(new KvReply.Events(events(5, 6, 7), 7));
     live(recoverable, 8);
@@ -284,7 +284,7 @@ class RankCursorTest {
   @Test
   void aSourceThatHadNothingToTellIsInStep() {
     begun(3);
-    recoverable.heard();
+    recoverable.connected();
     live(recoverable, 4);
     recoverable.answered(new KvReply.TooNew(4, 3, 3));
     live(recoverable, 5);
@@ -295,10 +295,10 @@ class RankCursorTest {
   @Test
   void aDumpIsTakenOnlyWhenItTellsMoreThanWasHeard() {
     begun(3);
-    recoverable.heard();
+    recoverable.connected();
     live(recoverable, 4, 5);
     recoverable.answered(new KvReply.TreeDump(events(0), 4));
-    recoverable.heard();
+    recoverable.connected();
     live(recoverable, 6);
     recoverable.answered(new KvReply.TreeDump(events(0), 9));
     live(recoverable, 9, 10);
@@ -308,7 +308,7 @@ class RankCursorTest {
   @Test
   void aSourceThatDoesNotSayWhatWasMissedIsFollowedOn() {
     begun(3);
-    recoverable.heard();
+    recoverable.connected();
     recoverable.exhausted();
     live(recoverable, 4, 6);
     assertThat(log).containsExactly("ask 4", "4", "ask 5");
@@ -318,7 +318,7 @@ class RankCursorTest {
   @Test
   void aSourceWhoseIdsBeganAnewIsAskedForEverything() {
     begun(9);
-    recoverable.heard();
+    recoverable.connected();
     recoverable.answered(new KvReply.TooNew(10, 2, 2));
     recoverable.answered(new KvReply.TreeDump(events(0), 2));
     live(recoverable, 3);
@@ -328,7 +328,7 @@ class RankCursorTest {
   @Test
   void whatIsHeardDuringAnAnswerMayHaveBegunAfterItWasWritten() {
     recoverable.begin();
-    recoverable.heard();
+    recoverable.connected();
     recoverable.answered(new KvReply.TreeDump(events(0), 7));
     recoverable.answered(new KvReply.TooNew(8, 7, 7));
     assertThat(log).containsExactly("ask null", "reset", "0", "ask 8");
@@ -338,9 +338,9 @@ class RankCursorTest {
   void aSourceThatIsNotHeardHoldsNothingUntilItIs() {
     begun(3);
     live(recoverable, 4);
-    recoverable.cut();
-    recoverable.cut();
-    recoverable.heard();
+    recoverable.disconnected();
+    recoverable.disconnected();
+    recoverable.connected();
     recoverable.answered(new KvReply.TreeDump(events(0), 9));
     live(recoverable, 10);
     assertThat(log).containsExactly("4", "reset", "ask null", "reset", "0", "10");
@@ -350,7 +350,7 @@ class RankCursorTest {
   void aCutEndsAQuestion() {
     begun(3);
     live(recoverable, 6);
-    recoverable.cut();
+    recoverable.disconnected();
     recoverable.answered(new KvReply.Events(events(4, 5, 6), 6)); // too late
     recoverable.retry();
     assertThat(log).containsExactly("ask 4", "stop asking", "reset");
@@ -359,7 +359,7 @@ class RankCursorTest {
   @Test
   void anEventShowsThatASourceIsHeard() {
     begun(3);
-    recoverable.cut();
+    recoverable.disconnected();
     live(recoverable, 6);
     recoverable.answered(new KvReply.TreeDump(events(0), 5));
     assertThat(log).containsExactly("reset", "ask null", "reset", "0", "6");
@@ -369,10 +369,10 @@ class RankCursorTest {
   void aLiveOnlySourceBeginsItsAccountAnewAfterACut() {
     liveOnly.begin();
     live(liveOnly, 1, 2);
-    liveOnly.cut();
-    liveOnly.heard();
+    liveOnly.disconnected();
+    liveOnly.connected();
     live(liveOnly, 9, 10);
-    liveOnly.heard();
+    liveOnly.connected();
     assertThat(log).containsExactly("1", "2", "reset", "9", "10");
     assertThat(counted).isEmpty();
   }
@@ -382,7 +382,7 @@ class RankCursorTest {
     recoverable.begin();
     recoverable.exhausted();
     log.clear();
-    recoverable.heard();
+    recoverable.connected();
     recoverable.answered(new KvReply.TreeDump(events(0), 5));
     assertThat(log).containsExactly("ask null", "reset", "0");
   }
@@ -397,8 +397,8 @@ class RankCursorTest {
                     new WorkerRank(new InstanceId(2), 0), new KvEvent.Removed(1, List.of()))),
             1));
     log.clear();
-    recoverable.cut();
-    recoverable.heard();
+    recoverable.disconnected();
+    recoverable.connected();
     live(recoverable, 2);
     assertThat(log).isEmpty();
   }
