@@ -144,7 +144,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
               .formatted(limit));
     }
     var generation =
-        new Generation(
+        new LlamaCppGeneration(
             new Way(at),
             prompting,
             new GeneratedText(request.tokenIds(), budget, ends, prompting.alternatives()),
@@ -160,7 +160,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   }
 
   /** The engine's services for its generations. */
-  private final class Way implements Generation.Host {
+  private final class Way implements LlamaCppGeneration.Host {
     private final Started at;
 
     Way(Started at) {
@@ -173,7 +173,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     }
 
     @Override
-    public void settled(Generation generation) {
+    public void settled(LlamaCppGeneration generation) {
       promptTokens.addAndGet(generation.text().promptTokens());
       cachedTokens.addAndGet(generation.text().cachedTokens());
       if (generation.isGivenUp()) {
@@ -247,8 +247,8 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     }
   }
 
-  private static void endAll(List<Generation> left) {
-    left.forEach(Generation::shutDown);
+  private static void endAll(List<LlamaCppGeneration> left) {
+    left.forEach(LlamaCppGeneration::shutDown);
     try {
       long until = System.nanoTime() + JOIN.toNanos();
       for (var generation : left) {

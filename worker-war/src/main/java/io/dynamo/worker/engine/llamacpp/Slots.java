@@ -10,15 +10,19 @@ import java.util.List;
  */
 final class Slots {
   private final int count;
-  private final List<Generation> running = new ArrayList<>(); // guarded by this, like what follows
-  private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
+  private final List<LlamaCppGeneration> running =
+      new ArrayList<>(); // guarded by this, like what follows
+  private final ArrayDeque<LlamaCppGeneration> waiting = new ArrayDeque<>();
 
   Slots(int count) {
     this.count = count;
   }
 
-  /** Gives {@code generation} a slot now or later and then calls its {@link Generation#admit}. */
-  synchronized void enter(Generation generation) {
+  /**
+   * Gives {@code generation} a slot now or later and then calls its {@link
+   * LlamaCppGeneration#admit}.
+   */
+  synchronized void enter(LlamaCppGeneration generation) {
     if (running.size() < count) {
       running.add(generation);
       generation.admit();
@@ -28,7 +32,7 @@ final class Slots {
   }
 
   /** Takes {@code generation} out, wherever it is; the next one in the queue gets its slot. */
-  synchronized void leave(Generation generation) {
+  synchronized void leave(LlamaCppGeneration generation) {
     if (waiting.remove(generation) || !running.remove(generation)) {
       return;
     }
@@ -40,7 +44,7 @@ final class Slots {
   }
 
   /** Those with a slot. */
-  synchronized List<Generation> running() {
+  synchronized List<LlamaCppGeneration> running() {
     return List.copyOf(running);
   }
 
@@ -49,7 +53,7 @@ final class Slots {
   }
 
   /** All of them. */
-  synchronized List<Generation> all() {
+  synchronized List<LlamaCppGeneration> all() {
     var all = new ArrayList<>(running);
     all.addAll(waiting);
     return all;

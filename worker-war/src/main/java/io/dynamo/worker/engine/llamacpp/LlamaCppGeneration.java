@@ -27,13 +27,13 @@ import org.jspecify.annotations.Nullable;
  * goes on from the tokens delivered so far, which the server finds in its cache. Tokens before
  * {@code min_tokens} are a leg of their own, in which no end can be drawn.
  */
-final class Generation implements Runnable {
+final class LlamaCppGeneration implements Runnable {
   /** The services of the engine that a generation uses. */
   interface Host {
     Exchange complete(byte[] body, Runnable onNews);
 
     /** Called once, before the stream ends. */
-    void settled(Generation generation);
+    void settled(LlamaCppGeneration generation);
 
     Duration silence();
   }
@@ -62,7 +62,7 @@ final class Generation implements Runnable {
   private volatile boolean shutDown;
   private Cancellation.@Nullable Registration registration;
 
-  Generation(
+  LlamaCppGeneration(
       Host host,
       Prompting prompting,
       GeneratedText text,
