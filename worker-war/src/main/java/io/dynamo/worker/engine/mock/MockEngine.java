@@ -141,7 +141,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
             config.scheduling().prefixCaching(),
             total);
     var generation =
-        new Generation(
+        new MockGeneration(
             request,
             context,
             budget,

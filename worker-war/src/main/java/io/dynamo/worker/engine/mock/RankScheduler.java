@@ -36,7 +36,7 @@ final class RankScheduler {
   private final CancelLog cancels;
   private final PassEvents events;
   private final PassScheduler plan;
-  private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
+  private final Queue<MockGeneration> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final PassMeter meter = new PassMeter();
   private final AtomicInteger live = new AtomicInteger();
   private final RankSeries series;
@@ -73,7 +73,7 @@ final class RankScheduler {
             config.maxRunning(),
             config.blockTokens(),
             cache,
-            (refused, why) -> fail((Generation) refused, why));
+            (refused, why) -> fail((MockGeneration) refused, why));
     this.load = measure();
   }
 
@@ -86,7 +86,7 @@ final class RankScheduler {
    *
    * @throws WorkerBusyException when slots and queue are full
    */
-  void submit(Generation generation) {
+  void submit(MockGeneration generation) {
     int limit = config.maxRunning() + config.maxWaiting();
     if (live.incrementAndGet() > limit) {
       live.decrementAndGet();
@@ -171,7 +171,7 @@ final class RankScheduler {
     }
     for (var sequence : List.copyOf(plan.scheduled())) {
       if (sequence.isReady() && sequence.hasRoom()) {
-        advance((Generation) sequence);
+        advance((MockGeneration) sequence);
       }
     }
     scheduled = null;
@@ -194,10 +194,10 @@ final class RankScheduler {
   }
 
   private void dropEnded(long now) {
-    plan.waiting.removeIf(sequence -> endedBeforeItsTime((Generation) sequence, now));
+    plan.waiting.removeIf(sequence -> endedBeforeItsTime((MockGeneration) sequence, now));
     plan.running.removeIf(
         sequence -> {
-          boolean over = endedBeforeItsTime((Generation) sequence, now);
+          boolean over = endedBeforeItsTime((MockGeneration) sequence, now);
           if (over) {
             plan.scheduled().remove(sequence);
           }
@@ -205,7 +205,7 @@ final class RankScheduler {
         });
   }
 
-  private boolean endedBeforeItsTime(Generation generation, long now) {
+  private boolean endedBeforeItsTime(MockGeneration generation, long now) {
     if (generation.isGivenUp()) {
       settle(generation);
       cancels.record();
@@ -224,12 +224,12 @@ final class RankScheduler {
   }
 
   /** Frees what a generation holds, before its end is told. */
-  private void settle(Generation generation) {
+  private void settle(MockGeneration generation) {
     generation.free();
     live.decrementAndGet();
   }
 
-  private void fail(Generation generation, RuntimeException failure) {
+  private void fail(MockGeneration generation, RuntimeException failure) {
     settle(generation);
     generation.stream.fail(
         failure instanceof DynamoException typed
@@ -238,7 +238,7 @@ final class RankScheduler {
                 ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + failure, failure));
   }
 
-  private void advance(Generation generation) {
+  private void advance(MockGeneration generation) {
     try {
       var last = generation.advance();
       if (last != null) {
@@ -255,10 +255,10 @@ final class RankScheduler {
   private long untilDeadline(long now) {
     long wait = Pacer.Paced.IDLE;
     for (var sequence : plan.running) {
-      wait = Math.min(wait, Math.max(0, ((Generation) sequence).deadlineNanos - now));
+      wait = Math.min(wait, Math.max(0, ((MockGeneration) sequence).deadlineNanos - now));
     }
     for (var sequence : plan.waiting) {
-      wait = Math.min(wait, Math.max(0, ((Generation) sequence).deadlineNanos - now));
+      wait = Math.min(wait, Math.max(0, ((MockGeneration) sequence).deadlineNanos - now));
     }
     return wait;
   }
@@ -293,8 +293,8 @@ final class RankScheduler {
   /** Ends every generation and frees the cache; the last call of the group's thread. */
   void end() {
     ended = true;
-    plan.waiting.forEach(sequence -> shutDown((Generation) sequence));
-    plan.running.forEach(sequence -> shutDown((Generation) sequence));
+    plan.waiting.forEach(sequence -> shutDown((MockGeneration) sequence));
+    plan.running.forEach(sequence -> shutDown((MockGeneration) sequence));
     plan.waiting.clear();
     plan.running.clear();
     plan.scheduled().clear();
@@ -303,7 +303,7 @@ final class RankScheduler {
     cache.close();
   }
 
-  private void shutDown(Generation generation) {
+  private void shutDown(MockGeneration generation) {
     settle(generation);
     generation.stream.fail(TokenStream.shutDown());
   }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} comes from any.
  */
-final class Generation extends Sequence {
+final class MockGeneration extends Sequence {
   final GenerationStream stream;
   final long deadlineNanos;
   private final OracleTokens oracle;
@@ -29,7 +29,7 @@ final class Generation extends Sequence {
   /**
    * @param wake makes the rank's thread look soon
    */
-  Generation(
+  MockGeneration(
       GenerateRequest request,
       RequestContext context,
       int budget,
