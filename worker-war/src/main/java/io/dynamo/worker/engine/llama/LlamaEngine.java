@@ -160,7 +160,7 @@ public final class LlamaEngine
     var scope = CacheScope.of(request);
     var scheduler = rank.scheduler;
     var generation =
-        new Generation(
+        new LlamaGeneration(
             request.tokenIds(),
             budget,
             ends(request),

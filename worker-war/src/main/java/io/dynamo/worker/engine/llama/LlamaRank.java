@@ -47,11 +47,12 @@ final class LlamaRank implements Pacer.Paced {
   private final PassPlan plan;
   private final PassMeter meter = new PassMeter();
   private final CancelLog cancels;
-  private final Queue<Generation> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
+  private final Queue<LlamaGeneration> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by owed
   private final AtomicInteger owed = new AtomicInteger();
-  private final ArrayDeque<Generation> waiting = new ArrayDeque<>();
-  private final ArrayList<Generation> running = new ArrayList<>(); // in the order of their coming
+  private final ArrayDeque<LlamaGeneration> waiting = new ArrayDeque<>();
+  private final ArrayList<LlamaGeneration> running =
+      new ArrayList<>(); // in the order of their coming
   private final AtomicInteger live = new AtomicInteger();
   private volatile boolean clearAsked;
   private volatile boolean ended;
@@ -95,7 +96,7 @@ final class LlamaRank implements Pacer.Paced {
    * @throws WorkerBusyException when places and queue are full
    * @throws io.dynamo.error.WorkerLostException when the rank has ended
    */
-  void submit(Generation generation) {
+  void submit(LlamaGeneration generation) {
     if (ended) {
       throw TokenStream.shutDown();
     }
@@ -211,7 +212,7 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
-  private boolean endedBeforeItsTime(Generation generation, long now) {
+  private boolean endedBeforeItsTime(LlamaGeneration generation, long now) {
     if (generation.isGivenUp()) {
       settle(generation);
       cancels.record();
@@ -236,7 +237,7 @@ final class LlamaRank implements Pacer.Paced {
   }
 
   /** Frees what a generation holds, before its end is told. Idempotent. */
-  private void settle(Generation generation) {
+  private void settle(LlamaGeneration generation) {
     if (generation.free()) {
       live.decrementAndGet();
     }
@@ -310,7 +311,7 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
-  private void fail(Generation generation, RuntimeException failure) {
+  private void fail(LlamaGeneration generation, RuntimeException failure) {
     LOG.log(
         Level.ERROR, "rank " + pool.rank() + " failed at a generation", FailureShape.of(failure));
     running.remove(generation);
@@ -322,7 +323,7 @@ final class LlamaRank implements Pacer.Paced {
                 ErrorCode.BACKEND_UNKNOWN, "the engine failed: " + failure, failure));
   }
 
-  private void finishPoisoned(Generation generation) {
+  private void finishPoisoned(LlamaGeneration generation) {
     LOG.log(
         Level.ERROR,
         "rank {0} computed numbers that are not finite after {1} tokens; the weights are broken",
@@ -375,7 +376,7 @@ final class LlamaRank implements Pacer.Paced {
     pool.close();
   }
 
-  private void shutDown(Generation generation) {
+  private void shutDown(LlamaGeneration generation) {
     settle(generation);
     generation.stream.fail(TokenStream.shutDown());
   }

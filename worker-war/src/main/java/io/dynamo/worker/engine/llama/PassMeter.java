@@ -38,7 +38,7 @@ final class PassMeter {
    * Measures the generations that wait for a place; a decode waits there after its blocks were
    * taken from it.
    */
-  Work queued(Iterable<Generation> waiting) {
+  Work queued(Iterable<LlamaGeneration> waiting) {
     prompts.clear();
     contexts.clear();
     for (var generation : waiting) {

@@ -15,13 +15,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class PassPlan {
   /** A generation's part in the pass. */
-  record Part(Generation generation, int count) {}
+  record Part(LlamaGeneration generation, int count) {}
 
   private final LlamaEngineConfig config;
   private final BlockPool pool;
   private final List<Part> parts = new ArrayList<>();
   private final List<Segment> segments = new ArrayList<>();
-  private @Nullable Generation refused; // the head of those that wait, when it found no room
+  private @Nullable LlamaGeneration refused; // the head of those that wait, when it found no room
   private int refusedAt; // blocks that were available then
   private long preemptions;
   private long promptTokens;
@@ -61,7 +61,7 @@ final class PassPlan {
   }
 
   /** Plans the next pass; moves generations between the two lists. */
-  void make(List<Generation> running, ArrayDeque<Generation> waiting) {
+  void make(List<LlamaGeneration> running, ArrayDeque<LlamaGeneration> waiting) {
     parts.clear();
     segments.clear();
     int room = config.passTokens() - decoding(running); // for prompts
@@ -93,7 +93,7 @@ final class PassPlan {
     }
   }
 
-  private static int decoding(List<Generation> running) {
+  private static int decoding(List<LlamaGeneration> running) {
     int count = 0;
     for (int i = 0; i < running.size(); i++) {
       count += running.get(i).pending() == 1 ? 1 : 0;
@@ -101,7 +101,7 @@ final class PassPlan {
     return count;
   }
 
-  private void admit(List<Generation> running, ArrayDeque<Generation> waiting, int rows) {
+  private void admit(List<LlamaGeneration> running, ArrayDeque<LlamaGeneration> waiting, int rows) {
     int room = rows;
     while (room > 0 && !waiting.isEmpty() && running.size() < config.maxRunning()) {
       var head = waiting.getFirst();
@@ -129,7 +129,7 @@ final class PassPlan {
     }
   }
 
-  private void add(Generation generation, int count) {
+  private void add(LlamaGeneration generation, int count) {
     parts.add(new Part(generation, count));
     int from = generation.computed();
     boolean last = from + count == generation.length();

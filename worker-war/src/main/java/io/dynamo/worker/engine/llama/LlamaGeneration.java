@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: {@code computed < length} while it runs: the newest token's keys and values are not
  * computed before the pass that makes the next one.
  */
-final class Generation {
+final class LlamaGeneration {
   final TokenStream stream;
   final BlockTable table;
   final Ends ends;
@@ -42,7 +42,7 @@ final class Generation {
    * @param by the weights to compute with
    * @param wake makes the rank's thread look soon
    */
-  Generation(
+  LlamaGeneration(
       int[] prompt,
       int budget,
       Ends ends,
