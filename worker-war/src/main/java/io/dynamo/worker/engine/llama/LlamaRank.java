@@ -45,7 +45,7 @@ final class LlamaRank implements Pacer.Paced {
   private final BlockPool pool;
   private final ForwardPass pass;
   private final PassPlan plan;
-  private final PassMeter meter = new PassMeter();
+  private final LlamaPassMeter meter = new LlamaPassMeter();
   private final CancelLog cancels;
   private final Queue<LlamaGeneration> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
   private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by owed

@@ -37,7 +37,7 @@ final class RankScheduler {
   private final PassEvents events;
   private final PassScheduler plan;
   private final Queue<MockGeneration> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
-  private final PassMeter meter = new PassMeter();
+  private final MockPassMeter meter = new MockPassMeter();
   private final AtomicInteger live = new AtomicInteger();
   private final RankSeries series;
   private final Runnable wake;

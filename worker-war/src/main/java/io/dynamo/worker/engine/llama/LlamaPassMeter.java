@@ -4,7 +4,7 @@ import io.dynamo.kv.ForwardPass.Work;
 import io.dynamo.worker.engine.Variance;
 
 /** Counts what a pass works on and what waits meanwhile. For the rank's thread. */
-final class PassMeter {
+final class LlamaPassMeter {
   private final Variance prompts = new Variance();
   private final Variance contexts = new Variance();
 

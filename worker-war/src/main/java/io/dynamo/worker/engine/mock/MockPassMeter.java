@@ -4,7 +4,7 @@ import io.dynamo.kv.ForwardPass.Work;
 import io.dynamo.worker.engine.Variance;
 
 /** Counts what one pass works on, and what waits. For the rank's thread. */
-final class PassMeter {
+final class MockPassMeter {
   private final Variance prompts = new Variance();
   private final Variance contexts = new Variance();
 
