@@ -138,7 +138,7 @@ public final class LlamaEngine
     try {
       var pool = new BlockPool(rank, config.blocksPerRank(), store, events);
       var pass =
-          new ForwardPass(
+          new LlamaForwardPass(
               model.weights(), rotation, store, config.blockTokens(), PassPlan.maxRows(config));
       return new Rank(
           new LlamaRank(config, pool, pass, cancels), new Sampler.Scratch(shape.vocabulary()));

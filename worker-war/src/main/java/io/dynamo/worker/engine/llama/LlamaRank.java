@@ -43,7 +43,7 @@ final class LlamaRank implements Pacer.Paced {
 
   private final LlamaEngineConfig config;
   private final BlockPool pool;
-  private final ForwardPass pass;
+  private final LlamaForwardPass pass;
   private final PassPlan plan;
   private final LlamaPassMeter meter = new LlamaPassMeter();
   private final CancelLog cancels;
@@ -61,7 +61,7 @@ final class LlamaRank implements Pacer.Paced {
   private volatile RankLoad load; // replaced by each tick
   private volatile long preemptions; // written by each tick
 
-  LlamaRank(LlamaEngineConfig config, BlockPool pool, ForwardPass pass, CancelLog cancels) {
+  LlamaRank(LlamaEngineConfig config, BlockPool pool, LlamaForwardPass pass, CancelLog cancels) {
     this.config = config;
     this.pool = pool;
     this.pass = pass;
@@ -244,7 +244,7 @@ final class LlamaRank implements Pacer.Paced {
   }
 
   /** What a pass brings for one of its parts. */
-  private final class Outcome implements ForwardPass.Sink {
+  private final class Outcome implements LlamaForwardPass.Sink {
     final int[] tokens = new int[plan.parts().size()];
     final @Nullable RuntimeException[] failures = new RuntimeException[tokens.length];
     final boolean[] poisoned = new boolean[tokens.length];

@@ -1,6 +1,6 @@
 package io.dynamo.worker.engine.llama;
 
-import io.dynamo.worker.engine.llama.ForwardPass.Segment;
+import io.dynamo.worker.engine.llama.LlamaForwardPass.Segment;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;

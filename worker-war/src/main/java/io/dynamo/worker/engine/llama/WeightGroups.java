@@ -1,6 +1,6 @@
 package io.dynamo.worker.engine.llama;
 
-import io.dynamo.worker.engine.llama.ForwardPass.Segment;
+import io.dynamo.worker.engine.llama.LlamaForwardPass.Segment;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -16,7 +16,7 @@ final class WeightGroups {
   private WeightGroups() {}
 
   /** Tells {@code sink} of the segments by their places in the plan. */
-  static void run(ForwardPass pass, PassPlan plan, ForwardPass.Sink sink) {
+  static void run(LlamaForwardPass pass, PassPlan plan, LlamaForwardPass.Sink sink) {
     var first = plan.parts().getFirst().generation().by;
     boolean alike = true;
     for (int i = 1; i < plan.parts().size(); i++) {
@@ -40,7 +40,8 @@ final class WeightGroups {
   }
 
   /** Passes on under the places in the plan. */
-  private record Placed(ForwardPass.Sink sink, List<Integer> places) implements ForwardPass.Sink {
+  private record Placed(LlamaForwardPass.Sink sink, List<Integer> places)
+      implements LlamaForwardPass.Sink {
     @Override
     public void logits(int segment, float[] logits, int at) {
       sink.logits(places.get(segment), logits, at);

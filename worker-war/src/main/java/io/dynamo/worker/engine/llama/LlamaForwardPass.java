@@ -16,7 +16,7 @@ import java.util.List;
  * <p>Invariant: a row's bits depend on the tokens before it in its sequence alone, never on its
  * batch, its chunk, or whether its keys and values came from the cache.
  */
-final class ForwardPass {
+final class LlamaForwardPass {
   /** Rows of logits computed at once. */
   private static final int LOGIT_ROWS = 32;
 
@@ -63,7 +63,7 @@ final class ForwardPass {
   private float[] scores = new float[0]; // one per token of the longest sequence so far
   private long[] pieces = new long[0]; // where one layer of each of its blocks is, in bytes
 
-  ForwardPass(
+  LlamaForwardPass(
       LlamaWeights weights, Rotation rotation, KvStore store, int blockTokens, int maxRows) {
     this.model = weights;
     this.weights = weights;

@@ -1,7 +1,7 @@
 package io.dynamo.worker.engine.llama;
 
 import io.dynamo.transfer.JavaHostMemory;
-import io.dynamo.worker.engine.llama.ForwardPass.Segment;
+import io.dynamo.worker.engine.llama.LlamaForwardPass.Segment;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
@@ -26,7 +26,8 @@ import org.openjdk.jmh.annotations.Warmup;
 
 /**
  * One pass of the model that ships with the server, on one thread. Run {@code mvn verify -Pbench
- * -pl worker-war -am -Dbench=ForwardPassBenchmark}; start JMH in the folder {@code worker-war}.
+ * -pl worker-war -am -Dbench=LlamaForwardPassBenchmark}; start JMH in the folder {@code
+ * worker-war}.
  */
 @NullUnmarked // JMH fills the fields before it measures
 @State(Scope.Benchmark)
@@ -35,11 +36,11 @@ import org.openjdk.jmh.annotations.Warmup;
 @Warmup(iterations = 3, time = 2)
 @Measurement(iterations = 5, time = 2)
 @Fork(value = 1, jvmArgsAppend = "--add-modules=jdk.incubator.vector")
-public class ForwardPassBenchmark {
+public class LlamaForwardPassBenchmark {
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS_EACH = 40;
-  private static final ForwardPass.Sink DEAF =
-      new ForwardPass.Sink() {
+  private static final LlamaForwardPass.Sink DEAF =
+      new LlamaForwardPass.Sink() {
         @Override
         public void logits(int segment, float[] logits, int at) {}
 
@@ -54,7 +55,7 @@ public class ForwardPassBenchmark {
 
   private final JavaHostMemory memory = new JavaHostMemory();
   private KvStore store;
-  private ForwardPass pass;
+  private LlamaForwardPass pass;
 
   /** Sequences that have so many tokens, each to get one more. */
   @State(Scope.Benchmark)
@@ -68,7 +69,7 @@ public class ForwardPassBenchmark {
     private List<Segment> segments;
 
     @Setup
-    public void fill(ForwardPassBenchmark bench) {
+    public void fill(LlamaForwardPassBenchmark bench) {
       var whole = new ArrayList<Segment>();
       segments = new ArrayList<>();
       for (int i = 0; i < batch; i++) {
@@ -115,7 +116,7 @@ public class ForwardPassBenchmark {
     var shape = weights.shape();
     var region = memory.allocate(32 * BLOCKS_EACH * KvStore.blockBytes(shape, BLOCK_TOKENS));
     store = new KvStore(region, shape, BLOCK_TOKENS);
-    pass = new ForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 512);
+    pass = new LlamaForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 512);
   }
 
   @TearDown

@@ -3,7 +3,7 @@ package io.dynamo.worker.engine.llama;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.transfer.JavaHostMemory;
-import io.dynamo.worker.engine.llama.ForwardPass.Segment;
+import io.dynamo.worker.engine.llama.LlamaForwardPass.Segment;
 import io.dynamo.worker.engine.llama.TinyModel.Golden;
 import io.dynamo.worker.engine.llama.math.Kernel;
 import io.dynamo.worker.engine.llama.math.Kernels;
@@ -21,7 +21,7 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The numbers of a pass, without an engine around it. */
-class ForwardPassTest {
+class LlamaForwardPassTest {
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS_EACH = 20;
   private final JavaHostMemory memory = new JavaHostMemory();
@@ -63,25 +63,25 @@ class ForwardPassTest {
     }
   }
 
-  private ForwardPass pass(Kernel kernel) {
+  private LlamaForwardPass pass(Kernel kernel) {
     return pass(kernel, 4);
   }
 
-  private ForwardPass pass(Kernel kernel, int sequences) {
+  private LlamaForwardPass pass(Kernel kernel, int sequences) {
     var weights = TinyModel.weights(kernel);
     var shape = weights.shape();
     var region = memory.allocate(KvStore.blockBytes(shape, BLOCK_TOKENS) * sequences * BLOCKS_EACH);
     var store = new KvStore(region, shape, BLOCK_TOKENS);
     stores.add(store);
-    return new ForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 1024);
+    return new LlamaForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 1024);
   }
 
   /** The logits of each segment that wants them. */
-  private static List<float[]> run(ForwardPass pass, List<Segment> segments) {
+  private static List<float[]> run(LlamaForwardPass pass, List<Segment> segments) {
     var all = new ArrayList<float[]>();
     pass.run(
         segments,
-        new ForwardPass.Sink() {
+        new LlamaForwardPass.Sink() {
           @Override
           public void logits(int segment, float[] logits, int at) {
             all.add(Arrays.copyOfRange(logits, at, at + 4096));
