@@ -27,8 +27,8 @@ import io.dynamo.worker.engine.llama.sample.ChoiceGuide;
 import io.dynamo.worker.engine.llama.sample.Sampler;
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
 import io.dynamo.worker.engine.llama.weights.LoraWeights;
-import io.dynamo.worker.engine.sampling.Admission;
 import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.PromptLimits;
 import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -54,7 +54,7 @@ public final class LlamaEngine
   private final HostMemory memory;
   private final Pacer pacer;
   private final LongSupplier seeds;
-  private final Admission admission;
+  private final PromptLimits admission;
   private final BlockHasher hasher; // of prompts without adapter and salt
   private final Adapted unadapted;
   private final Map<String, Adapted> adapters = new ConcurrentHashMap<>(); // by name
@@ -86,9 +86,9 @@ public final class LlamaEngine
     this.hasher = BlockHasher.of(config.blockTokens());
   }
 
-  private static Admission admission(LlamaEngineConfig config, LlamaShape shape) {
+  private static PromptLimits admission(LlamaEngineConfig config, LlamaShape shape) {
     long held = (long) config.blocksPerRank() * config.blockTokens();
-    return new Admission(
+    return new PromptLimits(
         (int) Math.min(shape.contextLength(), held),
         shape.vocabulary(),
         "the model has %d positions, a rank %d KV blocks of %d"

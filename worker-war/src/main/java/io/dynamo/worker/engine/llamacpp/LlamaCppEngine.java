@@ -14,9 +14,9 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
-import io.dynamo.worker.engine.sampling.Admission;
 import io.dynamo.worker.engine.sampling.Ends;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
+import io.dynamo.worker.engine.sampling.PromptLimits;
 import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -50,7 +50,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
 
   /** The server and the objects that exist after a start. */
   private record Started(
-      LlamaCppServer server, ServerFacts facts, Admission admission, Slots slots) {
+      LlamaCppServer server, ServerFacts facts, PromptLimits admission, Slots slots) {
     int blocks(int blockTokens) {
       long tokens = (long) facts.slots() * facts.positions();
       return (int) Math.min(Integer.MAX_VALUE, tokens / blockTokens);
@@ -86,7 +86,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
       var facts = to.awaitReady(config.startTimeout());
       int positions = Math.min(facts.positions(), config.modelPositions());
       var admission =
-          new Admission(
+          new PromptLimits(
               positions,
               facts.vocabulary(),
               "a slot of llama.cpp's server has %d, the model %d"

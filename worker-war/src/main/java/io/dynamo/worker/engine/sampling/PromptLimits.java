@@ -10,7 +10,7 @@ import io.dynamo.inference.GenerateRequest;
  * @param vocabulary ids that the model knows, counted from 0
  * @param reason where the length comes from, for whoever is refused
  */
-public record Admission(int contextLength, int vocabulary, String reason) {
+public record PromptLimits(int contextLength, int vocabulary, String reason) {
   private static final int MOST_ALTERNATIVES = 20; // as many as the API has a place for
 
   /**
