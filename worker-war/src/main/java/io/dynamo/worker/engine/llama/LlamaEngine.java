@@ -27,7 +27,7 @@ import io.dynamo.worker.engine.llama.sample.ChoiceGuide;
 import io.dynamo.worker.engine.llama.sample.Sampler;
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
 import io.dynamo.worker.engine.llama.weights.LoraWeights;
-import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.EndTokens;
 import io.dynamo.worker.engine.sampling.PromptLimits;
 import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.nio.file.Path;
@@ -196,8 +196,8 @@ public final class LlamaEngine
   }
 
   /**
-   * Ends what runs with the adapter, so that it migrates, and empties the caches: the next adapter
-   * of that name may be another one.
+   * EndTokens what runs with the adapter, so that it migrates, and empties the caches: the next
+   * adapter of that name may be another one.
    */
   @Override
   public void unloadAdapter(String name) {
@@ -226,8 +226,8 @@ public final class LlamaEngine
     }
   }
 
-  private Ends ends(GenerateRequest request) {
-    return Ends.of(request, model.ends(), model.weights().shape().vocabulary());
+  private EndTokens ends(GenerateRequest request) {
+    return EndTokens.of(request, model.ends(), model.weights().shape().vocabulary());
   }
 
   private Sampler sampler(GenerateRequest request, Sampler.Scratch scratch) {

@@ -9,7 +9,7 @@ import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.llama.sample.Sampler;
-import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.EndTokens;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 final class LlamaGeneration {
   final TokenStream stream;
   final BlockTable table;
-  final Ends ends;
+  final EndTokens ends;
   final Adapted by;
   final int promptTokens;
   final int budget;
@@ -45,7 +45,7 @@ final class LlamaGeneration {
   LlamaGeneration(
       int[] prompt,
       int budget,
-      Ends ends,
+      EndTokens ends,
       Adapted by,
       RequestContext context,
       Sampler sampler,

@@ -6,7 +6,7 @@ import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.StopReason;
 import io.dynamo.inference.Usage;
-import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.EndTokens;
 import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * generation's thread; counts may be read by any.
  */
 final class GeneratedText {
-  private final Ends ends;
+  private final EndTokens ends;
   private final int promptTokens;
   private final int budget;
   private final @Nullable Integer alternatives; // null where nobody asks how likely tokens are
@@ -29,7 +29,7 @@ final class GeneratedText {
    * @param budget tokens to make at most
    * @param alternatives likely tokens reported with each token; null reports no probability at all
    */
-  GeneratedText(int[] prompt, int budget, Ends ends, @Nullable Integer alternatives) {
+  GeneratedText(int[] prompt, int budget, EndTokens ends, @Nullable Integer alternatives) {
     this.ends = ends;
     this.promptTokens = prompt.length;
     this.budget = budget;

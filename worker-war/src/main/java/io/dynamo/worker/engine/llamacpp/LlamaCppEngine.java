@@ -14,7 +14,7 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
-import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.EndTokens;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import io.dynamo.worker.engine.sampling.PromptLimits;
 import io.dynamo.worker.engine.sampling.SamplingPlan;
@@ -130,7 +130,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     int budget = at.admission.budget(request);
     int vocabulary = at.facts.vocabulary();
     var plan = SamplingPlan.of(request, defaults.sampling(), vocabulary, seeds.getAsLong());
-    var ends = Ends.of(request, defaults.ends(), vocabulary);
+    var ends = EndTokens.of(request, defaults.ends(), vocabulary);
     var prompting = new Prompting(request, plan, ends, at.admission.contextLength());
     if (budget == 0) {
       var usage = new Usage(request.tokenIds().length, 0, 0);

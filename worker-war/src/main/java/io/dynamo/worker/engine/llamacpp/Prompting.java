@@ -4,7 +4,7 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
-import io.dynamo.worker.engine.sampling.Ends;
+import io.dynamo.worker.engine.sampling.EndTokens;
 import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -31,7 +31,7 @@ final class Prompting {
   private static final long ANY_SEED = 0xFFFFFFFFL; // what the server takes for "choose one"
 
   private final SamplingPlan plan;
-  private final Ends ends;
+  private final EndTokens ends;
   private final boolean ignoreEos;
   private final @Nullable Integer alternatives;
   private final Map<String, Object> form; // what guides the text; empty for nothing
@@ -40,7 +40,7 @@ final class Prompting {
   /**
    * @throws InvalidRequestException when the server cannot do what is asked
    */
-  Prompting(GenerateRequest request, SamplingPlan plan, Ends ends, int contextLength) {
+  Prompting(GenerateRequest request, SamplingPlan plan, EndTokens ends, int contextLength) {
     this.plan = plan;
     this.ends = ends;
     this.ignoreEos = request.stop().ignoreEos();
@@ -68,7 +68,8 @@ final class Prompting {
     }
     if (guided.regex() != null || guided.structuralTag() != null) {
       throw new InvalidRequestException(
-          "llama.cpp's server guides by JSON schema, grammar or choice, not by regex or structural tag");
+          "llama.cpp's server guides by JSON schema, grammar or choice, not by regex or structural"
+              + " tag");
     }
     if (guided.json() != null) {
       return Map.of("json_schema", guided.json());

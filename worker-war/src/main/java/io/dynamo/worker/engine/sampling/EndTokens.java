@@ -11,11 +11,11 @@ import java.util.stream.IntStream;
  * @param stops the client's ids
  * @param leastTokens generated before an id counts
  */
-public record Ends(int[] endOfText, int[] stops, int leastTokens) {
+public record EndTokens(int[] endOfText, int[] stops, int leastTokens) {
   /**
    * @param modelEnds the ids that the model's own files name
    */
-  public static Ends of(GenerateRequest request, int[] modelEnds, int vocabulary) {
+  public static EndTokens of(GenerateRequest request, int[] modelEnds, int vocabulary) {
     var stop = request.stop();
     var ends =
         IntStream.concat(
@@ -26,7 +26,7 @@ public record Ends(int[] endOfText, int[] stops, int leastTokens) {
             stop.stopTokenIds().stream().mapToInt(Integer::intValue),
             stop.visibleStopTokenIds().stream().mapToInt(Integer::intValue));
     var least = stop.minTokens();
-    return new Ends(
+    return new EndTokens(
         stop.ignoreEos() ? new int[0] : known(ends, vocabulary),
         known(stops, vocabulary),
         least == null ? 0 : least);
