@@ -25,10 +25,10 @@ public final class Sampler {
 
   /** Arrays that the generations of one rank take turns with. */
   public static final class Scratch {
-    private final Candidates candidates;
+    private final TokenCandidates candidates;
 
     public Scratch(int vocabulary) {
-      this.candidates = new Candidates(vocabulary);
+      this.candidates = new TokenCandidates(vocabulary);
     }
   }
 
@@ -108,7 +108,7 @@ public final class Sampler {
       }
     }
     if (logits[at + best] == Float.NEGATIVE_INFINITY) {
-      throw Candidates.nothingLeft();
+      throw TokenCandidates.nothingLeft();
     }
     return best;
   }

@@ -8,13 +8,13 @@ import java.util.Arrays;
  * The tokens that may be drawn, with their weights. Scratch of one thread, as large as the
  * vocabulary. Everything is done in a fixed order, so equal logits draw equal tokens.
  */
-final class Candidates {
+final class TokenCandidates {
   private final int[] ids;
   private final double[] weights;
   private final long[] keys; // sorted by falling logit, then rising id
   private int count;
 
-  Candidates(int vocabulary) {
+  TokenCandidates(int vocabulary) {
     this.ids = new int[vocabulary];
     this.weights = new double[vocabulary];
     this.keys = new long[vocabulary];
