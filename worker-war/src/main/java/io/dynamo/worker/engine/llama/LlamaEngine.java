@@ -56,8 +56,8 @@ public final class LlamaEngine
   private final LongSupplier seeds;
   private final PromptLimits admission;
   private final BlockHasher hasher; // of prompts without adapter and salt
-  private final Adapted unadapted;
-  private final Map<String, Adapted> adapters = new ConcurrentHashMap<>(); // by name
+  private final AdaptedModel unadapted;
+  private final Map<String, AdaptedModel> adapters = new ConcurrentHashMap<>(); // by name
   private final CancelLog cancels = new CancelLog();
   private volatile List<Rank> ranks = List.of(); // set by start
   private volatile boolean closed; // written under this
@@ -82,7 +82,7 @@ public final class LlamaEngine
     this.pacer = pacer;
     this.seeds = seeds;
     this.admission = admission(config, model.weights().shape());
-    this.unadapted = new Adapted(model.weights());
+    this.unadapted = new AdaptedModel(model.weights());
     this.hasher = BlockHasher.of(config.blockTokens());
   }
 
@@ -180,7 +180,7 @@ public final class LlamaEngine
     return generation.stream;
   }
 
-  private Adapted adapted(@Nullable String name) {
+  private AdaptedModel adapted(@Nullable String name) {
     var by = name == null ? unadapted : adapters.get(name);
     if (by == null) {
       throw new WorkerBusyException(
@@ -192,7 +192,7 @@ public final class LlamaEngine
   /** Adds the adapter to the weights: it takes memory for each matrix that it changes. */
   @Override
   public void loadAdapter(String name, Path directory) {
-    adapters.put(name, new Adapted(LoraWeights.merged(model.weights(), directory)));
+    adapters.put(name, new AdaptedModel(LoraWeights.merged(model.weights(), directory)));
   }
 
   /**

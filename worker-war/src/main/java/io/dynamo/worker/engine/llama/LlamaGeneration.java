@@ -23,7 +23,7 @@ final class LlamaGeneration {
   final TokenStream stream;
   final BlockTable table;
   final EndTokens ends;
-  final Adapted by;
+  final AdaptedModel by;
   final int promptTokens;
   final int budget;
   final long deadlineNanos;
@@ -46,7 +46,7 @@ final class LlamaGeneration {
       int[] prompt,
       int budget,
       EndTokens ends,
-      Adapted by,
+      AdaptedModel by,
       RequestContext context,
       Sampler sampler,
       BlockTable table,

@@ -3,11 +3,11 @@ package io.dynamo.worker.engine.llama;
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
 
 /** Weights that generations compute with: the model's, or those with an adapter. */
-final class Adapted {
+final class AdaptedModel {
   final LlamaWeights weights;
   private volatile boolean gone;
 
-  Adapted(LlamaWeights weights) {
+  AdaptedModel(LlamaWeights weights) {
     this.weights = weights;
   }
 
