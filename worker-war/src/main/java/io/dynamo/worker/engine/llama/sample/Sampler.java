@@ -89,7 +89,7 @@ public final class Sampler {
     int token =
         plan.temperature() == 0f
             ? likeliest(logits, at)
-            : scratch.candidates.draw(plan, logits, at, Draw.at(plan.seed(), position));
+            : scratch.candidates.draw(plan, logits, at, PositionalRandom.at(plan.seed(), position));
     if (text != null) {
       text.generated(token);
     }

@@ -4,10 +4,10 @@ package io.dynamo.worker.engine.llama.sample;
  * Random numbers by position: the same seed and position give the same number, independent of
  * earlier draws. So a text that goes on elsewhere, or is computed again, draws as if unbroken.
  */
-final class Draw {
+final class PositionalRandom {
   private static final long STEP = 0x9E3779B97F4A7C15L; // 2^64 over the golden ratio, odd
 
-  private Draw() {}
+  private PositionalRandom() {}
 
   /** A number from 0 to below 1. */
   static double at(long seed, int position) {
