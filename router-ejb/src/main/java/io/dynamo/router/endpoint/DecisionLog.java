@@ -59,7 +59,7 @@ final class DecisionLog implements RouteExplanations {
       Narrowing narrowing,
       long waitedNanos,
       long queuedNanos,
-      Candidates candidates,
+      RankCandidates candidates,
       Strategy.Verdict verdict) {
     if (places.length > 0) {
       var place = places[(int) (next.getAndIncrement() % places.length)];
@@ -129,7 +129,7 @@ final class DecisionLog implements RouteExplanations {
         Narrowing narrowing,
         long waitedNanos,
         long queuedNanos,
-        Candidates candidates,
+        RankCandidates candidates,
         Strategy.Verdict verdict) {
       this.requestId = request.requestId();
       this.workers = request.workers();
@@ -163,7 +163,11 @@ final class DecisionLog implements RouteExplanations {
     }
 
     private void copy(
-        int from, int to, Candidates candidates, Strategy.Verdict verdict, ReportedLoads reported) {
+        int from,
+        int to,
+        RankCandidates candidates,
+        Strategy.Verdict verdict,
+        ReportedLoads reported) {
       ranks[to] = candidates.ranks().get(from);
       var loads = verdict.loads();
       var overlaps = verdict.overlaps();

@@ -36,7 +36,7 @@ final class DecisionTrail {
       DecisionLog.Narrowing narrowing,
       long waitedNanos,
       long queuedNanos,
-      Candidates candidates,
+      RankCandidates candidates,
       Strategy.Verdict chosen) {
     int tokens = request.tokenIds().length;
     meters.placed(tokens);
@@ -61,7 +61,7 @@ final class DecisionTrail {
   }
 
   private RouteEvent event(
-      RouteRequest request, WorkerRank rank, Candidates candidates, Strategy.Verdict chosen) {
+      RouteRequest request, WorkerRank rank, RankCandidates candidates, Strategy.Verdict chosen) {
     int i = chosen.candidate();
     var loads = chosen.loads();
     var report = new @Nullable ActiveLoad[1];

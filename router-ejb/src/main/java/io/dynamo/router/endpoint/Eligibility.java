@@ -51,7 +51,7 @@ final class Eligibility {
    * @throws OverloadedException when only busy workers are left
    * @throws InvalidRequestException when the pin contradicts the workers allowed
    */
-  Candidates candidates(RouteRequest request, @Nullable SessionTarget bound) {
+  RankCandidates candidates(RouteRequest request, @Nullable SessionTarget bound) {
     var hints = request.hints();
     var pinned = bound != null ? bound.worker() : hints.pinnedWorker();
     var allowed = hints.allowedWorkers();
@@ -73,7 +73,7 @@ final class Eligibility {
     if (search.ranks.isEmpty()) {
       throw search.nobody(live.size());
     }
-    return new Candidates(search.found, search.ranks, search.traits, search.factors(hints));
+    return new RankCandidates(search.found, search.ranks, search.traits, search.factors(hints));
   }
 
   /**

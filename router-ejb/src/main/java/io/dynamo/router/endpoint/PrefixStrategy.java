@@ -182,7 +182,7 @@ final class PrefixStrategy implements Strategy {
     }
 
     @Override
-    public void look(Candidates candidates) {
+    public void look(RankCandidates candidates) {
       long begin = nanoClock.getAsLong();
       long refresh = settings.queueing().overlapRefresh().toNanos();
       if (!looked || (refresh > 0 && begin - lookedAt >= refresh)) {
@@ -240,7 +240,7 @@ final class PrefixStrategy implements Strategy {
     }
 
     @Override
-    public Verdict choose(Candidates candidates, RankLoads loads) {
+    public Verdict choose(RankCandidates candidates, RankLoads loads) {
       var selection = selector.choose(prompt, overlaps, loads, candidates.factors());
       int chosen = selection.candidate();
       return new Verdict(

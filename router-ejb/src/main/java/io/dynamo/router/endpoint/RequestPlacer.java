@@ -71,7 +71,9 @@ final class RequestPlacer {
 
     /** Binds the session to the booked rank, or gives the booking back. */
     private RouteOutcome settle(
-        Candidates candidates, ActiveSequences.Booked<Strategy.Verdict> booked, long queuedNanos) {
+        RankCandidates candidates,
+        ActiveSequences.Booked<Strategy.Verdict> booked,
+        long queuedNanos) {
       var chosen = booked.choice();
       var rank = candidates.ranks().get(chosen.candidate());
       Placement placement = Placement.of(booked.booking());
@@ -119,7 +121,7 @@ final class RequestPlacer {
               booked.booking());
     }
 
-    private Candidates look() {
+    private RankCandidates look() {
       var candidates = eligibility.candidates(request, hold.only());
       plan.look(candidates);
       hasLooked = true;
@@ -127,13 +129,13 @@ final class RequestPlacer {
     }
 
     private Strategy.@Nullable Verdict choose(
-        Candidates candidates, RankLoads now, PolicyClass policy) {
+        RankCandidates candidates, RankLoads now, PolicyClass policy) {
       return policy.waits() && areBusy(candidates, now, policy)
           ? null
           : plan.choose(candidates, now);
     }
 
-    private boolean areBusy(Candidates candidates, RankLoads now, PolicyClass policy) {
+    private boolean areBusy(RankCandidates candidates, RankLoads now, PolicyClass policy) {
       for (int i = 0; i < candidates.size(); i++) {
         long batch = candidates.traits().get(i).maxBatchedTokens();
         if (!policy.isBusy(now.prefillTokens()[i], batch == 0 ? unknownBatchTokens : batch)) {

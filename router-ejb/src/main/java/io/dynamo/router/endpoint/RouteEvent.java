@@ -36,7 +36,7 @@ final class RouteEvent extends Event {
   @Label("Reason")
   @Nullable String reason;
 
-  @Label("Candidates")
+  @Label("RankCandidates")
   int candidates;
 
   @Label("Prompt Tokens")

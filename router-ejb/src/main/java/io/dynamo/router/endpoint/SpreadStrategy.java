@@ -42,10 +42,10 @@ final class SpreadStrategy implements Strategy {
       }
 
       @Override
-      public void look(Candidates candidates) {} // prompts do not matter
+      public void look(RankCandidates candidates) {} // prompts do not matter
 
       @Override
-      public Verdict choose(Candidates candidates, RankLoads loads) {
+      public Verdict choose(RankCandidates candidates, RankLoads loads) {
         int chosen =
             spread.choose(loads, i -> CPU.equals(candidates.instances().get(i).deviceType()));
         return new Verdict(chosen, 0, spread.reason(), loads, null, null);

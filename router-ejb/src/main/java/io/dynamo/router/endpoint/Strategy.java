@@ -39,10 +39,10 @@ interface Strategy extends AutoCloseable {
     boolean tracksPrefill();
 
     /** Finds out what the ranks know of the prompt; before {@link #choose}, without a lock. */
-    void look(Candidates candidates);
+    void look(RankCandidates candidates);
 
     /** Chooses; short, under the lock of the loads. */
-    Verdict choose(Candidates candidates, RankLoads loads);
+    Verdict choose(RankCandidates candidates, RankLoads loads);
 
     /**
      * Called once the request has been placed on a rank.

@@ -164,12 +164,12 @@ class RouteExplanationsTest extends RouterHarness {
     return new WorkerRank(new InstanceId(i), 0);
   }
 
-  private static Candidates candidates(int count) {
+  private static RankCandidates candidates(int count) {
     var ranks = new ArrayList<WorkerRank>();
     for (int i = 0; i < count; i++) {
       ranks.add(rank(i));
     }
-    return new Candidates(
+    return new RankCandidates(
         Collections.nCopies(count, FakeInstances.instance(1)),
         ranks,
         Collections.nCopies(count, WorkerTraits.UNKNOWN),

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * @param traits of their workers
  * @param factors what each cost is multiplied by for the taints that the client prefers; null is 1
  */
-record Candidates(
+record RankCandidates(
     List<Instance> instances,
     List<WorkerRank> ranks,
     List<WorkerTraits> traits,
