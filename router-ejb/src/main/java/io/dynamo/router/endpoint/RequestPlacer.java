@@ -91,11 +91,11 @@ final class RequestPlacer {
         observers.decisions().add(request, narrowing(), waited, queuedNanos, candidates, chosen);
         placement = share(placement, rank, booked);
         return new RouteOutcome.Routed(
-            new Placed(
+            new PlacedRequest(
                 candidates.instances().get(chosen.candidate()),
                 rank,
                 chosen.overlapBlocks(),
-                new Placed.Resources(placement, session, held),
+                new PlacedRequest.Resources(placement, session, held),
                 observers.meters(),
                 observers.nanoClock(),
                 begin));

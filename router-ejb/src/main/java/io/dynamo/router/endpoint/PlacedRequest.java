@@ -10,7 +10,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.LongSupplier;
 
 /** The decision on one request, until the request ends. Safe for concurrent use. */
-final class Placed implements RouteDecision {
+final class PlacedRequest implements RouteDecision {
   /** The booking, session and predicted blocks of a request, given back when it ends. */
   record Resources(Placement placement, SessionTable.Lease session, RoomIndex.Hold blocks) {
     private void close() {
@@ -32,7 +32,7 @@ final class Placed implements RouteDecision {
   private volatile long generated; // tokens; written by the thread that reports them
   private long lastTokenAt; // used by the thread that reports tokens
 
-  Placed(
+  PlacedRequest(
       Instance instance,
       WorkerRank rank,
       int overlapBlocks,
