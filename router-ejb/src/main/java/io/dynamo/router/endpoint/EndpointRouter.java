@@ -78,7 +78,7 @@ final class EndpointRouter implements AutoCloseable {
   record Observers(
       RequestMeters meters,
       OverheadMeters overhead,
-      DecisionTrail decisions,
+      DecisionRecorder decisions,
       LongSupplier nanoClock) {}
 
   private void workersChanged() {

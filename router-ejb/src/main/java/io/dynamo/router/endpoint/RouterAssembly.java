@@ -171,7 +171,7 @@ final class RouterAssembly implements AutoCloseable {
         new EndpointRouter.Observers(
             meters,
             overhead,
-            new DecisionTrail(
+            new DecisionRecorder(
                 endpoint,
                 new DecisionLog.Router(settings.mode(), reported, busy::isOn),
                 meters,

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * Counts, keeps, logs and records each routing decision of one endpoint, all with the same numbers.
  * Safe for concurrent use.
  */
-final class DecisionTrail {
+final class DecisionRecorder {
   private static final System.Logger LOG = System.getLogger(EndpointRouter.class.getName());
 
   private final EndpointId endpoint;
@@ -19,7 +19,7 @@ final class DecisionTrail {
   private final RequestMeters meters;
   private final DecisionLog decisions;
 
-  DecisionTrail(
+  DecisionRecorder(
       EndpointId endpoint, DecisionLog.Router router, RequestMeters meters, DecisionLog decisions) {
     this.endpoint = endpoint;
     this.router = router;
