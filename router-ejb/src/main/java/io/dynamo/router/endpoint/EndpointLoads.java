@@ -17,7 +17,7 @@ record EndpointLoads(
     ActiveSequences active,
     @Nullable Replicas replicas,
     ReportedLoads reported,
-    WantedReports reports)
+    ReportSubscription reports)
     implements AutoCloseable {
   @Override
   public void close() {

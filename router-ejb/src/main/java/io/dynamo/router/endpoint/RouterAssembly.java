@@ -143,7 +143,7 @@ final class RouterAssembly implements AutoCloseable {
     var busy = new BusyWorkers(settings.busy(), reported, load);
     var strategy = strategy(set, profile, settings, workers);
     var reports =
-        new WantedReports(
+        new ReportSubscription(
             () -> {
               gauge(RouterMetrics.REPORTED_USED_BLOCKS, endpoint, EndpointRouter::reportedBlocks);
               return new LoadIntake(endpoint, workers, reported, feed.plane(), metrics)::close;

@@ -4,12 +4,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Load reports of an endpoint, listened to from when somebody wants them. Thread-safe. */
-final class WantedReports implements AutoCloseable {
+final class ReportSubscription implements AutoCloseable {
   private final Supplier<Runnable> intake;
   private @Nullable Runnable open; // guarded by this
   private boolean closed; // guarded by this
 
-  WantedReports(Supplier<Runnable> intake) {
+  ReportSubscription(Supplier<Runnable> intake) {
     this.intake = intake;
   }
 
