@@ -51,7 +51,7 @@ public final class ActiveSequences {
   private final Duration expiry;
   private final LongSupplier nanoClock;
   private final Object lock = new Object();
-  private final Map<WorkerRank, RankLoad> loads = new HashMap<>(); // guarded by lock
+  private final Map<WorkerRank, RankBookings> loads = new HashMap<>(); // guarded by lock
   private final SequencedSet<Booking> bookings = new LinkedHashSet<>(); // oldest first; by lock
   private volatile Runnable onRelief = () -> {};
 
@@ -90,7 +90,7 @@ public final class ActiveSequences {
       if (choice == null) {
         return null;
       }
-      var load = loads.computeIfAbsent(candidates.get(choice.candidate()), RankLoad::new);
+      var load = loads.computeIfAbsent(candidates.get(choice.candidate()), RankBookings::new);
       load.add(work.prompt(), choice.tokensToPrefill());
       var booking =
           new Booking(this, load, choice.candidate(), work, choice.tokensToPrefill(), now);
@@ -191,7 +191,7 @@ public final class ActiveSequences {
   }
 
   /** Ranks come and go for ever; those with nothing in hand need no account. */
-  private void dropIdle(RankLoad load) {
+  private void dropIdle(RankBookings load) {
     if (load.requests() == 0) {
       loads.remove(load.rank, load);
     }

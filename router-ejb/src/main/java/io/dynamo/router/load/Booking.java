@@ -12,7 +12,7 @@ public final class Booking implements AutoCloseable {
   private static final double WEIGHT_STEP = 1.0 / 16;
 
   private final ActiveSequences owner;
-  final RankLoad load;
+  final RankBookings load;
   final Work work;
   final long bookedAtNanos;
   private final int candidate;
@@ -26,7 +26,7 @@ public final class Booking implements AutoCloseable {
 
   Booking(
       ActiveSequences owner,
-      RankLoad load,
+      RankBookings load,
       int candidate,
       Work work,
       long tokensToPrefill,

@@ -12,7 +12,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * {@link ActiveSequences}. A prompt's blocks are counted once however many requests share them; as
  * requests hold whole prompts, the set of active blocks is closed under prefixes.
  */
-final class RankLoad {
+final class RankBookings {
   final WorkerRank rank;
   private final HashLongMap holders = new HashLongMap(); // sequence hash -> requests that hold it
   private final Map<Long, Double> faded = new HashMap<>(); // what is missing of a block to count 1
@@ -20,7 +20,7 @@ final class RankLoad {
   private long prefillTokens;
   private int requests;
 
-  RankLoad(WorkerRank rank) {
+  RankBookings(WorkerRank rank) {
     this.rank = rank;
   }
 
