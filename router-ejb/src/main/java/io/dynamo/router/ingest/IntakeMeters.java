@@ -19,7 +19,7 @@ final class IntakeMeters {
   final Counter backlog;
   final Counter undecodable;
   final Counter lowerTier;
-  private final Map<Happening, Counter> happenings = new EnumMap<>(Happening.class);
+  private final Map<CursorIncident, Counter> happenings = new EnumMap<>(CursorIncident.class);
   private final Kind stored;
   private final Kind removed;
   private final Kind cleared;
@@ -35,7 +35,7 @@ final class IntakeMeters {
     backlog = dropped(metrics, "backlog");
     undecodable = dropped(metrics, "undecodable");
     lowerTier = dropped(metrics, "lower_tier");
-    for (var what : Happening.values()) {
+    for (var what : CursorIncident.values()) {
       happenings.put(what, counter(metrics, what));
     }
     stored = kind(metrics, "stored");
@@ -43,7 +43,7 @@ final class IntakeMeters {
     cleared = kind(metrics, "cleared");
   }
 
-  private static Counter counter(Metrics metrics, Happening what) {
+  private static Counter counter(Metrics metrics, CursorIncident what) {
     return switch (what) {
       case DUPLICATE -> dropped(metrics, "duplicate");
       case NOT_KEPT -> dropped(metrics, "recovery_backlog");
@@ -108,7 +108,7 @@ final class IntakeMeters {
     of(event).unsupported.increment();
   }
 
-  void count(Happening what) {
+  void count(CursorIncident what) {
     Objects.requireNonNull(happenings.get(what)).increment();
   }
 }

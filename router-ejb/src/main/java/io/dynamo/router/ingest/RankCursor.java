@@ -51,7 +51,7 @@ final class RankCursor {
     void retryLater();
 
     /** Counts the fate of an event or of a query. */
-    void count(Happening what);
+    void count(CursorIncident what);
   }
 
   private enum State {
@@ -147,7 +147,7 @@ final class RankCursor {
         connected();
         receive(event);
       }
-      case FENCED -> effects.count(Happening.FENCED_OFF);
+      case FENCED -> effects.count(CursorIncident.FENCED_OFF);
       case RECOVERING -> whileRecovering(event);
       case LIVE -> whileLive(event);
       case DEGRADED -> whileDegraded(event);
@@ -156,7 +156,7 @@ final class RankCursor {
 
   private void whileRecovering(RankEvent event) {
     if (position.hasPassed(event)) {
-      effects.count(Happening.DUPLICATE);
+      effects.count(CursorIncident.DUPLICATE);
     } else if (clearsAll(event)) {
       supersede(event);
     } else {
@@ -166,13 +166,13 @@ final class RankCursor {
 
   private void whileLive(RankEvent event) {
     if (position.hasPassed(event)) {
-      effects.count(Happening.DUPLICATE);
+      effects.count(CursorIncident.DUPLICATE);
     } else if (clearsAll(event)) {
       supersede(event);
     } else if (!position.isKnown() || position.isFollowedBy(event)) {
       take(event);
     } else {
-      effects.count(Happening.GAP);
+      effects.count(CursorIncident.GAP);
       if (recoverable) {
         keep(event);
         recover(position.next());
@@ -185,7 +185,7 @@ final class RankCursor {
 
   private void whileDegraded(RankEvent event) {
     if (position.hasPassed(event)) {
-      effects.count(Happening.DUPLICATE);
+      effects.count(CursorIncident.DUPLICATE);
       return;
     }
     if (clearsAll(event)) {
@@ -193,7 +193,7 @@ final class RankCursor {
       return;
     }
     if (position.isKnown() && !position.isFollowedBy(event)) {
-      effects.count(Happening.GAP);
+      effects.count(CursorIncident.GAP);
       effects.reset();
       if (query == null) {
         ask(null);
@@ -219,17 +219,18 @@ final class RankCursor {
 
   private void keep(RankEvent event) {
     if (kept.size() == KEPT_EVENTS) {
-      effects.count(Happening.NOT_KEPT); // a gap behind those kept; asked for when they are taken
+      effects.count(
+          CursorIncident.NOT_KEPT); // a gap behind those kept; asked for when they are taken
     } else {
       kept.add(event);
-      effects.count(Happening.KEPT);
+      effects.count(CursorIncident.KEPT);
     }
   }
 
   /** Applies an event that empties the rank, which makes lost and kept events irrelevant. */
   private void supersede(RankEvent cleared) {
     if (giveUpAsking()) {
-      effects.count(Happening.SUPERSEDED);
+      effects.count(CursorIncident.SUPERSEDED);
     }
     kept.clear();
     take(cleared);
@@ -267,10 +268,10 @@ final class RankCursor {
     switch (reply) {
       case KvReply.Events it -> events(answered, it);
       case KvReply.TreeDump it when isInStep(answered, it.lastId()) ->
-          effects.count(Happening.IN_STEP);
+          effects.count(CursorIncident.IN_STEP);
       case KvReply.TreeDump it -> dump(it);
       case KvReply.TooNew it when isInStep(answered, it.newestId()) ->
-          effects.count(Happening.IN_STEP);
+          effects.count(CursorIncident.IN_STEP);
       case KvReply.TooNew _, KvReply.TreeDumpFailed _, KvReply.InvalidRange _, KvReply.Refused _ ->
           unanswered(answered);
     }
@@ -289,7 +290,7 @@ final class RankCursor {
       fence();
       return;
     }
-    effects.count(Happening.GOT_EVENTS);
+    effects.count(CursorIncident.GOT_EVENTS);
     if (answered.from == null) {
       unanswered(answered); // single events do not answer a query for all blocks
       return;
@@ -315,7 +316,7 @@ final class RankCursor {
       fence();
       return;
     }
-    effects.count(Happening.GOT_DUMP);
+    effects.count(CursorIncident.GOT_DUMP);
     effects.reset();
     reply.events().forEach(effects::apply);
     position.moveTo(reply.lastId());
@@ -358,7 +359,7 @@ final class RankCursor {
   }
 
   private void fence() {
-    effects.count(Happening.CORRUPT);
+    effects.count(CursorIncident.CORRUPT);
     kept.clear();
     state = State.FENCED;
     effects.reset();
@@ -370,7 +371,7 @@ final class RankCursor {
     if (state == State.FENCED || state == State.LIVE) { // no event is known to be lost
       return;
     }
-    effects.count(Happening.EXHAUSTED);
+    effects.count(CursorIncident.EXHAUSTED);
     boolean first = state != State.DEGRADED;
     state = State.DEGRADED;
     position.setIncomplete();

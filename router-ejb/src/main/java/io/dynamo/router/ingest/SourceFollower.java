@@ -210,7 +210,7 @@ final class SourceFollower implements RankCursor.Effects {
   }
 
   @Override
-  public void count(Happening what) {
+  public void count(CursorIncident what) {
     switch (what) {
       case GAP -> LOG.log(Level.DEBUG, "events of rank {0} are lost on their way", source.rank());
       case EXHAUSTED ->

@@ -19,7 +19,7 @@ class RankCursorTest {
   private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
 
   private final List<String> log = new ArrayList<>();
-  private final List<Happening> counted = new ArrayList<>();
+  private final List<CursorIncident> counted = new ArrayList<>();
   private final RankCursor.Effects effects =
       new RankCursor.Effects() {
         @Override
@@ -48,7 +48,7 @@ class RankCursorTest {
         }
 
         @Override
-        public void count(Happening what) {
+        public void count(CursorIncident what) {
           counted.add(what);
         }
       };
@@ -103,7 +103,7 @@ class RankCursorTest {
     begun(3);
     live(recoverable, 4, 4, 3, 5);
     assertThat(log).containsExactly("4", "5");
-    assertThat(counted).containsExactly(Happening.DUPLICATE, Happening.DUPLICATE);
+    assertThat(counted).containsExactly(CursorIncident.DUPLICATE, CursorIncident.DUPLICATE);
   }
 
   @Test
@@ -114,7 +114,7 @@ class RankCursorTest {
     live(recoverable, 7);
     recoverable.answered(new KvReply.Events(events(4, 5, 6), 6));
     assertThat(log).containsExactly("ask 4", "4", "5", "6", "7");
-    assertThat(counted).contains(Happening.GAP, Happening.GOT_EVENTS);
+    assertThat(counted).contains(CursorIncident.GAP, CursorIncident.GOT_EVENTS);
   }
 
   @Test
@@ -131,7 +131,7 @@ class RankCursorTest {
     liveOnly.begin();
     live(liveOnly, 1, 3, 4);
     assertThat(log).containsExactly("1", "reset", "3", "4");
-    assertThat(counted).containsExactly(Happening.GAP);
+    assertThat(counted).containsExactly(CursorIncident.GAP);
   }
 
   @Test
@@ -177,7 +177,7 @@ class RankCursorTest {
   void keptEventsHaveABoundAndTheRestIsAGap() {
     recoverable.begin();
     live(recoverable, LongStream.rangeClosed(1, RankCursor.KEPT_EVENTS + 2L).toArray());
-    assertThat(counted).endsWith(Happening.NOT_KEPT, Happening.NOT_KEPT);
+    assertThat(counted).endsWith(CursorIncident.NOT_KEPT, CursorIncident.NOT_KEPT);
     recoverable.answered(new KvReply.TreeDump(List.of(), 0));
     live(recoverable, RankCursor.KEPT_EVENTS + 3L);
     assertThat(log).endsWith("ask " + (RankCursor.KEPT_EVENTS + 1));
@@ -227,7 +227,7 @@ class RankCursorTest {
     assertThat(log).endsWith("reset", "0", "11");
     live(recoverable, 13);
     assertThat(log).endsWith("ask 12");
-    assertThat(counted).contains(Happening.EXHAUSTED);
+    assertThat(counted).contains(CursorIncident.EXHAUSTED);
   }
 
   @Test
@@ -240,7 +240,8 @@ class RankCursorTest {
     live(recoverable, 7);
     recoverable.receive(cleared(8));
     assertThat(log).containsExactly("4", "ask 5", "reset");
-    assertThat(counted).endsWith(Happening.CORRUPT, Happening.FENCED_OFF, Happening.FENCED_OFF);
+    assertThat(counted)
+        .endsWith(CursorIncident.CORRUPT, CursorIncident.FENCED_OFF, CursorIncident.FENCED_OFF);
   }
 
   @Test
@@ -257,7 +258,7 @@ class RankCursorTest {
     recoverable.answered(new KvReply.Events(events(4, 5, 6), 6));
     live(recoverable, 7);
     assertThat(log).containsExactly("ask 4", "4", "5", "6", "7");
-    assertThat(counted).doesNotContain(Happening.GAP);
+    assertThat(counted).doesNotContain(CursorIncident.GAP);
   }
 
   @Test
@@ -289,7 +290,7 @@ class RankCursorTest {
     recoverable.answered(new KvReply.TooNew(4, 3, 3));
     live(recoverable, 5);
     assertThat(log).containsExactly("ask 4", "4", "5");
-    assertThat(counted).containsExactly(Happening.IN_STEP);
+    assertThat(counted).containsExactly(CursorIncident.IN_STEP);
   }
 
   @Test
@@ -312,7 +313,7 @@ class RankCursorTest {
     recoverable.exhausted();
     live(recoverable, 4, 6);
     assertThat(log).containsExactly("ask 4", "4", "ask 5");
-    assertThat(counted).doesNotContain(Happening.EXHAUSTED);
+    assertThat(counted).doesNotContain(CursorIncident.EXHAUSTED);
   }
 
   @Test

@@ -1,7 +1,7 @@
 package io.dynamo.router.ingest;
 
 /** The incidents that a {@link RankCursor} counts. */
-enum Happening {
+enum CursorIncident {
   DUPLICATE,
   GAP,
   KEPT,
