@@ -24,7 +24,7 @@ import io.dynamo.router.select.RankSelector;
 import io.dynamo.router.select.Spread;
 import io.dynamo.router.session.SessionReplicas;
 import io.dynamo.router.session.SessionTable;
-import io.dynamo.router.share.AskedPrefixes;
+import io.dynamo.router.share.RemotePrefixes;
 import io.dynamo.runtime.EndpointInstances;
 import io.dynamo.token.TrackingKey;
 import java.lang.System.Logger.Level;
@@ -257,7 +257,7 @@ final class RouterAssembly implements AutoCloseable {
     var model = set.model();
     boolean serves = settings.indexing().sharing() == RouterSettings.IndexSharing.SERVE;
     return settings.indexing().sharing() == RouterSettings.IndexSharing.ASK
-        ? new AskedPrefixes(
+        ? new RemotePrefixes(
             inputs.indexes(),
             endpoint,
             model,

@@ -29,14 +29,14 @@ import org.jspecify.annotations.Nullable;
  * and load decides; it is tried again after a rest. Safe for concurrent use; waits on the caller's
  * thread, which should be virtual.
  */
-public final class AskedPrefixes implements CachedPrefixes {
+public final class RemotePrefixes implements CachedPrefixes {
   /** How long a request waits for an answer. */
   static final Duration PATIENCE = Duration.ofMillis(500);
 
   /** After a question without an answer nobody asks for so long. */
   static final Duration REST = Duration.ofSeconds(1);
 
-  private static final System.Logger LOG = System.getLogger(AskedPrefixes.class.getName());
+  private static final System.Logger LOG = System.getLogger(RemotePrefixes.class.getName());
 
   private final IndexPlane plane;
   private final EndpointId workers;
@@ -51,7 +51,7 @@ public final class AskedPrefixes implements CachedPrefixes {
   /**
    * @param failures counts questions without an answer
    */
-  public AskedPrefixes(
+  public RemotePrefixes(
       IndexPlane plane,
       EndpointId workers,
       String model,
