@@ -27,14 +27,14 @@ public final class PredictedIndex {
 
   private static final long TICK_NANOS = 100_000_000; // Dynamo's granularity of expiry
 
-  private record Placed(long endTick, WorkerRank rank, BlockHashes prompt) {}
+  private record PlacedPrompt(long endTick, WorkerRank rank, BlockHashes prompt) {}
 
   private final PrefixTableIndexer index = new PrefixTableIndexer();
   private final long ttlNanos;
   private final LongSupplier nanoClock;
   private final long epochNanos;
   private final Object lock = new Object();
-  private final ArrayDeque<Placed> placed = new ArrayDeque<>(); // by end; guarded by lock
+  private final ArrayDeque<PlacedPrompt> placed = new ArrayDeque<>(); // by end; guarded by lock
   private final Map<WorkerRank, HashLongMap> ends = new HashMap<>(); // hash -> tick; by lock
   private int waitingBlocks; // of placed; guarded by lock
   private volatile long firstEnd = Long.MAX_VALUE; // written under lock
@@ -66,7 +66,7 @@ public final class PredictedIndex {
       for (int i = 0; i < prompt.length(); i++) {
         mine.put(prompt.sequence(i), end);
       }
-      placed.add(new Placed(end, rank, prompt));
+      placed.add(new PlacedPrompt(end, rank, prompt));
       waitingBlocks += prompt.length();
       var _ = index.apply(rank, new KvEvent.Stored(0, null, blocks)); // a root is always there
       while (waitingBlocks > MAX_BLOCKS && placed.size() > 1) {

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 
 /** The requests that other routers have placed. One thread at a time; the owner guards it. */
 final class OtherSequences {
-  private record Placed(
+  private record RemoteRequest(
       long publisherId, InstanceId teller, WorkerRank rank, int blocks, Booking booking) {}
 
   private final int limit;
   private final long blockLimit;
-  private final Map<String, Placed> placed = new HashMap<>(); // by request
+  private final Map<String, RemoteRequest> placed = new HashMap<>(); // by request
   private long blocks; // of all that are placed
 
   /**
@@ -54,7 +54,8 @@ final class OtherSequences {
     var choice = new ActiveSequences.RankChoice(0, added.tokensToPrefill());
     var booking = load.book(List.of(added.rank()), added.prompt(), _ -> choice);
     placed.put(
-        added.requestId(), new Placed(publisherId, added.teller(), added.rank(), more, booking));
+        added.requestId(),
+        new RemoteRequest(publisherId, added.teller(), added.rank(), more, booking));
     blocks += more;
     return true;
   }
@@ -63,12 +64,12 @@ final class OtherSequences {
     return placed.size() >= limit || blocks + more > blockLimit;
   }
 
-  private void end(Placed one) {
+  private void end(RemoteRequest one) {
     one.booking.close();
     blocks -= one.blocks;
   }
 
-  private void removeIf(Predicate<Placed> gone) {
+  private void removeIf(Predicate<RemoteRequest> gone) {
     placed
         .values()
         .removeIf(
@@ -103,7 +104,7 @@ final class OtherSequences {
   }
 
   /** The request that {@code event} is about, if it runs there and its teller may speak of it. */
-  private @Nullable Placed find(SequenceEvent event) {
+  private @Nullable RemoteRequest find(SequenceEvent event) {
     var one = placed.get(event.requestId());
     boolean meant =
         one != null

@@ -30,7 +30,7 @@ final class HicachePool implements SharedPool {
    *
    * @param unfit whether it was told that blocks are no pages
    */
-  private record Heard(
+  private record FollowedSource(
       Source source, PageIndex index, RawStreams.Following following, AtomicBoolean unfit) {}
 
   private final WorkerSet workers;
@@ -38,7 +38,7 @@ final class HicachePool implements SharedPool {
   private final HicacheCards cards;
   private final RawStreams streams;
   private final Metrics.Counter failures;
-  private volatile @Nullable Heard heard; // written under this
+  private volatile @Nullable FollowedSource heard; // written under this
   private Set<String> complaints = Set.of(); // this and below: guarded by this
   private boolean closed;
 
@@ -99,7 +99,7 @@ final class HicachePool implements SharedPool {
     }
   }
 
-  private Heard follow(Source source) {
+  private FollowedSource follow(Source source) {
     var index = new PageIndex(source.layout);
     var what = "the shared cache of the workers of " + workers;
     var hearing = new HicacheEvents(what + " at " + source.events, index, failures);
@@ -110,7 +110,7 @@ final class HicachePool implements SharedPool {
         source.events,
         source.layout.pageTokens(),
         source.layout.suffixes().size());
-    return new Heard(
+    return new FollowedSource(
         source,
         index,
         streams.follow(what, source.events, FRAMES, failures, hearing),

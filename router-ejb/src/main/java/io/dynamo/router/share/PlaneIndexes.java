@@ -33,10 +33,10 @@ public final class PlaneIndexes implements IndexPlane {
   private final Function<EndpointId, EndpointInstances> instances;
   private final Executor executor;
   private final AtomicInteger turn = new AtomicInteger();
-  private final Map<EndpointId, Desk> desks = new HashMap<>(); // guarded by this
+  private final Map<EndpointId, ServedIndex> desks = new HashMap<>(); // guarded by this
 
   /** An endpoint that is open while it has a model. */
-  private record Desk(
+  private record ServedIndex(
       IndexEndpoint answers, EndpointServer.Served served, Discovery.Handle record) {
     void close() {
       record.close();
@@ -76,12 +76,12 @@ public final class PlaneIndexes implements IndexPlane {
     return () -> end(at, model, index);
   }
 
-  private Desk open(EndpointId at) {
+  private ServedIndex open(EndpointId at) {
     var id = discovery.instanceId();
     var answers = new IndexEndpoint(executor);
     var served = server.serve(at, id, answers, codec, EndpointServer.Room.OWN);
     try {
-      return new Desk(
+      return new ServedIndex(
           answers,
           served,
           discovery.register(new Instance(at, id, served.address(), "cpu", format)));

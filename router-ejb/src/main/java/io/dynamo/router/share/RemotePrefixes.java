@@ -103,7 +103,7 @@ public final class RemotePrefixes implements CachedPrefixes {
     var asked = plane.ask(workers, query, Deadline.after(PATIENCE));
     try {
       return switch (asked.get(PATIENCE.toNanos(), TimeUnit.NANOSECONDS)) {
-        case KvIndexReply.Scores scores -> new Told(scores);
+        case KvIndexReply.Scores scores -> new RemoteMatches(scores);
         case KvIndexReply.Refused refused ->
             throw new ExecutionException(
                 new EngineFailedException(ErrorCode.UNKNOWN, refused.message(), null));
@@ -117,12 +117,12 @@ public final class RemotePrefixes implements CachedPrefixes {
   }
 
   /** The blocks that the index's answer names. */
-  private static final class Told implements Found {
+  private static final class RemoteMatches implements Found {
     private final Map<WorkerRank, Integer> device = new HashMap<>();
     private final Map<WorkerRank, Integer> host = new HashMap<>();
     private final Map<WorkerRank, Integer> disk = new HashMap<>();
 
-    Told(KvIndexReply.Scores scores) {
+    RemoteMatches(KvIndexReply.Scores scores) {
       add(scores.device(), device);
       add(scores.below().getOrDefault(StorageTier.HOST_PINNED, List.of()), host);
       add(scores.below().getOrDefault(StorageTier.DISK, List.of()), disk);

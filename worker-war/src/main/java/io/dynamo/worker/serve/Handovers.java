@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 public final class Handovers implements EndpointHandler<GenerateRequest, EngineOutput> {
   private final EndpointHandler<GenerateRequest, EngineOutput> handler;
   private final LongSupplier nanoClock;
-  private final Set<Held> running = ConcurrentHashMap.newKeySet(); // as many as are admitted
+  private final Set<ForwardedStream> running =
+      ConcurrentHashMap.newKeySet(); // as many as are admitted
 
   /**
    * @param nanoClock tells how fast streams are
@@ -32,7 +33,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
   @Override
   public Flow.Publisher<EngineOutput> handle(GenerateRequest request, RequestContext context) {
     var stream = handler.handle(request, context);
-    return next -> stream.subscribe(new Held(request, next));
+    return next -> stream.subscribe(new ForwardedStream(request, next));
   }
 
   /**
@@ -53,7 +54,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
   }
 
   /** One stream; whoever tells its subscriber something holds it. */
-  private final class Held implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
+  private final class ForwardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
     private final GenerateRequest request;
     private final Flow.Subscriber<? super EngineOutput> next;
     private volatile Flow.@Nullable Subscription engine;
@@ -62,7 +63,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     private boolean finished; // all items were sent
     private volatile boolean ended; // set under this, or by a requester who leaves
 
-    Held(GenerateRequest request, Flow.Subscriber<? super EngineOutput> next) {
+    ForwardedStream(GenerateRequest request, Flow.Subscriber<? super EngineOutput> next) {
       this.request = request;
       this.next = next;
     }

@@ -36,11 +36,12 @@ final class WeightGroups {
       group.places.add(i);
     }
     groups.forEach(
-        (by, group) -> pass.run(by.weights, group.segments, new Placed(sink, group.places)));
+        (by, group) ->
+            pass.run(by.weights, group.segments, new RenumberingSink(sink, group.places)));
   }
 
   /** Passes on under the places in the plan. */
-  private record Placed(LlamaForwardPass.Sink sink, List<Integer> places)
+  private record RenumberingSink(LlamaForwardPass.Sink sink, List<Integer> places)
       implements LlamaForwardPass.Sink {
     @Override
     public void logits(int segment, float[] logits, int at) {
