@@ -4,7 +4,7 @@ import io.dynamo.runtime.InstanceRegistration;
 import io.dynamo.runtime.health.Canary;
 import io.dynamo.worker.engine.SleepableEngine;
 import io.dynamo.worker.serve.EngineGuard;
-import io.dynamo.worker.serve.FrontDoor;
+import io.dynamo.worker.serve.RequestGate;
 import java.lang.System.Logger.Level;
 
 /**
@@ -20,7 +20,7 @@ final class Sleeping {
 
   private final SleepableEngine engine;
   private final InstanceRegistration registration;
-  private final FrontDoor door;
+  private final RequestGate door;
   private final EngineGuard guard;
   private final EngineGuard.Listener onTrouble;
   private final Canary<?, ?> canary;
@@ -29,7 +29,7 @@ final class Sleeping {
   Sleeping(
       SleepableEngine engine,
       InstanceRegistration registration,
-      FrontDoor door,
+      RequestGate door,
       EngineGuard guard,
       EngineGuard.Listener onTrouble,
       Canary<?, ?> canary,

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * Refuses requests while the engine is out of service and requests to a rank that is silent; probes
  * do not pass through it. Safe for concurrent use.
  */
-public final class FrontDoor implements EndpointHandler<GenerateRequest, EngineOutput> {
+public final class RequestGate implements EndpointHandler<GenerateRequest, EngineOutput> {
   private final EndpointHandler<GenerateRequest, EngineOutput> inside;
   private final EngineGuard guard;
   private final UnaryOperator<GenerateRequest> entry;
@@ -23,7 +23,7 @@ public final class FrontDoor implements EndpointHandler<GenerateRequest, EngineO
   /**
    * @param entry makes of a request what goes in, or refuses it
    */
-  public FrontDoor(
+  public RequestGate(
       EndpointHandler<GenerateRequest, EngineOutput> inside,
       EngineGuard guard,
       UnaryOperator<GenerateRequest> entry) {
