@@ -39,7 +39,7 @@ public final class EngineGuard implements AutoCloseable {
     void failed(String why);
   }
 
-  private final StreamLaw law;
+  private final ItemRules law;
   private final Duration limit;
   private final Alarms alarms;
   private final LongSupplier nanoTime;
@@ -54,7 +54,7 @@ public final class EngineGuard implements AutoCloseable {
    * @param limit how long a rank may be silent while somebody waits; zero for ever
    */
   public EngineGuard(int vocabulary, Duration limit, Alarms alarms, LongSupplier nanoTime) {
-    this.law = new StreamLaw(vocabulary);
+    this.law = new ItemRules(vocabulary);
     this.limit = limit;
     this.alarms = alarms;
     this.nanoTime = nanoTime;
@@ -192,7 +192,7 @@ public final class EngineGuard implements AutoCloseable {
     return null;
   }
 
-  StreamLaw law() {
+  ItemRules law() {
     return law;
   }
 

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param vocabulary ids below this are tokens
  */
-record StreamLaw(int vocabulary) {
+record ItemRules(int vocabulary) {
   /** Describes the fault of {@code item}; null when it has none. */
   @Nullable String brokenBy(EngineOutput item) {
     for (int id : item.tokenIds()) {
