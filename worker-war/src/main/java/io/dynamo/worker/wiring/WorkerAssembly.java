@@ -97,7 +97,7 @@ final class WorkerAssembly {
   WorkerRole assemble() {
     var probe = payload(settings, codec);
     var taints = taints(settings);
-    var wish = RoutingWish.of(settings.routerConfig(), runtime.settings().router());
+    var wish = CardRouting.of(settings.routerConfig(), runtime.settings().router());
     var engine = engine();
     var guard =
         new EngineGuard(

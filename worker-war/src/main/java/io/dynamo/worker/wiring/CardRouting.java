@@ -11,10 +11,10 @@ import org.jspecify.annotations.Nullable;
  * How a worker asks to be routed to: Dynamo's {@code router_config} of a model card, which counts
  * for its model's workers in place of what the frontend says, here and there.
  */
-final class RoutingWish {
+final class CardRouting {
   private static final String KEY = "dynamo.worker.router-config";
 
-  private RoutingWish() {}
+  private CardRouting() {}
 
   /**
    * The member of the card; empty when nothing is asked for.

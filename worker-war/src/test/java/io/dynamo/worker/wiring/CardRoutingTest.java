@@ -10,18 +10,18 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-class RoutingWishTest {
+class CardRoutingTest {
   private static final RouterSettings OWN = RouterSettings.of(RouterSettings.Mode.RANDOM);
 
   @Test
   void withoutAWishTheCardSaysNothing() {
-    assertThat(RoutingWish.of(null, OWN)).isEmpty();
+    assertThat(CardRouting.of(null, OWN)).isEmpty();
   }
 
   @Test
   void whatIsAskedForGoesIntoTheCardAsItIsAndARouterHeedsIt() {
     var wish =
-        RoutingWish.of(
+        CardRouting.of(
             "{\"router_mode\":\"k_v\",\"kv_router_config\":{\"overlap_score_credit\":0.5}}", OWN);
     assertThat(wish)
         .isEqualTo(
@@ -41,7 +41,7 @@ class RoutingWishTest {
         "{\"kv_router_config\":{\"overlap_score_credit\":-1}}|no router would heed"
       })
   void aWishThatNobodyWouldHeedStopsTheStart(String text, String why) {
-    assertThatThrownBy(() -> RoutingWish.of(text, OWN))
+    assertThatThrownBy(() -> CardRouting.of(text, OWN))
         .isInstanceOf(IllegalArgumentException.class)
         .hasMessageContaining("dynamo.worker.router-config")
         .hasMessageContaining(why);
