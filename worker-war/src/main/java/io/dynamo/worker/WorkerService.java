@@ -133,7 +133,7 @@ public final class WorkerService implements AutoCloseable {
       PublishedCard card,
       Presence presence,
       Canary<GenerateRequest, EngineOutput> canary,
-      Sleeping sleeping,
+      SleepSwitch sleeping,
       LifecycleGauges times) {}
 
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
@@ -233,7 +233,7 @@ public final class WorkerService implements AutoCloseable {
         published,
         new Presence(registration, canary),
         canary,
-        new Sleeping(
+        new SleepSwitch(
             engine, registration, door, access.guard, failures, canary, description.ranks()),
         times);
   }

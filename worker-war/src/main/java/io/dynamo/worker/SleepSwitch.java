@@ -12,8 +12,8 @@ import java.lang.System.Logger.Level;
  * the engine works; whoever comes in between is told to try another worker. Safe for concurrent
  * use; calls wait for the engine.
  */
-final class Sleeping {
-  private static final System.Logger LOG = System.getLogger(Sleeping.class.getName());
+final class SleepSwitch {
+  private static final System.Logger LOG = System.getLogger(SleepSwitch.class.getName());
 
   /** From this level on the weights are let go, too. */
   private static final int DROPS_WEIGHTS = 2;
@@ -26,7 +26,7 @@ final class Sleeping {
   private final Canary<?, ?> canary;
   private final int ranks;
 
-  Sleeping(
+  SleepSwitch(
       SleepableEngine engine,
       InstanceRegistration registration,
       RequestGate door,

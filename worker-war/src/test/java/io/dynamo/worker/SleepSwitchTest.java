@@ -12,7 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-class SleepingTest {
+class SleepSwitchTest {
   private final FaultyEngine engine = new FaultyEngine();
   private final TestWorker worker = new TestWorker(engine::parts, true).started();
 
