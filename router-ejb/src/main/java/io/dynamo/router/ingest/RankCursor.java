@@ -28,32 +28,6 @@ final class RankCursor {
   /** Incomplete answers in a row after which the source counts as unable to answer. */
   static final int ROUNDS = 8;
 
-  /** The actions that a cursor takes on the index and on its source. */
-  interface Effects {
-    /** Changes what the rank holds. */
-    void apply(RankEvent event);
-
-    /** Empties the rank. */
-    void reset();
-
-    /**
-     * Queries the source; the result comes by {@link #answered} or {@link #exhausted}, and an
-     * earlier query is dropped.
-     *
-     * @param startId from where on; null for everything
-     */
-    void ask(@Nullable Long startId);
-
-    /** Drops the pending query. */
-    void stopAsking();
-
-    /** Arranges that {@link #retry} is called after some time. */
-    void retryLater();
-
-    /** Counts the fate of an event or of a query. */
-    void count(CursorIncident what);
-  }
-
   private enum State {
     /** Applies each event that follows the last one. */
     LIVE,
@@ -76,7 +50,7 @@ final class RankCursor {
 
   private final WorkerRank rank;
   private final boolean recoverable;
-  private final Effects effects;
+  private final CursorEffects effects;
   private final ArrayDeque<RankEvent> kept = new ArrayDeque<>();
   private State state = State.LIVE;
   private final EventPosition position = new EventPosition();
@@ -87,7 +61,7 @@ final class RankCursor {
   /**
    * @param recoverable whether the source can be asked
    */
-  RankCursor(WorkerRank rank, boolean recoverable, Effects effects) {
+  RankCursor(WorkerRank rank, boolean recoverable, CursorEffects effects) {
     this.rank = rank;
     this.recoverable = recoverable;
     this.effects = effects;
@@ -392,7 +366,7 @@ final class RankCursor {
     effects.retryLater();
   }
 
-  /** Called some time after {@link Effects#retryLater}. */
+  /** Called some time after {@link CursorEffects#retryLater}. */
   void retry() {
     if (state == State.DEGRADED && query == null) {
       ask(null);

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * Brings one source's events into the index: the cursor decides, this does it. Runs in the intake's
  * mailbox only.
  */
-final class SourceFollower implements RankCursor.Effects {
+final class SourceFollower implements CursorEffects {
   /** After all attempts to ask a source failed, until the next one. */
   static final Duration REST = Duration.ofSeconds(30);
 

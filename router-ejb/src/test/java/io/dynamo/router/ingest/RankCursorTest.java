@@ -20,8 +20,8 @@ class RankCursorTest {
 
   private final List<String> log = new ArrayList<>();
   private final List<CursorIncident> counted = new ArrayList<>();
-  private final RankCursor.Effects effects =
-      new RankCursor.Effects() {
+  private final CursorEffects effects =
+      new CursorEffects() {
         @Override
         public void apply(RankEvent event) {
           log.add((event.event() instanceof KvEvent.Cleared ? "clear " : "") + event.event().id());
