@@ -93,49 +93,6 @@ public final class WorkerService implements AutoCloseable {
   public record EngineAccess(
       EngineGuard guard, UnaryOperator<GenerateRequest> entry, HealthPayload probe) {}
 
-  /** A worker's life, each stage with the objects that exist in it. */
-  private sealed interface Life {
-    State state();
-
-    record New() implements Life {
-      @Override
-      public State state() {
-        return State.NEW;
-      }
-    }
-
-    record Serving(Service service) implements Life {
-      @Override
-      public State state() {
-        return State.SERVING;
-      }
-    }
-
-    record Draining(Service service) implements Life {
-      @Override
-      public State state() {
-        return State.DRAINING;
-      }
-    }
-
-    record Closed() implements Life {
-      @Override
-      public State state() {
-        return State.CLOSED;
-      }
-    }
-  }
-
-  /** The objects of a started worker. */
-  private record Service(
-      EndpointServer.Served endpoint,
-      Handovers streams,
-      PublishedCard card,
-      Presence presence,
-      Canary<GenerateRequest, EngineOutput> canary,
-      SleepSwitch sleeping,
-      LifecycleGauges times) {}
-
   private static final System.Logger LOG = System.getLogger(WorkerService.class.getName());
 
   private final EndpointId endpoint;
@@ -149,7 +106,7 @@ public final class WorkerService implements AutoCloseable {
   private final Drain.Plan leaving;
   private final Deque<Runnable> entries = new ArrayDeque<>(); // undo discovery; guarded by this
   private final Deque<Runnable> endpoints = new ArrayDeque<>(); // close sockets; guarded by this
-  private volatile Life life = new Life.New(); // written under this
+  private volatile WorkerLife life = new WorkerLife.New(); // written under this
 
   /**
    * Takes ownership of {@code engine}, the guard and all publishers.
@@ -181,7 +138,7 @@ public final class WorkerService implements AutoCloseable {
 
   /** Starts the engine, then registers it in discovery; a failure undoes all earlier steps. */
   public synchronized void start() {
-    if (!(life instanceof Life.New)) {
+    if (!(life instanceof WorkerLife.New)) {
       throw new IllegalStateException("a worker starts once; it is " + state());
     }
     try {
@@ -190,14 +147,14 @@ public final class WorkerService implements AutoCloseable {
       LoadGauges.attach(planes.metrics, engine, description.ranks(), labels(model));
       var service = open(description, model);
       publish(description);
-      life = new Life.Serving(service);
-      service.canary.start();
+      life = new WorkerLife.Serving(service);
+      service.canary().start();
       LOG.log(
           Level.INFO,
           "worker {0} serves {1} at {2} as {3}",
           planes.discovery.instanceId(),
           model.displayName(),
-          service.endpoint.address(),
+          service.endpoint().address(),
           endpoint);
     } catch (RuntimeException | Error failure) {
       close();
@@ -206,7 +163,7 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /** Serves the endpoint and registers it, so that requests come. */
-  private Service open(EngineDescription description, ModelCard model) {
+  private WorkerLife.Service open(EngineDescription description, ModelCard model) {
     var times = LifecycleGauges.attach(planes.metrics, engine::loadNanos, labels(model));
     var canary = canary(description, model);
     endpoints.push(canary::close);
@@ -227,7 +184,7 @@ public final class WorkerService implements AutoCloseable {
     entries.push(registration::close); // before the card: nobody is sent to a worker without one
     registration.register();
     entries.push(canary::retire);
-    return new Service(
+    return new WorkerLife.Service(
         served,
         streams,
         published,
@@ -283,8 +240,8 @@ public final class WorkerService implements AutoCloseable {
   }
 
   private void followHealth() {
-    if (life instanceof Life.Serving(Service service)) {
-      service.presence.follow();
+    if (life instanceof WorkerLife.Serving(WorkerLife.Service service)) {
+      service.presence().follow();
     }
   }
 
@@ -296,7 +253,7 @@ public final class WorkerService implements AutoCloseable {
    * @throws IllegalStateException when the worker does not serve
    */
   public boolean sleep(int level) {
-    return serving().sleeping.sleep(level);
+    return serving().sleeping().sleep(level);
   }
 
   /**
@@ -306,7 +263,7 @@ public final class WorkerService implements AutoCloseable {
    * @throws IllegalStateException when the worker does not serve, or its engine cannot start
    */
   public boolean wake() {
-    return serving().sleeping.wake();
+    return serving().sleeping().wake();
   }
 
   /**
@@ -316,12 +273,12 @@ public final class WorkerService implements AutoCloseable {
    * @throws IllegalStateException when the worker does not serve
    */
   public void taint(Collection<String> taints) {
-    serving().card.taint(taints);
+    serving().card().taint(taints);
   }
 
-  private Service serving() {
+  private WorkerLife.Service serving() {
     var now = life;
-    if (now instanceof Life.Serving(Service service)) {
+    if (now instanceof WorkerLife.Serving(WorkerLife.Service service)) {
       return service;
     }
     throw new IllegalStateException("the worker does not serve; it is " + now.state());
@@ -333,7 +290,8 @@ public final class WorkerService implements AutoCloseable {
 
   /** Whether it serves and its endpoint is in good health. */
   public boolean isReady() {
-    return life instanceof Life.Serving(Service service) && service.canary.isReady();
+    return life instanceof WorkerLife.Serving(WorkerLife.Service service)
+        && service.canary().isReady();
   }
 
   public State state() {
@@ -348,21 +306,21 @@ public final class WorkerService implements AutoCloseable {
    * @return whether all of them ended by themselves
    */
   public boolean drain(Deadline deadline) throws InterruptedException {
-    Service service;
+    WorkerLife.Service service;
     synchronized (this) {
-      if (!(life instanceof Life.Serving(Service running))) {
-        return life instanceof Life.Closed;
+      if (!(life instanceof WorkerLife.Serving(WorkerLife.Service running))) {
+        return life instanceof WorkerLife.Closed;
       }
       service = running;
-      life = new Life.Draining(service);
+      life = new WorkerLife.Draining(service);
       leave();
     }
-    var drain = new Drain(service.streams, leaving);
+    var drain = new Drain(service.streams(), leaving);
     boolean all = false;
     long begin = System.nanoTime();
     try {
-      all = drain.run(service.endpoint, deadline);
-      service.times.drained(System.nanoTime() - begin);
+      all = drain.run(service.endpoint(), deadline);
+      service.times().drained(System.nanoTime() - begin);
       if (drain.handedOver() > 0) {
         LOG.log(
             Level.INFO,
@@ -398,10 +356,10 @@ public final class WorkerService implements AutoCloseable {
   @Override
   public synchronized void close() {
     var before = life;
-    if (before instanceof Life.Closed) {
+    if (before instanceof WorkerLife.Closed) {
       return;
     }
-    life = new Life.Closed();
+    life = new WorkerLife.Closed();
     try {
       leave();
     } finally {
@@ -415,14 +373,14 @@ public final class WorkerService implements AutoCloseable {
     }
   }
 
-  private void closeEngine(Life before) {
+  private void closeEngine(WorkerLife before) {
     long begin = System.nanoTime();
     engine.close();
     long nanos = System.nanoTime() - begin;
     switch (before) {
-      case Life.Serving(Service service) -> service.times.cleanedUp(nanos);
-      case Life.Draining(Service service) -> service.times.cleanedUp(nanos);
-      case Life.New _, Life.Closed _ -> {} // no start to measure
+      case WorkerLife.Serving(WorkerLife.Service service) -> service.times().cleanedUp(nanos);
+      case WorkerLife.Draining(WorkerLife.Service service) -> service.times().cleanedUp(nanos);
+      case WorkerLife.New _, WorkerLife.Closed _ -> {} // no start to measure
     }
   }
 }
