@@ -34,7 +34,7 @@ final class LlamaRank implements Pacer.Paced {
   private static final int MAX_TASKS = 64;
   private static final double NANOS_PER_SECOND = 1e9;
 
-  /** Something to do between two passes; told when it cannot be done any more. */
+  /** A task that runs between two passes, or learns that it never will. */
   interface Task {
     void run(BlockPool pool);
 
@@ -236,14 +236,14 @@ final class LlamaRank implements Pacer.Paced {
     return false;
   }
 
-  /** Frees what a generation holds, before its end is told. Idempotent. */
+  /** Frees the blocks and the place of a generation, before its stream ends. Idempotent. */
   private void settle(LlamaGeneration generation) {
     if (generation.free()) {
       live.decrementAndGet();
     }
   }
 
-  /** What a pass brings for one of its parts. */
+  /** Collects the results of a pass: a token or a failure for each of its parts. */
   private final class Outcome implements LlamaForwardPass.Sink {
     final int[] tokens = new int[plan.parts().size()];
     final @Nullable RuntimeException[] failures = new RuntimeException[tokens.length];

@@ -223,7 +223,7 @@ final class RankScheduler {
     return false;
   }
 
-  /** Frees what a generation holds, before its end is told. */
+  /** Frees the blocks and the place of a generation, before its stream ends. */
   private void settle(MockGeneration generation) {
     generation.free();
     live.decrementAndGet();
