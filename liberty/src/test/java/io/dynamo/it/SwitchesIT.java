@@ -100,7 +100,7 @@ class SwitchesIT {
   @Test
   void aVariableWithoutAnEffectIsNamedAtTheStart() {
     assertThat(server.messages())
-        .containsPattern("have no effect here: (.*, )?DYN_TYPO")
+        .containsPattern("have no effect here: (.*[,;] )?DYN_TYPO")
         .doesNotContainPattern("have no effect here:.*DYN_CONTEXT_WINDOW");
   }
 }

@@ -1,12 +1,11 @@
 package io.dynamo.config;
 
-import io.dynamo.config.key.Alias;
+import static java.util.Objects.requireNonNull;
+
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
@@ -29,36 +28,13 @@ public final class EnvironmentAliases implements ConfigSource {
   EnvironmentAliases(Function<String, @Nullable String> environment) {
     var found = new LinkedHashMap<String, String>();
     for (var key : SettingKeys.all()) {
-      for (var alias : key.aliases()) {
-        var text = environment.apply(alias.variable());
-        if (text != null && !text.isBlank()) {
-          found.put(key.name(), alias.translation().apply(text.strip()));
-        }
+      var alias = SettingKeys.alias(key.name(), environment);
+      if (alias != null) {
+        var text = requireNonNull(environment.apply(alias.variable()));
+        found.put(key.name(), alias.translation().apply(text.strip()));
       }
     }
     this.values = Map.copyOf(found);
-  }
-
-  /** The variable that {@code key} has its value from; null when none of its own is set. */
-  static @Nullable String variable(String key, Function<String, @Nullable String> environment) {
-    String variable = null;
-    for (var setting : SettingKeys.all()) {
-      for (var alias : setting.name().equals(key) ? setting.aliases() : List.<Alias>of()) {
-        var text = environment.apply(alias.variable());
-        if (text != null && !text.isBlank()) {
-          variable = alias.variable(); // of several, the later counts
-        }
-      }
-    }
-    return variable;
-  }
-
-  /** The names that are understood. */
-  static Set<String> variables() {
-    return SettingKeys.all().stream()
-        .flatMap(key -> key.aliases().stream())
-        .map(Alias::variable)
-        .collect(Collectors.toUnmodifiableSet());
   }
 
   @Override

@@ -148,6 +148,15 @@ final class ServerKeys {
           "${java.io.tmpdir},${server.output.dir}",
           none(),
           "where the native library may be unpacked, tried in order");
+  static final SettingKey<Path> DUMP_TO =
+      KEYS.key(
+          "dynamo.config.dump-to",
+          PATH,
+          "",
+          none(),
+          "a file that the server writes all its settings to when it starts, as JSON, with where"
+              + " each value is from",
+          plain("DYN_DUMP_CONFIG_TO"));
 
   private ServerKeys() {}
 
@@ -182,6 +191,7 @@ final class ServerKeys {
         reader.get(INHIBITED_DURATION),
         reader.get(DRAIN_TIMEOUT),
         reader.get(HANDOVER_AFTER),
-        reader.get(NATIVE_EXTRACT_DIR));
+        reader.get(NATIVE_EXTRACT_DIR),
+        reader.optional(DUMP_TO));
   }
 }

@@ -4,11 +4,12 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Set;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The server as a whole. Keys: {@code dynamo.roles}, {@code dynamo.namespace}, {@code
  * dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.security.admin-*}, {@code
- * dynamo.runtime.*}, {@code dynamo.native.extract-dir}.
+ * dynamo.runtime.*}, {@code dynamo.native.extract-dir}, {@code dynamo.config.dump-to}.
  *
  * @param httpMaxConnections that the HTTP port holds open; more are closed at once
  * @param admin who may use administrative routes
@@ -17,6 +18,7 @@ import java.util.Set;
  * @param handoverAfter how long a draining worker lets all its streams be, before it hands those
  *     that it may not finish to other workers
  * @param nativeExtractDirs where the native library may be unpacked, tried in order
+ * @param dumpTo the file that all settings are written to at the start; null for none
  */
 public record ServerSettings(
     Set<Role> roles,
@@ -30,7 +32,8 @@ public record ServerSettings(
     Duration inhibitedDuration,
     Duration drainTimeout,
     Duration handoverAfter,
-    List<Path> nativeExtractDirs) {
+    List<Path> nativeExtractDirs,
+    @Nullable Path dumpTo) {
   public ServerSettings {
     roles = Set.copyOf(roles);
     nativeExtractDirs = List.copyOf(nativeExtractDirs);

@@ -3,6 +3,7 @@ package io.dynamo.config;
 import io.dynamo.config.frontend.AdmissionKeys;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.key.Alias;
 import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.plane.DiscoveryKeys;
@@ -16,6 +17,10 @@ import io.dynamo.config.watch.TraceKeys;
 import io.dynamo.config.worker.EngineKeys;
 import io.dynamo.config.worker.WorkerKeys;
 import java.util.List;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** Every setting there is, in the order of the documentation. */
 final class SettingKeys {
@@ -25,6 +30,32 @@ final class SettingKeys {
 
   static List<SettingKey<?>> all() {
     return ALL;
+  }
+
+  /** The names that the original has for settings in its environment. */
+  static Set<String> variables() {
+    return ALL.stream()
+        .flatMap(key -> key.aliases().stream())
+        .map(Alias::variable)
+        .collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * The name of the original under which {@code environment} sets a setting; of several, the last
+   * of its aliases; null when it sets none.
+   */
+  static @Nullable Alias alias(String key, Function<String, @Nullable String> environment) {
+    for (var setting : ALL) {
+      if (setting.name().equals(key)) {
+        for (var alias : setting.aliases().reversed()) {
+          var text = environment.apply(alias.variable());
+          if (text != null && !text.isBlank()) {
+            return alias;
+          }
+        }
+      }
+    }
+    return null;
   }
 
   private static List<SettingKey<?>> gathered() {

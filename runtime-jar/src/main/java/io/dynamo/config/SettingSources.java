@@ -71,7 +71,8 @@ public final class SettingSources {
   private String origin(String key, String sourceName) {
     String variable = null;
     if (sourceName.equals(EnvironmentAliases.NAME)) {
-      variable = EnvironmentAliases.variable(key, environment::get);
+      var alias = SettingKeys.alias(key, environment::get);
+      variable = alias == null ? null : alias.variable();
     } else if (isEnvironment(sourceName)) {
       variable =
           UnknownNames.variables(key).stream()

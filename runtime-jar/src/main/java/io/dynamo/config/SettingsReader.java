@@ -14,6 +14,7 @@ import io.dynamo.config.watch.StatusKeys;
 import io.dynamo.config.watch.TraceKeys;
 import io.dynamo.config.watch.WatchSettings;
 import io.dynamo.config.worker.WorkerReader;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
@@ -36,7 +37,9 @@ public final class SettingsReader {
    */
   public static Settings read(Config config) {
     var sources = new SettingSources(config);
-    return read(sources::find, sources.names(), new OperatorFile().problems());
+    var problems = new ArrayList<>(new OperatorFile().problems());
+    problems.addAll(UnsupportedVariables.refusals(System.getenv(), sources::find));
+    return read(sources::find, sources.names(), problems);
   }
 
   /**

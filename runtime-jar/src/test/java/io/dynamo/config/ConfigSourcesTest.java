@@ -21,7 +21,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
-import java.util.Set;
 import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -191,14 +190,6 @@ class ConfigSourcesTest {
     assertThat(settings.api().serves("prod")).isTrue();
     assertThat(settings.api().serves("prod2")).isFalse();
     assertThat(settings.api().serves("other")).isFalse();
-  }
-
-  @Test
-  void whatIsDynamosByItsNameAndSaysNothingHereIsFound() {
-    assertThat(
-            ForeignVariables.among(
-                Set.of("DYN_HTTP_PORT", "DYN_TYPO", "DYN_AIC_BACKEND", "PATH", "DYNAMO_ROLES")))
-        .containsExactly("DYN_AIC_BACKEND", "DYN_TYPO");
   }
 
   @Test

@@ -36,8 +36,23 @@ class ConfigurationPageTest {
             the default. All are read once, when the server starts. One page lists every bad value at once, each with the
             variable or the file that it comes from, and the process ends with status 78 before it opens a port. A name that
             begins with `DYNAMO_` or `dynamo.` and is no setting is refused in the same way, wherever it stands, but for the
-            variables that Kubernetes makes of services. Variables of the original Dynamo (`DYN_`) without a meaning here are a
-            warning.
+            variables that Kubernetes makes of services.
+
+            Variables of the original Dynamo and of what it builds on (`DYN_`, `ETCD_`, `NATS_`, `HF_`, `OTEL_`, `KVBM_`, `NIXL_`) that
+            stand for no setting are named in one warning at the start, each with the reason. The server does not start with one
+            that would send data elsewhere: `DYN_REQUEST_PLANE` and `DYN_RESPONSE_PLANE` other than tcp, `DYN_DISAGGREGATION_MODE`
+            other than agg, `DYN_NAMESPACE_WORKER_SUFFIX`, `DYN_ENDPOINT`, `DYN_ZMQ_BROKER_ENABLED` without `DYN_ZMQ_BROKER_URL`,
+            and `ETCD_ENDPOINTS` or `DYN_KV_STORE` where no `dynamo.discovery.backend` is set. Backends and planes that are not in
+            the table, etcd and NATS among them, are refused as bad values.
+
+            All settings with their values, where these are from, bounds and names in the environment, without a server:
+
+            ```sh
+            java -cp runtime-jar/target/classes io.dynamo.config.SettingsCommand [microprofile-config.properties]
+            ```
+
+            It reads the system properties, the environment and the named file. `DYN_DUMP_CONFIG_TO` makes a server write the
+            values that it has read to a file when it starts. Values that may hold credentials are shown as `***`.
 
             Durations are written as `500ms`, `10s`, `2m` or ISO 8601 (`PT10S`), sizes in bytes or as `64KiB`, `32MiB`.
             Numbers of the original environment names keep their original unit.

@@ -41,7 +41,8 @@ public final class WorkerKeys {
           NAME,
           "backend",
           none(),
-          "second part of the worker's endpoint");
+          "second part of the worker's endpoint",
+          plain("DYN_COMPONENT"));
   static final SettingKey<String> ENDPOINT =
       KEYS.key(
           "dynamo.worker.endpoint",

@@ -2,9 +2,10 @@ package io.dynamo.runtime.wiring;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.OwnThread;
-import io.dynamo.config.ForeignVariables;
 import io.dynamo.config.Settings;
+import io.dynamo.config.SettingsListing;
 import io.dynamo.config.SettingsReader;
+import io.dynamo.config.UnsupportedVariables;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RoleLifecycle;
@@ -132,6 +133,10 @@ public class RuntimeLifecycle {
         return;
       }
       var read = settings.get();
+      var dump = read.server().dumpTo();
+      if (dump != null) {
+        SettingsListing.of(ConfigProvider.getConfig()).writeJson(dump);
+      }
       var opened = new ClosingStack(CLOSE_PATIENCE);
       var open = opener;
       DynamoRuntime runtime;
@@ -141,13 +146,13 @@ public class RuntimeLifecycle {
         opened.close();
         throw e;
       }
-      var foreign = ForeignVariables.among(System.getenv().keySet());
-      if (!foreign.isEmpty()) {
+      var unsupported = UnsupportedVariables.report(System.getenv());
+      if (unsupported != null) {
         LOG.log(
             Level.WARNING,
             "these variables of the environment have no effect here: {0}; docs/configuration.md has"
                 + " those that do",
-            String.join(", ", foreign));
+            unsupported);
       }
       var roles = new AttachedRoles(read.server().drainTimeout(), lastWords);
       change(new Running(runtime, opened, roles, shutdown.onSignal(() -> drain(roles))));
