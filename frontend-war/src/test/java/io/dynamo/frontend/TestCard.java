@@ -16,6 +16,8 @@ public final class TestCard {
   private Set<String> modelTypes = Set.of("Chat");
   private @Nullable ModelFile tokenizer;
   private @Nullable String workerType;
+  private List<List<String>> needs = List.of();
+  private @Nullable ModelFile template;
   private Map<String, @Nullable Object> runtimeConfig = Map.of();
   private String modelInput = "Tokens";
   private List<String> aliases = List.of();
@@ -59,6 +61,17 @@ public final class TestCard {
     return this;
   }
 
+  /** Alternatives of worker types that must be live beside it. */
+  public TestCard needs(List<List<String>> types) {
+    this.needs = types;
+    return this;
+  }
+
+  public TestCard template(ModelFile file) {
+    this.template = file;
+    return this;
+  }
+
   public TestCard runtimeConfig(Map<String, @Nullable Object> config) {
     this.runtimeConfig = config;
     return this;
@@ -82,7 +95,7 @@ public final class TestCard {
             null,
             tokenizer,
             null,
-            null,
+            template,
             null,
             null,
             contextLength,
@@ -91,7 +104,7 @@ public final class TestCard {
             modelTypes,
             modelInput,
             workerType,
-            List.of(),
+            needs,
             runtimeConfig)
         .withAliases(aliases);
   }

@@ -1,5 +1,6 @@
 package io.dynamo.inference;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -106,6 +107,41 @@ public record GenerateRequest(
     var fields = new LinkedHashMap<>(passedOn.fields());
     fields.put(field, value);
     return with(tokenIds, stop, routing, extraArgs, handoff, PassedOn.of(fields));
+  }
+
+  /** The same request for workers whose card has the checksum {@code sum}. */
+  public GenerateRequest forCard(@Nullable String sum) {
+    return with(sum, annotations);
+  }
+
+  /** The same request with {@code annotation}, or without it. */
+  public GenerateRequest annotated(String annotation, boolean present) {
+    if (annotations.contains(annotation) == present) {
+      return this;
+    }
+    var kept = new ArrayList<>(annotations);
+    if (present) {
+      kept.add(annotation);
+    } else {
+      kept.removeIf(annotation::equals);
+    }
+    return with(cardChecksum, kept);
+  }
+
+  private GenerateRequest with(@Nullable String sum, List<String> annotations) {
+    return new GenerateRequest(
+        model,
+        tokenIds,
+        stop,
+        sampling,
+        output,
+        eosTokenIds,
+        sum,
+        annotations,
+        routing,
+        extraArgs,
+        handoff,
+        passedOn);
   }
 
   /** The same request for one half of a disaggregated pair. */

@@ -63,6 +63,20 @@ public record ModelCard(
   /** What taints of a topology begin with: no caller may set them. */
   public static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
+  /** The worker type of workers that do all of a request. */
+  public static final String AGGREGATED = "aggregated";
+
+  /** The worker type of workers that compute prompts for others. */
+  public static final String PREFILL = "prefill";
+
+  /** The worker type of workers that others compute prompts for. */
+  public static final String DECODE = "decode";
+
+  /** The worker type of workers that encode media for others. */
+  public static final String ENCODE = "encode";
+
+  private static final String PREFILL_FLAG = "Prefill"; // in the types of cards without a type
+
   private static final String TAINTS = "taints"; // in the runtime's part of a card
 
   public ModelCard {
@@ -259,6 +273,16 @@ public record ModelCard(
   private static @Nullable ModelFile changed(
       @Nullable ModelFile file, UnaryOperator<ModelFile> change) {
     return file == null ? null : change.apply(file);
+  }
+
+  /**
+   * What the worker does: its own word, or for older cards, which have none, what their flags say.
+   */
+  public String effectiveWorkerType() {
+    if (workerType != null) {
+      return workerType;
+    }
+    return modelTypes.contains(PREFILL_FLAG) ? PREFILL : AGGREGATED;
   }
 
   /** Data-parallel ranks of the worker that wrote the card. */

@@ -144,17 +144,18 @@ public class BusyThresholdServlet extends VirtualThreadServlet {
           model.map(it -> workers.thresholds(it.workers())).orElse(Busy.STANDARD));
     }
     var served =
-        model
-            .orElseThrow(
-                () ->
-                    new ThresholdChange.RefusedException(
-                        404,
-                        "Model '%s' not found. Thresholds can only be set for discovered models."
-                            .formatted(ApiError.shown(change.model()))))
-            .workers();
+        model.orElseThrow(
+            () ->
+                new ThresholdChange.RefusedException(
+                    404,
+                    "Model '%s' not found. Thresholds can only be set for discovered models."
+                        .formatted(ApiError.shown(change.model()))));
     synchronized (this) { // two changes at once are one after the other
-      var now = change.applied(workers.thresholds(served));
-      workers.setThresholds(served, now);
+      var now = change.applied(workers.thresholds(served.workers()));
+      workers.setThresholds(served.workers(), now);
+      for (var set : catalog.sets(change.model())) {
+        workers.setThresholds(set.workers(), now);
+      }
       return ThresholdChange.json(change.model(), now);
     }
   }

@@ -3,29 +3,30 @@ package io.dynamo.frontend.catalog;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
-import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
+import io.dynamo.runtime.EndpointInstances;
 import java.io.IOException;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BiPredicate;
+import java.util.function.DoubleSupplier;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -34,9 +35,10 @@ import org.jspecify.annotations.Nullable;
  * Follows the model cards in discovery. All changes happen under one lock, files are read outside
  * of it on the given executor; readers see a snapshot.
  *
- * <p>Workers of one model share one text side. It outlives them by the retention, because a request
- * may still use it; the number of texts is bounded. The first card of a name sets what the name
- * means; a card that differs waits until the last worker with the first one is gone.
+ * <p>The workers of a model are told apart by {@link WorkerSet}; several sets may serve one name,
+ * and {@link ModelEntry} says which of them can be asked. Sets with the same files share one text.
+ * It outlives them by the retention, because a request may still use it; the number of texts is
+ * bounded.
  */
 public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private static final System.Logger LOG = System.getLogger(DiscoveryCatalog.class.getName());
@@ -46,97 +48,54 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private static final long REMEMBERED_NANOS =
       Duration.ofSeconds(30).toNanos(); // a name without a worker
 
-  /** What makes two cards the same model. */
-  private record Identity(
-      EndpointId endpoint, @Nullable String tokenizer, @Nullable String template, int blockTokens) {
-    static Identity of(ModelRecord record) {
-      var card = record.card();
-      return new Identity(
-          record.endpoint(),
-          card.tokenizer() == null ? null : card.tokenizer().checksum(),
-          card.chatTemplate() == null ? null : card.chatTemplate().checksum(),
-          card.blockTokens());
-    }
-  }
-
-  /** The workers of one name that agree on what it is. */
-  private static final class Group {
-    final LinkedHashMap<String, ModelRecord> records =
-        new LinkedHashMap<>(); // by key, in order of arrival
-    final long createdAtSeconds;
-    boolean loading;
-    private int attempts;
-    @Nullable ServedModel served;
-
-    Group(long createdAtSeconds) {
-      this.createdAtSeconds = createdAtSeconds;
-    }
-
-    void say(ModelCard card) {
-      var before = served;
-      if (before != null) {
-        served = new ServedModel(card, before.endpoint(), before.text(), createdAtSeconds);
-      }
-    }
-
-    /** The worker whose files the next load reads: each in turn, in case one is out of reach. */
-    ModelRecord next() {
-      var turn = List.copyOf(records.values());
-      return turn.get(attempts++ % turn.size());
-    }
-  }
-
   private final TextLoader loader;
   private final Predicate<EndpointId> serves;
-  private final BiPredicate<EndpointId, InstanceId> isLive;
+  private final LiveWorkers workers;
+  private final SetChoice choice;
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
   private final Discovery.Handle watch;
 
-  private final Map<String, LinkedHashMap<Identity, Group>> names =
-      new HashMap<>(); // guarded by this
-  private final TextShelf<Identity> texts; // guarded by this
+  private final Map<String, LinkedHashMap<WorkerSet, CardGroup>> names =
+      new LinkedHashMap<>(); // in order of arrival, as are the groups; guarded by this
+  private final TextShelf<TextFiles> texts; // guarded by this
   private final Duration retention;
   private boolean sweepDue; // guarded by this
   private final Map<String, Long> lately =
       new ConcurrentHashMap<>(); // when a name was lost, in nanos
   private boolean closed; // guarded by this
-  private volatile Map<String, Candidates> snapshot = Map.of(); // replaced whole
-
-  /** The group that answers for a name, and the instances that may be live. */
-  private record Candidates(
-      @Nullable ServedModel served,
-      ModelCard card,
-      EndpointId endpoint,
-      List<InstanceId> workers) {}
+  private volatile Map<String, ModelEntry> snapshot = Map.of(); // by name and alias, replaced whole
 
   /**
    * @param serves whether models of an endpoint are shown
-   * @param isLive whether an instance of an endpoint can be called now
+   * @param instances the live workers of an endpoint
    * @param blocking runs loads
    * @param timer starts loads again after a failure
    * @param clock of the times that clients are told
    * @param nanoTime as {@link System#nanoTime()}
    * @param retention how long a text outlives its models: longer than any request
+   * @param random uniform in [0, 1), draws the sets of workers; safe for concurrent use
    */
   public DiscoveryCatalog(
       Discovery discovery,
       TextLoader loader,
       Predicate<EndpointId> serves,
-      BiPredicate<EndpointId, InstanceId> isLive,
+      Function<EndpointId, EndpointInstances> instances,
       ExecutorService blocking,
       ScheduledExecutorService timer,
       InstantSource clock,
       LongSupplier nanoTime,
-      Duration retention) {
+      Duration retention,
+      DoubleSupplier random) {
     this.texts = new TextShelf<>(MAX_TEXTS, retention, nanoTime);
     this.nanoTime = nanoTime;
     this.retention = retention;
     this.loader = loader;
     this.serves = serves;
-    this.isLive = isLive;
+    this.workers = new LiveWorkers(instances);
+    this.choice = new SetChoice(workers, random);
     this.blocking = blocking;
     this.timer = timer;
     this.clock = clock;
@@ -147,11 +106,9 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   public List<ServedModel> models() {
     var ready = new ArrayList<ServedModel>();
     snapshot.forEach(
-        (name, candidates) -> {
-          if (candidates.served != null
-              && name.equals(candidates.served.name()) // and not an alias of it
-              && anyLive(candidates)) {
-            ready.add(candidates.served);
+        (name, entry) -> {
+          if (name.equals(entry.name())) { // and not an alias of it
+            first(entry).ifPresent(ready::add);
           }
         });
     ready.sort(Comparator.comparing(ServedModel::name));
@@ -160,10 +117,47 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   @Override
   public Optional<ServedModel> find(String name) {
-    var candidates = snapshot.get(name);
-    return candidates != null && candidates.served != null && anyLive(candidates)
-        ? Optional.of(candidates.served)
-        : Optional.empty();
+    return first(snapshot.get(name));
+  }
+
+  private Optional<ServedModel> first(@Nullable ModelEntry entry) {
+    var ready = ready(entry);
+    return ready.isEmpty() ? Optional.empty() : Optional.ofNullable(ready.getFirst().served());
+  }
+
+  private List<CatalogEntry> ready(@Nullable ModelEntry entry) {
+    return entry == null ? List.of() : entry.ready(workers);
+  }
+
+  @Override
+  public List<ServedModel> sets(String name) {
+    return ready(snapshot.get(name)).stream()
+        .map(CatalogEntry::served)
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  @Override
+  public Optional<ServedModel> choose(String name, Query query) {
+    return Optional.ofNullable(choice.among(ready(snapshot.get(name)), query));
+  }
+
+  @Override
+  public List<ServedModel> successors(ServedModel lost) {
+    var entry = snapshot.get(lost.name());
+    if (entry == null) {
+      return List.of();
+    }
+    var fitting = new ArrayList<CatalogEntry>();
+    for (var set : entry.able(workers)) {
+      var model = set.served();
+      if (model != null
+          && !model.workers().equals(lost.workers())
+          && model.sharesTokensWith(lost)) {
+        fitting.add(set);
+      }
+    }
+    return choice.inTurn(fitting);
   }
 
   /**
@@ -180,31 +174,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   @Override
   public Optional<Readiness> readiness(String name) {
-    var candidates = snapshot.get(name);
-    if (candidates == null) {
-      return Optional.empty();
-    }
-    int live = 0;
-    for (var worker : candidates.workers) {
-      live += isLive.test(candidates.endpoint, worker) ? 1 : 0;
-    }
-    var type = candidates.card.workerType();
-    return Optional.of(
-        new Readiness(
-            candidates.endpoint.namespace(),
-            type == null ? "aggregated" : type,
-            live,
-            candidates.card.needs(),
-            live > 0 && candidates.served != null));
-  }
-
-  private boolean anyLive(Candidates candidates) {
-    for (var worker : candidates.workers) {
-      if (isLive.test(candidates.endpoint, worker)) {
-        return true;
-      }
-    }
-    return false;
+    return Optional.ofNullable(snapshot.get(name)).map(entry -> entry.readiness(workers));
   }
 
   private synchronized void onEvent(DiscoveryEvent<ModelRecord> event) {
@@ -228,8 +198,14 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   /** Lets go of texts that nobody uses. Called with the lock held. */
   private void sweep() {
-    var used = new HashSet<Identity>();
-    names.values().forEach(groups -> used.addAll(groups.keySet()));
+    var used = new HashSet<TextFiles>();
+    for (var groups : names.values()) {
+      for (var group : groups.values()) {
+        if (group.files != null) {
+          used.add(group.files);
+        }
+      }
+    }
     texts.sweep(used).forEach(ModelText::close);
     if (!sweepDue && !closed && texts.hasUnused()) {
       sweepDue = true;
@@ -248,7 +224,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     remove(record); // it may have been one that is served
     LOG.log(
         record.card().modelTypes().isEmpty()
-            ? System.Logger.Level.DEBUG // workers of one half of a pair have none
+            ? System.Logger.Level.DEBUG // workers that help others have none
             : System.Logger.Level.WARNING,
         "model {0} is not listed, by the card of {1}: {2}",
         record.card().displayName(),
@@ -258,25 +234,23 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   private void add(ModelRecord record) {
     var name = record.card().displayName();
-    var known = find(name, Identity.of(record));
+    var workers = WorkerSet.of(record);
+    var known = find(name, workers);
     if (known != null && known.records.replace(record.key(), record) != null) {
-      known.say(record.card()); // the same model, of which the worker says something else
+      var served = known.served;
+      if (served != null) { // the same model, of which the worker says something else
+        known.serve(record.card(), known.files, served.text());
+      }
       return;
     }
     remove(record);
     var groups = names.computeIfAbsent(name, _ -> new LinkedHashMap<>());
-    var identity = Identity.of(record);
-    if (!groups.isEmpty() && !groups.containsKey(identity)) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "model {0}: the card of {1} differs from the one that is served; it waits until the other"
-              + " workers are gone",
-          name,
-          record.key());
-    }
-    var group = groups.computeIfAbsent(identity, _ -> new Group(clock.instant().getEpochSecond()));
+    CardConflicts.report(record, groups.keySet(), snapshot);
+    var group =
+        groups.computeIfAbsent(
+            workers, _ -> new CardGroup(workers, clock.instant().getEpochSecond()));
     group.records.put(record.key(), record);
-    load(name, identity, FIRST_RETRY);
+    load(name, workers, FIRST_RETRY);
   }
 
   private void remove(ModelRecord record) {
@@ -302,47 +276,53 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   /** Starts loading a group's text unless it is there or on its way. Called with the lock held. */
-  private void load(String name, Identity identity, Duration retryAfter) {
-    var group = find(name, identity);
-    if (closed || group == null || group.served != null || group.loading) {
+  private void load(String name, WorkerSet workers, Duration retryAfter) {
+    var group = find(name, workers);
+    if (closed
+        || group == null
+        || group.served != null
+        || group.loading
+        || !ServableCards.answersClients(group.card())) {
       return;
     }
     var record = group.next();
-    var known = texts.find(identity);
+    var files = TextFiles.of(record.card());
+    group.files = files;
+    var known = texts.find(files);
     if (known != null) {
-      group.served =
-          new ServedModel(record.card(), identity.endpoint(), known, group.createdAtSeconds);
+      group.serve(record.card(), files, known);
       return;
     }
     group.loading = true;
     if (!texts.reserve()) {
       retryLater(
           name,
-          identity,
+          workers,
           LAST_RETRY,
           "%d models are loaded, as many as a frontend holds".formatted(MAX_TEXTS));
       return;
     }
-    blocking.execute(() -> loadNow(name, identity, record, retryAfter));
+    blocking.execute(() -> loadNow(name, workers, record, files, retryAfter));
   }
 
-  private @Nullable Group find(String name, Identity identity) {
+  private @Nullable CardGroup find(String name, WorkerSet workers) {
     var groups = names.get(name);
-    return groups == null ? null : groups.get(identity);
+    return groups == null ? null : groups.get(workers);
   }
 
-  private void loadNow(String name, Identity identity, ModelRecord record, Duration retryAfter) {
+  private void loadNow(
+      String name, WorkerSet workers, ModelRecord record, TextFiles files, Duration retryAfter) {
     ModelText text;
     try {
       text = loader.load(record.card());
     } catch (IOException | RuntimeException | Error e) {
       synchronized (this) {
         texts.endLoad();
-        retryLater(name, identity, retryAfter, e.getMessage());
+        retryLater(name, workers, retryAfter, e.getMessage());
       }
       return;
     }
-    loaded(name, identity, record.card(), text);
+    loaded(name, workers, record.card(), files, text);
     for (var problem : MessageGrammar.of(record.card().runtimeConfig()).problems()) {
       LOG.log(System.Logger.Level.WARNING, "the card of model {0} has an {1}", name, problem);
     }
@@ -350,12 +330,12 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   /** Called with the lock held. */
   private void retryLater(
-      String name, Identity identity, Duration retryAfter, @Nullable String why) {
+      String name, WorkerSet workers, Duration retryAfter, @Nullable String why) {
     LOG.log(
         System.Logger.Level.WARNING,
         "model %s cannot be served yet, tried again in %d s: %s"
             .formatted(name, retryAfter.toSeconds(), why));
-    var group = find(name, identity);
+    var group = find(name, workers);
     if (group != null) {
       group.loading = false;
     }
@@ -366,26 +346,26 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
               : LAST_RETRY;
       var _ =
           timer.schedule(
-              () -> again(name, identity, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
+              () -> again(name, workers, next), retryAfter.toMillis(), TimeUnit.MILLISECONDS);
     }
   }
 
-  private synchronized void again(String name, Identity identity, Duration retryAfter) {
-    load(name, identity, retryAfter);
+  private synchronized void again(String name, WorkerSet workers, Duration retryAfter) {
+    load(name, workers, retryAfter);
     publish(); // its text may have come with another name
   }
 
-  private void loaded(String name, Identity identity, ModelCard card, ModelText text) {
+  private void loaded(
+      String name, WorkerSet workers, ModelCard card, TextFiles files, ModelText text) {
     synchronized (this) {
       texts.endLoad();
-      var group = find(name, identity);
+      var group = find(name, workers);
       if (!closed && group != null) {
-        var faster = texts.put(identity, text); // by another name, or before a flap
-        var shared = faster == null ? text : faster;
+        var faster = texts.put(files, text); // for another set, or before a flap
         group.loading = false;
-        group.served = new ServedModel(card, identity.endpoint(), shared, group.createdAtSeconds);
+        group.serve(card, files, faster == null ? text : faster);
         publish();
-        LOG.log(System.Logger.Level.INFO, "model {0} is served by {1}", name, identity.endpoint());
+        LOG.log(System.Logger.Level.INFO, "model {0} is served by {1}", name, workers.endpoint());
         if (faster == null) {
           return;
         }
@@ -396,20 +376,15 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   /** Replaces the snapshot. Called with the lock held. */
   private void publish() {
-    var next = new TreeMap<String, Candidates>();
+    var sets = new LinkedHashMap<String, List<CatalogEntry>>();
     names.forEach(
-        (name, groups) -> {
-          var identity = groups.firstEntry().getKey();
-          var group = groups.firstEntry().getValue();
-          next.put(
-              name,
-              new Candidates(
-                  group.served,
-                  group.records.firstEntry().getValue().card(),
-                  identity.endpoint(),
-                  group.records.values().stream().map(ModelRecord::id).toList()));
-        });
-    ServableCards.addAliases(next, Candidates::card);
+        (name, groups) ->
+            sets.put(
+                name, new ArrayList<>(groups.values().stream().map(CardGroup::entry).toList())));
+    AdapterHelpers.addTo(sets);
+    var next = new LinkedHashMap<String, ModelEntry>();
+    sets.forEach((name, entries) -> next.put(name, new ModelEntry(name, entries)));
+    ServableCards.addAliases(next, ModelEntry::aliases);
     snapshot = Map.copyOf(next);
   }
 

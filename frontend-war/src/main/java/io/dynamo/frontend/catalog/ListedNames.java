@@ -12,11 +12,13 @@ public final class ListedNames {
     var names = new LinkedHashMap<String, ServedModel>();
     for (var model : catalog.models()) {
       names.put(model.name(), model);
-      for (var alias : model.card().aliases()) {
-        catalog
-            .find(alias)
-            .filter(found -> found.name().equals(model.name())) // not another's name
-            .ifPresent(found -> names.put(alias, found));
+      for (var set : catalog.sets(model.name())) {
+        for (var alias : set.card().aliases()) {
+          catalog
+              .find(alias)
+              .filter(found -> found.name().equals(model.name())) // not another's name
+              .ifPresent(found -> names.put(alias, found));
+        }
       }
     }
     return names;

@@ -3,7 +3,8 @@ package io.dynamo.frontend.catalog;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelTypes;
 import java.util.List;
-import java.util.SortedMap;
+import java.util.Map;
+import java.util.SequencedCollection;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -13,32 +14,47 @@ final class ServableCards {
 
   private ServableCards() {}
 
-  /** Why the model of {@code card} is not shown; null where it is. */
+  /** Why the card is of no use here; null where it is of use. */
   static @Nullable String problem(ModelCard card) {
     if (!card.modelInput().equals(TOKENS)) {
       return "its workers take model_input %s, and this frontend sends token ids only"
           .formatted(card.modelInput());
     }
-    if (card.blockTokens() < 1) {
-      return "kv_cache_block_size is %d; it must be at least 1".formatted(card.blockTokens());
-    }
     var unknown = ModelTypes.unknown(card.modelTypes());
     if (!unknown.isEmpty()) {
       return "model_type holds %s, which Dynamo 1.6.1 does not know".formatted(unknown);
     }
-    if (card.modelTypes().isEmpty()) {
-      return "model_type is empty: its workers answer no clients";
+    if (!answersClients(card)) {
+      return card.workerType() == null && card.modelTypes().isEmpty()
+          ? "model_type is empty: its workers answer no clients"
+          : null;
+    }
+    if (card.blockTokens() < 1) {
+      return "kv_cache_block_size is %d; it must be at least 1".formatted(card.blockTokens());
     }
     return null;
   }
 
   /**
-   * Puts each model under its aliases, too. A model's own name goes before the aliases of others,
-   * and of those that claim one alias the first by name.
+   * Whether requests of clients may go to the card's workers. Others, such as prefill workers, only
+   * help them.
    */
-  static <M> void addAliases(SortedMap<String, M> byName, Function<M, ModelCard> card) {
+  static boolean answersClients(ModelCard card) {
+    return !card.modelTypes().isEmpty()
+        && switch (card.effectiveWorkerType()) {
+          case ModelCard.AGGREGATED, ModelCard.DECODE -> true;
+          default -> false;
+        };
+  }
+
+  /**
+   * Puts each model under its aliases, too. A model's own name goes before the aliases of others,
+   * and an alias stays with the first model that claimed it.
+   */
+  static <M> void addAliases(
+      Map<String, M> byName, Function<M, SequencedCollection<String>> aliases) {
     for (var model : List.copyOf(byName.values())) {
-      for (var alias : card.apply(model).aliases()) {
+      for (var alias : aliases.apply(model)) {
         byName.putIfAbsent(alias, model);
       }
     }

@@ -7,24 +7,34 @@ import io.dynamo.model.ModelCard;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A model that can be asked now.
+ * A model as one set of workers serves it. Several sets may serve one name.
  *
+ * @param workers those that serve it
  * @param createdAtSeconds when this frontend first saw it, UNIX time
  */
 public record ServedModel(
-    ModelCard card, EndpointId endpoint, ModelText text, long createdAtSeconds) {
-  public String name() {
-    return card.displayName();
+    ModelCard card, WorkerSet workers, ModelText text, long createdAtSeconds) {
+  /** The model of {@code card} as the workers of {@code endpoint} serve it. */
+  public ServedModel(ModelCard card, EndpointId endpoint, ModelText text, long createdAtSeconds) {
+    this(card, WorkerSet.of(endpoint, card), text, createdAtSeconds);
   }
 
-  /** Those that serve it. */
-  public WorkerSet workers() {
-    return WorkerSet.of(endpoint, card);
+  public String name() {
+    return card.displayName();
   }
 
   /** What workers call the adapter that this is; null for a model itself. */
   public @Nullable String adapter() {
     var lora = card.lora();
     return lora == null ? null : lora.name();
+  }
+
+  /**
+   * Whether the workers of {@code other} can carry on a generation of this one's: its tokens must
+   * mean the same to both.
+   */
+  boolean sharesTokensWith(ServedModel other) {
+    var tokenizer = workers.tokenizer();
+    return tokenizer != null && tokenizer.equals(other.workers.tokenizer());
   }
 }

@@ -8,12 +8,15 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;
 import io.dynamo.error.NoWorkerException;
+import io.dynamo.error.OverloadedException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.RoutingHints;
+import io.dynamo.model.ModelCard;
+import io.dynamo.model.ModelCardSum;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.HintsReader;
 import io.dynamo.router.KvRouter;
@@ -43,9 +46,12 @@ import org.jspecify.annotations.Nullable;
 public final class Generation {
   private static final String MIGRATION_LINK = "migration_link"; // Dynamo's, to the lost leg
   private static final String POLICY_CLASS = "policy-class"; // of a request's metadata
-  static final String SESSION_HEADER = "x-dynamo-session-id"; // lower case, as headers travel
 
-  private final ServedModel model;
+  /** Names the session that a request belongs to; in lower case, as headers travel. */
+  public static final String SESSION_HEADER = "x-dynamo-session-id";
+
+  private static final String WHOLE = "x-bypass-remote-prefill"; // Dynamo's: no prefill is to come
+
   private final GenerateRequest request;
   private final RequestContext context;
   private final KvRouter router;
@@ -64,7 +70,10 @@ public final class Generation {
 
   // Written by the leg that runs; legs hand over through the completion of their stage.
   private final Progress progress;
+  private ServedModel model; // as the workers of the leg serve it
+  private final SetSuccessors successors;
   private final Set<InstanceId> failed = new HashSet<>();
+  private boolean hasMoved; // to a set with a card of its own
   private @Nullable InstanceId lastFailed;
   private @Nullable Migratable lastLoss;
 
@@ -74,6 +83,7 @@ public final class Generation {
       RequestContext context,
       KvRouter router,
       WorkerCalls workers,
+      SetSuccessors successors,
       MigrationRules migration,
       LegWatch watch,
       Executor starter,
@@ -84,6 +94,7 @@ public final class Generation {
     this.context = context;
     this.router = router;
     this.workers = workers;
+    this.successors = successors;
     this.progress = new Progress(request, migration);
     this.watch = watch;
     this.starter = starter;
@@ -167,7 +178,11 @@ public final class Generation {
       var asked =
           progress
               .rest()
-              .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()));
+              .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()))
+              .annotated(WHOLE, isDecoder(model));
+      if (hasMoved) {
+        asked = asked.forCard(ModelCardSum.of(model.card()));
+      }
       var link = watch.link();
       var leg = context.leg(watch.legStarts(chosen));
       workers
@@ -205,13 +220,62 @@ public final class Generation {
     }
   }
 
+  /** A worker of the set that served last, or when it has none left, of another. */
   private RouteDecision route(Set<InstanceId> excluded) {
+    try {
+      return route(model, excluded);
+    } catch (NoWorkerException | OverloadedException e) {
+      if (request.routing().isPinned()) {
+        throw e;
+      }
+      for (var other : successors.of(model)) {
+        var decision = routeTo(other, excluded);
+        if (decision != null) {
+          return decision;
+        }
+      }
+      throw e;
+    }
+  }
+
+  /** A worker of another set, which serves from then on; null when none can take the rest. */
+  private @Nullable RouteDecision routeTo(ServedModel other, Set<InstanceId> excluded) {
+    if (!hasRoom(other)) {
+      return null;
+    }
+    try {
+      var decision = route(other, excluded);
+      model = other;
+      hasMoved = true;
+      return decision;
+    } catch (NoWorkerException | OverloadedException _) {
+      return null; // the first set's refusal is the one to be reported
+    }
+  }
+
+  /** Whether the rest of the generation fits into the context of {@code other}. */
+  private boolean hasRoom(ServedModel other) {
+    int most = other.card().contextLength();
+    int own = model.card().contextLength();
+    if (most == 0 || (own > 0 && own <= most)) {
+      return true;
+    }
+    var rest = progress.rest();
+    var budget = rest.stop().maxTokens();
+    return (long) rest.tokenIds().length + (budget == null ? 1 : budget) <= most;
+  }
+
+  private static boolean isDecoder(ServedModel model) {
+    return model.workers().workerType().equals(ModelCard.DECODE);
+  }
+
+  private RouteDecision route(ServedModel to, Set<InstanceId> excluded) {
     return router.route(
         new RouteRequest(
             context.id(),
-            model.workers(),
+            to.workers(),
             progress.rest().tokenIds(),
-            model.card().blockTokens(),
+            to.card().blockTokens(),
             excluded,
             hints(request, context),
             context.deadline(),
@@ -364,11 +428,12 @@ public final class Generation {
     private void lost(Migratable loss) {
       watch.lost();
       lastLoss = loss;
-      var worker = Objects.requireNonNull(booked).rank().worker();
+      var from = Objects.requireNonNull(booked);
+      var worker = from.rank().worker();
       failed.add(worker);
       lastFailed = worker;
       if (!(loss instanceof WorkerBusyException)) {
-        workers.setAside(model.endpoint(), worker);
+        workers.setAside(from.instance().endpoint(), worker);
       }
       if (context.cancellation().isCancelled() || !mayMove()) {
         end.completeExceptionally(loss);

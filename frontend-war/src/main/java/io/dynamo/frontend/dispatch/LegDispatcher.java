@@ -21,6 +21,7 @@ import java.util.concurrent.TimeUnit;
 public final class LegDispatcher implements Dispatcher {
   private final KvRouter router;
   private final WorkerCalls workers;
+  private final SetSuccessors successors;
   private final Legs legs;
   private final MigrationRules migration;
   private final DispatchMetrics metrics;
@@ -29,6 +30,7 @@ public final class LegDispatcher implements Dispatcher {
   private final ScheduledExecutorService timer;
 
   /**
+   * @param successors where generations go on whose own workers are gone
    * @param migration when generations may move
    * @param stages told of each leg's
    * @param starter runs each leg's start on a thread of its own
@@ -37,6 +39,7 @@ public final class LegDispatcher implements Dispatcher {
   public LegDispatcher(
       KvRouter router,
       WorkerCalls workers,
+      SetSuccessors successors,
       Legs legs,
       MigrationRules migration,
       Metrics metrics,
@@ -46,6 +49,7 @@ public final class LegDispatcher implements Dispatcher {
     this.starter = starter;
     this.router = router;
     this.workers = workers;
+    this.successors = successors;
     this.legs = legs;
     this.migration = migration;
     this.metrics = new DispatchMetrics(metrics);
@@ -91,6 +95,7 @@ public final class LegDispatcher implements Dispatcher {
             context,
             router,
             workers,
+            successors,
             migration.of(model.card()),
             new LegWatch(model, context, metrics, stages),
             starter,

@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.config.frontend.FrontendSettings;
+import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
@@ -9,6 +10,7 @@ import io.dynamo.frontend.admission.JsonCost;
 import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
+import io.dynamo.frontend.dispatch.Generation;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
@@ -73,14 +75,12 @@ final class Intake {
     var name = JsonBody.model(body);
     var found = found(received, name, JsonBody.asksForStream(body));
     var parsed = parse(api, body, headers);
-    if (found == null || !found.card().modelTypes().contains(api.modelType())) {
-      throw new ApiException(ApiError.modelNotFound(name));
-    }
+    var model = choose(found, api, name, parsed, headers);
     received.account().reserveTexts(parsed.prompts() * parsed.texts());
     received
         .account()
         .enter(
-            found.workers(),
+            model.workers(),
             parsed.fields().nvext().routing().urgency(),
             received.share(),
             received.deadline(),
@@ -93,10 +93,10 @@ final class Intake {
             received.deadline(),
             received.cancellation());
     received.share().work(cost.workBytes());
-    var prompts = tokenise(received, parsed, found, arrived.length(), span);
+    var prompts = tokenise(received, parsed, model, arrived.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
-      WorkerRequests.check(parsed.fields(), found, prompt, api.promptField());
+      WorkerRequests.check(parsed.fields(), model, prompt, api.promptField());
       tokens += prompt.tokens().length;
     }
     received
@@ -105,7 +105,7 @@ final class Intake {
             runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
-        found, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
+        model, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
   }
 
   /** Reads and checks a body; routing options of headers win over those of the body. */
@@ -167,6 +167,34 @@ final class Intake {
     }
     long each = sendsMore ? Math.max(0, cost.keptBytes() - chars) : 0;
     return (parsed.texts() - 1) * (Integer.BYTES * tokens + each);
+  }
+
+  /**
+   * Chooses the set of workers that serves the request.
+   *
+   * @param found null when no model has that name
+   * @throws ApiException when no set has the API that is asked for, or none is ready any more
+   */
+  private ServedModel choose(
+      @Nullable ServedModel found,
+      Api api,
+      String name,
+      Api.ParsedRequest parsed,
+      Map<String, String> headers) {
+    var worker = parsed.fields().nvext().routing().worker();
+    var query =
+        new ModelCatalog.Query(
+            api.modelType(),
+            worker == null ? null : new InstanceId(worker.longValue()),
+            headers.get(Generation.SESSION_HEADER));
+    var model = found == null ? null : catalog.choose(name, query).orElse(null);
+    if (model == null) {
+      throw new ApiException(
+          found != null && catalog.find(name).isEmpty() && catalog.isKnown(name)
+              ? TextService.notReady(name)
+              : ApiError.modelNotFound(name));
+    }
+    return model;
   }
 
   /**

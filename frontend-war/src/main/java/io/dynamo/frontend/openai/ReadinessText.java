@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.sse.ByteText;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Writes Dynamo's document on the readiness of a model. */
 final class ReadinessText {
@@ -12,27 +13,49 @@ final class ReadinessText {
   static byte[] body(String model, Readiness readiness) {
     var json = new ByteText(256);
     json.ascii("{\"model\":").quoted(model);
-    state(json.ascii(","), readiness);
-    json.ascii(",\"namespaces\":{").quoted(readiness.namespace()).ascii(":{");
-    state(json, readiness);
-    json.ascii(",\"worker_types\":{").quoted(readiness.workerType());
-    json.ascii(":{\"workers\":").number(readiness.workers()).ascii(",\"needs\":[");
-    for (int i = 0; i < readiness.needs().size(); i++) {
-      names(json.ascii(i == 0 ? "" : ","), readiness.needs().get(i));
+    state(json.ascii(","), readiness.ready() ? null : reason(readiness));
+    json.ascii(",\"namespaces\":{");
+    for (int i = 0; i < readiness.namespaces().size(); i++) {
+      namespace(json.ascii(i == 0 ? "" : ","), readiness.namespaces().get(i));
     }
-    json.ascii("]}},\"present\":");
-    var type = List.of(readiness.workerType());
-    boolean present = readiness.workers() > 0;
-    names(json, present ? type : List.of());
-    names(json.ascii(",\"missing_worker_types\":"), present ? List.of() : type);
-    return json.ascii("}}}").toByteArray();
+    return json.ascii("}}").toByteArray();
   }
 
-  private static void state(ByteText json, Readiness readiness) {
-    json.ascii("\"ready\":").ascii(Boolean.toString(readiness.ready()));
-    if (!readiness.ready()) {
-      json.ascii(",\"reason\":");
-      json.quoted(readiness.workers() == 0 ? "no worker is live" : "the model is being loaded");
+  private static @Nullable String reason(Readiness readiness) {
+    return readiness.namespaces().isEmpty() ? null : readiness.namespaces().getFirst().reason();
+  }
+
+  private static void namespace(ByteText json, Readiness.Namespace namespace) {
+    json.quoted(namespace.name()).ascii(":{");
+    state(json, namespace.reason());
+    json.ascii(",\"worker_types\":{");
+    for (int i = 0; i < namespace.types().size(); i++) {
+      type(json.ascii(i == 0 ? "" : ","), namespace.types().get(i));
+    }
+    json.ascii("},\"present\":");
+    names(
+        json,
+        namespace.types().stream()
+            .filter(type -> type.workers() > 0)
+            .map(Readiness.WorkerType::name)
+            .toList());
+    names(json.ascii(",\"missing_worker_types\":"), namespace.missing());
+    json.ascii("}");
+  }
+
+  private static void type(ByteText json, Readiness.WorkerType type) {
+    json.quoted(type.name()).ascii(":{\"workers\":").number(type.workers());
+    json.ascii(",\"needs\":[");
+    for (int i = 0; i < type.needs().size(); i++) {
+      names(json.ascii(i == 0 ? "" : ","), type.needs().get(i));
+    }
+    json.ascii("]}");
+  }
+
+  private static void state(ByteText json, @Nullable String reason) {
+    json.ascii("\"ready\":").ascii(Boolean.toString(reason == null));
+    if (reason != null) {
+      json.ascii(",\"reason\":").quoted(reason);
     }
   }
 

@@ -23,6 +23,7 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.concurrent.ThreadLocalRandom;
 
 /** Produces the catalog of models and the dispatcher to their workers. */
 @ApplicationScoped
@@ -42,14 +43,13 @@ public class DispatchProducer {
                 runtime.metrics()),
             runtime.settings().discovery().modelFiles()),
         endpoint -> runtime.settings().api().serves(endpoint.namespace()),
-        (endpoint, id) ->
-            runtime.instances(endpoint).live().stream()
-                .anyMatch(instance -> instance.id().equals(id)),
+        runtime::instances,
         runtime.blocking(),
         runtime.timer(),
         InstantSource.system(),
         System::nanoTime,
-        runtime.settings().frontend().requestTimeout().plus(AFTER_REQUESTS));
+        runtime.settings().frontend().requestTimeout().plus(AFTER_REQUESTS),
+        () -> ThreadLocalRandom.current().nextDouble());
   }
 
   void close(@Disposes ModelCatalog catalog) {
@@ -63,12 +63,14 @@ public class DispatchProducer {
   public Dispatcher dispatcher(
       DynamoRuntime runtime,
       KvRouter router,
+      ModelCatalog catalog,
       GenerationLegs legs,
       Stages stages,
       MessageCodec<GenerateRequest, EngineOutput> codec) {
     return new LegDispatcher(
         router,
         new PlaneWorkerCalls(runtime, codec),
+        catalog::successors,
         legs,
         migration(runtime.settings()),
         runtime.metrics(),

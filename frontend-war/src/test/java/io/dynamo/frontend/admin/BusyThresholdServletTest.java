@@ -73,6 +73,21 @@ class BusyThresholdServletTest {
     }
 
     @Override
+    public List<ServedModel> sets(String name) {
+      return find(name).stream().toList();
+    }
+
+    @Override
+    public Optional<ServedModel> choose(String name, Query query) {
+      return find(name).filter(model -> model.card().modelTypes().contains(query.modelType()));
+    }
+
+    @Override
+    public List<ServedModel> successors(ServedModel lost) {
+      return List.of();
+    }
+
+    @Override
     public boolean isKnown(String name) {
       return MODELS.contains(name);
     }

@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -32,7 +31,7 @@ class DiscoveryCatalogTest {
   private static final EndpointId ENDPOINT = new EndpointId("dynamo", "backend", "generate");
 
   private final PlayedDiscovery discovery = new PlayedDiscovery();
-  private final Set<InstanceId> live = new HashSet<>();
+  private final LiveInstances live = new LiveInstances();
   private final List<Text> loaded = new ArrayList<>();
   private final Set<String> unreachable = new HashSet<>();
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
@@ -46,12 +45,24 @@ class DiscoveryCatalogTest {
           discovery,
           this::load,
           endpoint -> !endpoint.namespace().equals("hidden"),
-          (_, id) -> live.contains(id),
+          live,
           loads,
           timer,
           () -> now,
           nanos::get,
-          Duration.ofMinutes(11));
+          Duration.ofMinutes(11),
+          () -> 0);
+
+  private int workers() {
+    return catalog
+        .readiness("tiny")
+        .orElseThrow()
+        .namespaces()
+        .getFirst()
+        .types()
+        .getFirst()
+        .workers();
+  }
 
   private void advance(Duration time) {
     now = now.plus(time);
@@ -69,11 +80,18 @@ class DiscoveryCatalogTest {
     discovery.add(card(1, "tiny", "a"));
     assertThat(catalog.find("tiny")).isEmpty();
     assertThat(catalog.isKnown("tiny")).isTrue();
-    assertThat(catalog.readiness("tiny").orElseThrow().workers()).isZero();
+    assertThat(workers()).isZero();
     live.add(new InstanceId(1));
     assertThat(catalog.find("tiny")).isPresent();
     assertThat(catalog.readiness("tiny"))
-        .contains(new Readiness("dynamo", "aggregated", 1, List.of(), true));
+        .contains(
+            new Readiness(
+                List.of(
+                    new Readiness.Namespace(
+                        "dynamo",
+                        null,
+                        List.of(new Readiness.WorkerType("aggregated", 1, List.of())),
+                        List.of()))));
     assertThat(catalog.models()).extracting(ServedModel::name).containsExactly("tiny");
     discovery.lose(card(1, "tiny", "a"));
     assertThat(catalog.find("tiny")).isEmpty();
@@ -343,10 +361,10 @@ class DiscoveryCatalogTest {
     discovery.add(aliased(2, "a", "shared"));
     discovery.add(aliased(3, "c"));
     assertThat(catalog.find("c").orElseThrow().name()).isEqualTo("c");
+    assertThat(catalog.find("shared").orElseThrow().name()).as("who came first").isEqualTo("b");
+    assertThat(ListedNames.of(catalog).sequencedKeySet()).containsExactly("a", "b", "shared", "c");
+    discovery.lose(aliased(1, "b", "shared", "c"));
     assertThat(catalog.find("shared").orElseThrow().name()).isEqualTo("a");
-    assertThat(ListedNames.of(catalog).sequencedKeySet()).containsExactly("a", "shared", "b", "c");
-    discovery.lose(aliased(2, "a", "shared"));
-    assertThat(catalog.find("shared").orElseThrow().name()).isEqualTo("b");
   }
 
   @Test
@@ -378,43 +396,6 @@ class DiscoveryCatalogTest {
     var file = new ModelFile(path, "blake3:" + tokenizer, 1L);
     var card = TestCard.named(name).tokenizer(file).build();
     return new ModelRecord(ENDPOINT, new InstanceId(id), card, null);
-  }
-
-  /** The test's own thread: at once, or when the test says. */
-  private static final class LoadThread extends AbstractExecutorService {
-    @Nullable List<Runnable> waiting;
-
-    @Override
-    public void execute(Runnable task) {
-      if (waiting == null) {
-        task.run();
-      } else {
-        waiting.add(task);
-      }
-    }
-
-    @Override
-    public void shutdown() {}
-
-    @Override
-    public List<Runnable> shutdownNow() {
-      return List.of();
-    }
-
-    @Override
-    public boolean isShutdown() {
-      return false;
-    }
-
-    @Override
-    public boolean isTerminated() {
-      return false;
-    }
-
-    @Override
-    public boolean awaitTermination(long timeout, TimeUnit unit) {
-      return true;
-    }
   }
 
   private static final class Text extends NoText {

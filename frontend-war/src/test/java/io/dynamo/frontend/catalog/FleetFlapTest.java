@@ -265,14 +265,13 @@ class FleetFlapTest {
                 frontend,
                 _ -> idle(ModelText.class),
                 _ -> true,
-                (endpoint, id) ->
-                    runtime.instances(endpoint).live().stream()
-                        .anyMatch(instance -> instance.id().equals(id)),
+                runtime::instances,
                 threads,
                 timer,
                 InstantSource.system(),
                 System::nanoTime,
-                Duration.ofMinutes(1)));
+                Duration.ofMinutes(1),
+                new Random(seed)::nextDouble));
     var traits = new ModelTraits();
     var recoveries = new Recoveries(this::ask, alarms, threads, () -> 0.5);
     var routers =

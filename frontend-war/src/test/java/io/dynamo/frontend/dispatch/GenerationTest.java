@@ -363,6 +363,7 @@ class GenerationTest {
     new LegDispatcher(
             workers::route,
             workers,
+            _ -> List.of(),
             legs,
             new MigrationRules(migrationLimit),
             metrics,

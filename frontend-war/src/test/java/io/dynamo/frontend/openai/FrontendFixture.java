@@ -296,6 +296,21 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   @Override
+  public List<ServedModel> sets(String name) {
+    return find(name).stream().toList();
+  }
+
+  @Override
+  public Optional<ServedModel> choose(String name, Query query) {
+    return find(name).filter(model -> model.card().modelTypes().contains(query.modelType()));
+  }
+
+  @Override
+  public List<ServedModel> successors(ServedModel lost) {
+    return List.of();
+  }
+
+  @Override
   public boolean isKnown(String name) {
     return name.equals("script");
   }
@@ -303,7 +318,14 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Override
   public Optional<Readiness> readiness(String name) {
     return isKnown(name)
-        ? Optional.of(new Readiness("dynamo", "aggregated", ready ? 1 : 0, List.of(), ready))
+        ? Optional.of(
+            new Readiness(
+                List.of(
+                    new Readiness.Namespace(
+                        "dynamo",
+                        ready ? null : "no worker is live",
+                        List.of(new Readiness.WorkerType("aggregated", ready ? 1 : 0, List.of())),
+                        List.of()))))
         : Optional.empty();
   }
 

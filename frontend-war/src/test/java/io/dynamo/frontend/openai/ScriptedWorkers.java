@@ -92,6 +92,14 @@ final class ScriptedWorkers implements WorkerCalls {
   /** The same, watched. */
   Dispatcher dispatcher(Metrics metrics, Stages stages, ScheduledExecutorService timer) {
     return new LegDispatcher(
-        this::route, this, new PlainLegs(), rules, metrics, stages, Runnable::run, timer);
+        this::route,
+        this,
+        _ -> List.of(),
+        new PlainLegs(),
+        rules,
+        metrics,
+        stages,
+        Runnable::run,
+        timer);
   }
 }

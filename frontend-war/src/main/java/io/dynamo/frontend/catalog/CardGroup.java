@@ -1,0 +1,54 @@
+package io.dynamo.frontend.catalog;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.ModelRecord;
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.model.ModelCard;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** The cards of one set of workers, and the text that was loaded for them. For one thread. */
+final class CardGroup {
+  final LinkedHashMap<String, ModelRecord> records =
+      new LinkedHashMap<>(); // by key, in order of arrival
+  final WorkerSet workers;
+  final long createdAtSeconds;
+  boolean loading;
+  private int attempts;
+  @Nullable TextFiles files; // of the text that it uses or waits for
+  @Nullable ServedModel served; // once the text is there
+
+  CardGroup(WorkerSet workers, long createdAtSeconds) {
+    this.workers = workers;
+    this.createdAtSeconds = createdAtSeconds;
+  }
+
+  /** Serves as {@code card} says from now on, with the text made of {@code from}. */
+  void serve(ModelCard card, @Nullable TextFiles from, ModelText text) {
+    files = from;
+    served = new ServedModel(card, workers, text, createdAtSeconds);
+  }
+
+  /** The worker whose files the next load reads: each in turn, in case one is out of reach. */
+  ModelRecord next() {
+    var turn = List.copyOf(records.values());
+    return turn.get(attempts++ % turn.size());
+  }
+
+  ModelCard card() {
+    return records.firstEntry().getValue().card();
+  }
+
+  CatalogEntry entry() {
+    boolean legacy = false;
+    var ids = new HashSet<InstanceId>();
+    for (var record : records.values()) {
+      ids.add(record.id());
+      legacy |= record.card().workerType() == null;
+    }
+    return new CatalogEntry(workers, card(), legacy, ids, served);
+  }
+}

@@ -1,0 +1,34 @@
+package io.dynamo.frontend.catalog;
+
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.WorkerSet;
+import io.dynamo.model.ModelCard;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One set of workers of a model, as their cards describe it. Immutable.
+ *
+ * @param card of the first of them
+ * @param isLegacy whether the card of any has no worker type
+ * @param ids of those that have a card; they need not be live
+ * @param served null while its files are being loaded, and for workers that answer no clients
+ */
+record CatalogEntry(
+    WorkerSet workers,
+    ModelCard card,
+    boolean isLegacy,
+    Set<InstanceId> ids,
+    @Nullable ServedModel served) {
+  CatalogEntry {
+    ids = Set.copyOf(ids);
+  }
+
+  String namespace() {
+    return workers.endpoint().namespace();
+  }
+
+  boolean answersClients() {
+    return ServableCards.answersClients(card);
+  }
+}

@@ -1,0 +1,103 @@
+package io.dynamo.frontend.catalog;
+
+import io.dynamo.discovery.InstanceId;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.DoubleSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Draws among sets of workers, each by the number of its workers that can be called. Workers that
+ * are set aside after a failure count only where no set has others. Safe for concurrent use.
+ */
+final class SetChoice {
+  private final LiveWorkers workers;
+  private final DoubleSupplier random;
+
+  /**
+   * @param random uniform in [0, 1); safe for concurrent use
+   */
+  SetChoice(LiveWorkers workers, DoubleSupplier random) {
+    this.workers = workers;
+    this.random = random;
+  }
+
+  /** One of {@code sets} that fits {@code query}; null when none does. */
+  @Nullable ServedModel among(List<CatalogEntry> sets, ModelCatalog.Query query) {
+    var fitting = new ArrayList<CatalogEntry>(sets.size());
+    for (var set : sets) {
+      if (set.card().modelTypes().contains(query.modelType())) {
+        fitting.add(set);
+      }
+    }
+    var named = having(fitting, query.worker());
+    if (named != null) {
+      return named.served();
+    }
+    if (fitting.size() < 2) {
+      return fitting.isEmpty() ? null : fitting.getFirst().served();
+    }
+    var session = query.session();
+    return drawn(fitting, session == null ? random.getAsDouble() : pointOf(session)).served();
+  }
+
+  private static @Nullable CatalogEntry having(
+      List<CatalogEntry> sets, @Nullable InstanceId worker) {
+    if (worker != null) {
+      for (var set : sets) {
+        if (set.ids().contains(worker)) {
+          return set;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** All of {@code sets}, drawn one after the other. */
+  List<ServedModel> inTurn(List<CatalogEntry> sets) {
+    var left = new ArrayList<>(sets);
+    var turn = new ArrayList<ServedModel>(sets.size());
+    while (!left.isEmpty()) {
+      var next = drawn(left, random.getAsDouble());
+      left.remove(next);
+      var model = next.served();
+      if (model != null) {
+        turn.add(model);
+      }
+    }
+    return turn;
+  }
+
+  /**
+   * @param point in [0, 1), over the workers of all sets in their order
+   */
+  private CatalogEntry drawn(List<CatalogEntry> sets, double point) {
+    var weights = new int[sets.size()];
+    int sum = 0;
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = workers.usable(sets.get(i));
+      sum += weights[i];
+    }
+    if (sum == 0) {
+      for (int i = 0; i < weights.length; i++) {
+        weights[i] = workers.live(sets.get(i));
+        sum += weights[i];
+      }
+    }
+    double left = point * sum;
+    for (int i = 0; i < weights.length; i++) {
+      left -= weights[i];
+      if (left < 0) {
+        return sets.get(i);
+      }
+    }
+    return sets.getLast(); // their workers went meanwhile
+  }
+
+  /** Spreads sessions evenly over [0, 1), each always to the same point. */
+  private static double pointOf(String session) {
+    int mixed = session.hashCode() * 0x9E3779B9;
+    mixed = (mixed ^ (mixed >>> 15)) * 0x85EBCA6B;
+    return (mixed >>> 1) / (double) (1L << 31);
+  }
+}
