@@ -23,6 +23,7 @@ import io.netty.util.concurrent.DefaultThreadFactory;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -40,6 +41,7 @@ public final class EventLoops implements AutoCloseable {
   private final EventLoopGroup group;
   private final Class<? extends SocketChannel> client;
   private final Class<? extends ServerChannel> server;
+  private final Map<ChannelOption<Integer>, Integer> probes;
 
   /**
    * @param threads how many; 0 takes twice the processors
@@ -55,6 +57,7 @@ public final class EventLoops implements AutoCloseable {
     IoHandlerFactory io = epoll ? EpollIoHandler.newFactory() : NioIoHandler.newFactory();
     client = epoll ? EpollSocketChannel.class : NioSocketChannel.class;
     server = epoll ? EpollServerSocketChannel.class : NioServerSocketChannel.class;
+    probes = KeepAlive.times(epoll);
     group =
         new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory("dynamo-io", true), io);
   }
@@ -74,15 +77,17 @@ public final class EventLoops implements AutoCloseable {
   }
 
   Channel listen(InetSocketAddress address, ChannelHandler accepted, Duration patience) {
-    var bound =
+    var bootstrap =
         new ServerBootstrap()
             .group(group)
             .channel(server)
             .option(ChannelOption.SO_BACKLOG, BACKLOG)
             .option(ChannelOption.SO_REUSEADDR, true)
             .childOption(ChannelOption.TCP_NODELAY, true)
-            .childHandler(accepted)
-            .bind(address);
+            .childOption(ChannelOption.SO_KEEPALIVE, true)
+            .childHandler(accepted);
+    probes.forEach(bootstrap::childOption);
+    var bound = bootstrap.bind(address);
     if (!bound.awaitUninterruptibly(patience.toMillis()) || !bound.isSuccess()) {
       bound.addListener(_ -> Sockets.close(bound.channel())); // it may be bound yet, for nobody
       throw new IllegalStateException(
@@ -96,16 +101,19 @@ public final class EventLoops implements AutoCloseable {
   /** Dials {@code address} on {@code loop}. */
   public ChannelFuture connect(
       EventLoop loop, InetSocketAddress address, Duration timeout, ChannelHandler handler) {
-    return new Bootstrap()
-        .group(loop)
-        .channel(client)
-        .option(ChannelOption.TCP_NODELAY, true)
-        .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
-        .option(
-            ChannelOption.CONNECT_TIMEOUT_MILLIS,
-            Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE))
-        .handler(handler)
-        .connect(address);
+    var bootstrap =
+        new Bootstrap()
+            .group(loop)
+            .channel(client)
+            .option(ChannelOption.TCP_NODELAY, true)
+            .option(ChannelOption.SO_KEEPALIVE, true)
+            .option(ChannelOption.ALLOW_HALF_CLOSURE, true)
+            .option(
+                ChannelOption.CONNECT_TIMEOUT_MILLIS,
+                Math.clamp(timeout.toMillis(), 1, Integer.MAX_VALUE))
+            .handler(handler);
+    probes.forEach(bootstrap::option);
+    return bootstrap.connect(address);
   }
 
   /** Closes every socket and ends the threads, within seconds. Idempotent. */

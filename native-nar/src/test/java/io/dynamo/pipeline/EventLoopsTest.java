@@ -3,13 +3,18 @@ package io.dynamo.pipeline;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.netty.channel.Channel;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.ChannelOption;
 import java.net.ConnectException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -56,6 +61,40 @@ class EventLoopsTest {
       }
       assertThatThrownBy(() -> new Socket(address.getAddress(), address.getPort()))
           .isInstanceOf(ConnectException.class);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void idleConnectionsAreProbedOnBothSides(boolean epoll) throws Exception {
+    var arrived = new CompletableFuture<Channel>();
+    var onArrival =
+        new ChannelInitializer<Channel>() {
+          @Override
+          protected void initChannel(Channel channel) {
+            arrived.complete(channel);
+          }
+        };
+    try (var loops = new EventLoops(1, epoll)) {
+      var listener =
+          loops.listen(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), onArrival);
+      var dialled =
+          loops
+              .connect(
+                  loops.next(),
+                  (InetSocketAddress) listener.localAddress(),
+                  Duration.ofSeconds(5),
+                  new ChannelInboundHandlerAdapter())
+              .sync()
+              .channel();
+      for (var side : List.of(dialled, arrived.get(5, TimeUnit.SECONDS))) {
+        assertThat(side.config().getOption(ChannelOption.SO_KEEPALIVE)).isTrue();
+        KeepAlive.times(epoll)
+            .forEach(
+                (option, value) ->
+                    assertThat(side.config().getOption(option)).as("%s", option).isEqualTo(value));
+      }
+      assertThat(KeepAlive.times(epoll)).hasSize(3);
     }
   }
 

@@ -6,7 +6,6 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.PooledByteBufAllocator;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelInitializer;
-import io.netty.channel.ChannelOption;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -76,7 +75,6 @@ public final class ZmtpPublisher implements AutoCloseable {
 
   private void accept(Channel channel) {
     if (room.admits(channel)) {
-      channel.config().setOption(ChannelOption.SO_KEEPALIVE, true);
       channel.pipeline().addLast(new PublisherHandler(this, limits, null));
     }
   }

@@ -1,0 +1,58 @@
+package io.dynamo.pipeline;
+
+import io.netty.channel.ChannelOption;
+import io.netty.channel.epoll.EpollChannelOption;
+import io.netty.channel.socket.nio.NioChannelOption;
+import java.io.IOException;
+import java.nio.channels.SocketChannel;
+import java.util.Map;
+import jdk.net.ExtendedSocketOptions;
+
+/**
+ * Has the system probe idle connections, so that a peer whose host is gone is noticed within
+ * seconds: by default Linux begins after two hours. Streams that are written to notice by
+ * themselves.
+ */
+final class KeepAlive {
+  static final int IDLE_SECONDS = 10; // before the first probe
+  static final int INTERVAL_SECONDS = 5; // between probes
+  static final int PROBES = 3; // that may stay unanswered
+
+  private KeepAlive() {}
+
+  /**
+   * The times of the probes, as far as the system lets a socket have times of its own.
+   *
+   * @param epoll whether the sockets are Netty's native ones
+   */
+  static Map<ChannelOption<Integer>, Integer> times(boolean epoll) {
+    return epoll
+        ? Map.of(
+            EpollChannelOption.TCP_KEEPIDLE,
+            IDLE_SECONDS,
+            EpollChannelOption.TCP_KEEPINTVL,
+            INTERVAL_SECONDS,
+            EpollChannelOption.TCP_KEEPCNT,
+            PROBES)
+        : OfNio.times();
+  }
+
+  /** Apart, so that the JDK's options are looked for only where they are used. */
+  private static final class OfNio {
+    static Map<ChannelOption<Integer>, Integer> times() {
+      try (var socket = SocketChannel.open()) {
+        return socket.supportedOptions().contains(ExtendedSocketOptions.TCP_KEEPIDLE)
+            ? Map.of(
+                NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPIDLE),
+                IDLE_SECONDS,
+                NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPINTERVAL),
+                INTERVAL_SECONDS,
+                NioChannelOption.of(ExtendedSocketOptions.TCP_KEEPCOUNT),
+                PROBES)
+            : Map.of();
+      } catch (IOException e) {
+        throw new IllegalStateException("no socket can be opened; are all descriptors in use?", e);
+      }
+    }
+  }
+}
