@@ -19,8 +19,8 @@ import java.util.function.LongConsumer;
  */
 public final class HangUps implements AutoCloseable {
   /**
-   * What the kernel is told of a connection: the local port above the remote one, the two addresses
-   * of four ints each, and the interface of link-local ones.
+   * The number of ints that describe a connection to the kernel: the local port above the remote
+   * one, the two addresses of four ints each, and the interface of link-local ones.
    */
   static final int CONNECTION_INTS = 10;
 

@@ -52,9 +52,10 @@ public final class NativeLibrary {
   }
 
   /**
-   * What is there and what is not, with reasons, as a JSON object: {@code available}, {@code
-   * directory}, {@code refusals} (folders passed over) and, when it is available, {@code machine}
-   * with the optional libraries. Opens those libraries, so it may take a while the first time.
+   * Describes which native libraries are available, and why others are not, as a JSON object:
+   * {@code available}, {@code directory}, {@code refusals} (folders passed over) and, when it is
+   * available, {@code machine} with the optional libraries. Opens those libraries, so it may take a
+   * while the first time.
    */
   public static String probe() {
     var refusals =

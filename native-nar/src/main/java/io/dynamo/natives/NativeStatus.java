@@ -1,7 +1,7 @@
 package io.dynamo.natives;
 
 /**
- * What a call of {@link NativeTransfer} came to. Its numbers are those of {@code core/status.h}.
+ * The outcome of a call of {@link NativeTransfer}. Its numbers are those of {@code core/status.h}.
  */
 public enum NativeStatus {
   OK(0),

@@ -68,6 +68,6 @@ public final class NativeTransfer {
   /** Gives one {@link #hold} back; to be called once for each. */
   public static native int letGo(long handle);
 
-  /** What the machine has, as a JSON object; null when memory ran out. */
+  /** Describes the machine's devices as a JSON object; null when memory ran out. */
   static native @Nullable String probe();
 }

@@ -8,10 +8,10 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits to be written to one channel. Frames that come before the event loop turns to them
- * leave together: one task, one buffer and one flush for many; none waits for others to come.
- * Frames and steps keep their order. Filled by any thread, emptied on the event loop. It has no
- * bound of its own: who fills it waits for {@link Owner#written}.
+ * The queue of frames and steps that wait to be written to one channel. Frames that come before the
+ * event loop turns to them leave together: one task, one buffer and one flush for many; none waits
+ * for others to come. Frames and steps keep their order. Filled by any thread, emptied on the event
+ * loop. It has no bound of its own: who fills it waits for {@link Owner#written}.
  */
 final class Outbox {
   /** Decides what is still written, and hears what became of it. Called on the event loop. */

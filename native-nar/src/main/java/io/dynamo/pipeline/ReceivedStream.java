@@ -17,6 +17,9 @@ public interface ReceivedStream {
   /** Whether it waits for {@link #resume} and leaves unread what comes. */
   boolean isPaused();
 
-  /** Closes the connection once what was written is out; nothing more is told to the listener. */
+  /**
+   * Closes the connection once everything queued has been written; the listener is not called
+   * again.
+   */
   void close();
 }

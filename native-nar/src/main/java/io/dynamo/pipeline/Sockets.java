@@ -3,7 +3,7 @@ package io.dynamo.pipeline;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.Channel;
 
-/** What is done to a channel when nobody waits for the outcome: its handlers hear of a failure. */
+/** Operations on a channel whose outcome nobody waits for: its handlers see a failure. */
 public final class Sockets {
   private Sockets() {}
 

@@ -3,7 +3,7 @@ package io.dynamo.pipeline;
 import java.time.Duration;
 
 /**
- * What a worker may take of a requester on one call-home connection.
+ * The bounds that a worker sets for a requester on one call-home connection.
  *
  * @param maxFrameBytes of one frame
  * @param handshake from accept to the first whole frame

@@ -265,7 +265,10 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     listening().sentinel();
   }
 
-  /** A peer that speaks nonsense: told to stop when it is a worker of ours, else cut off. */
+  /**
+   * Refuses a peer that breaks the protocol: a worker of ours is asked to stop, any other is cut
+   * off.
+   */
   private void refuse(Exception cause) {
     if (listener == null) {
       reset(open());

@@ -93,7 +93,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     if (signal == StreamSignal.STOP) {
       listener.stop();
     } else {
-      killed(); // told to, or by a peer that makes no sense
+      killed(); // on request, or by a peer that breaks the protocol
     }
   }
 

@@ -4,7 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** What is said on a call-home stream beside items: one JSON string as the header of a frame. */
+/** The control signals of a call-home stream: each is one JSON string as the header of a frame. */
 public enum StreamSignal {
   /** Requester: finish early; what is there still counts. */
   STOP("\"stop\""),

@@ -176,7 +176,7 @@ public final class TlsContext implements AutoCloseable {
           "changed TLS files are of no use, the ones before stay in use: " + files,
           e);
     }
-    contents = now; // also when of no use: told once
+    contents = now; // also when of no use: logged once
   }
 
   /** Looks at the files no longer. Idempotent. */

@@ -10,7 +10,7 @@ public interface Alarms {
   /** One task that waits. */
   @FunctionalInterface
   interface Alarm {
-    /** Takes the task back; too late when it has begun. */
+    /** Takes the task back; has no effect once the task has started. */
     void cancel();
   }
 

@@ -14,7 +14,7 @@ public record Deadline(long nanoTime) {
     return new Deadline(System.nanoTime() + timeout.toNanos());
   }
 
-  /** What is left, in nanoseconds; zero or less when it has passed. */
+  /** The remaining time in nanoseconds; zero or less when it has passed. */
   public long remainingNanos() {
     return nanoTime - System.nanoTime();
   }

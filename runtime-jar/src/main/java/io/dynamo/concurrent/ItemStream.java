@@ -53,7 +53,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
 
   /**
    * @param capacity items held at most
-   * @param onDrained called once for each time that {@link #offer} told its producer to pause; may
+   * @param onDrained called once for each time that {@link #offer} asked its producer to pause; may
    *     run on the subscriber's thread
    * @param onCancel called once when the subscriber gives up
    */

@@ -5,9 +5,9 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 
 /**
- * Runs work on a thread that ends with it, while the caller waits: whatever libraries leave in
- * thread-local variables goes with the thread, and no pool thread of a container keeps it, and with
- * it an application's class loader, when the application has gone.
+ * Runs work on a thread of its own while the caller waits. Values that libraries leave in
+ * thread-local variables end with the thread, so no pool thread of a container keeps an
+ * application's class loader after the application has gone.
  */
 public final class OwnThread {
   private OwnThread() {}

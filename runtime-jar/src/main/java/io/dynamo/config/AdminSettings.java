@@ -3,7 +3,7 @@ package io.dynamo.config;
 import java.util.List;
 
 /**
- * Who may use administrative routes. Keys: {@code dynamo.security.admin-*}.
+ * The rules for using administrative routes. Keys: {@code dynamo.security.admin-*}.
  *
  * @param remote whether {@code /busy_threshold} answers callers of other machines and proxies
  * @param names of hosts under which this server may be asked, beside addresses and {@code

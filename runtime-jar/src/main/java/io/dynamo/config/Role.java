@@ -1,6 +1,6 @@
 package io.dynamo.config;
 
-/** What a server plays. One process may play all. */
+/** A part that a server plays. One process may play all. */
 public enum Role {
   FRONTEND,
   ROUTER,

@@ -18,7 +18,9 @@ final class UnknownNames {
   /** Names that the container's own configuration reads. */
   static final Set<String> CONTAINER = Set.of("dynamo.role", "dynamo.log.console-level");
 
-  /** What Kubernetes adds to the name of each service in a pod's environment. */
+  /**
+   * Matches the endings that Kubernetes adds to the name of each service in a pod's environment.
+   */
   private static final String SERVICE_LINK =
       "_(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT(_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)";
 

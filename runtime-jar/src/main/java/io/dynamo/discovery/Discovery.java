@@ -3,8 +3,8 @@ package io.dynamo.discovery;
 import java.util.function.Consumer;
 
 /**
- * Who lives where, and which models they serve. Records live under the lease of the process that
- * wrote them and vanish with it. Safe for concurrent use.
+ * The records of instances, with their addresses and the models that they serve. Records live under
+ * the lease of the process that wrote them and vanish with it. Safe for concurrent use.
  */
 public interface Discovery extends AutoCloseable {
   /** Something that can be given up. Idempotent. */
@@ -38,7 +38,7 @@ public interface Discovery extends AutoCloseable {
   /**
    * Tells {@code listener} every record of the kind: those there now, then each change, with no gap
    * between. Calls come one at a time, in order, on a thread of the backend; a listener must not
-   * block. A record that flaps between two looks may be told once or not at all: the sequence
+   * block. A record that flaps between two looks may be reported once or not at all: the sequence
    * always ends in what is there.
    */
   <R extends DiscoveryRecord> Handle watch(Class<R> kind, Consumer<DiscoveryEvent<R>> listener);

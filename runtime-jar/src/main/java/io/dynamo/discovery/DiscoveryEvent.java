@@ -1,8 +1,8 @@
 package io.dynamo.discovery;
 
-/** What a watch tells. */
+/** A change of the records that a watch follows. */
 public sealed interface DiscoveryEvent<R extends DiscoveryRecord> {
-  /** What is there, or was. */
+  /** The record that has come, changed or gone. */
   R record();
 
   /** The record is there now: new, or changed in value. */

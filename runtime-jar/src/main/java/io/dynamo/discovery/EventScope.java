@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
 /**
- * What events are about: a namespace, a component or an endpoint. Scopes are exact: who listens to
- * a component does not hear its endpoints.
+ * The part of the system that events are about: a namespace, a component or an endpoint. Scopes are
+ * exact: who listens to a component does not hear its endpoints.
  */
 public sealed interface EventScope {
   /** A whole namespace. */

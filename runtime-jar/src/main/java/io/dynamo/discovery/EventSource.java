@@ -4,8 +4,8 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 
 /**
- * Who one publisher is: what a subscriber must know of it beyond where it is heard. A KV router
- * ignores the events of a publisher without one.
+ * The identity of one publisher, which subscribers need beside its address. A KV router ignores the
+ * events of a publisher without one.
  *
  * @param metadata what its kind of source tells; for {@code kv-events} see {@code
  *     io.dynamo.kv.KvEventSource}

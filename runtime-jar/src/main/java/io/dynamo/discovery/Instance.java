@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One process that serves an endpoint.
  *
- * @param deviceType {@code cpu} or {@code cuda}, null when not told
+ * @param deviceType {@code cpu} or {@code cuda}, null when unknown
  * @param format how its request bodies are encoded
  */
 public record Instance(

@@ -10,9 +10,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The watches of one backend: each knows what its listener was told and tells the difference to
- * what is there now, so that a missed notification costs time, never truth. Watches come and go on
- * any thread; {@link #tell} is called on the backend's one thread. For backends.
+ * The watches of one backend. Each remembers the records that its listener has been given and
+ * reports the difference to the present ones, so that a missed notification costs time, never
+ * truth. Watches come and go on any thread; {@link #tell} is called on the backend's one thread.
+ * For backends.
  */
 public final class Watches {
   private static final System.Logger LOG = System.getLogger(Watches.class.getName());
@@ -20,7 +21,7 @@ public final class Watches {
   private static final class Watch<R extends DiscoveryRecord> {
     final Class<R> kind;
     final Consumer<DiscoveryEvent<R>> listener;
-    final Map<String, R> told = new HashMap<>(); // touched by the backend's thread only
+    final Map<String, R> reported = new HashMap<>(); // touched by the backend's thread only
     volatile boolean closed;
 
     Watch(Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
@@ -29,16 +30,16 @@ public final class Watches {
     }
 
     void tell(Map<String, DiscoveryRecord> present) {
-      for (var key : List.copyOf(told.keySet())) {
+      for (var key : List.copyOf(reported.keySet())) {
         if (!kind.isInstance(present.get(key))) {
-          tell(new DiscoveryEvent.Lost<>(Objects.requireNonNull(told.remove(key))));
+          tell(new DiscoveryEvent.Lost<>(Objects.requireNonNull(reported.remove(key))));
         }
       }
       present.forEach(
           (key, record) -> {
-            if (kind.isInstance(record) && !record.equals(told.get(key))) {
+            if (kind.isInstance(record) && !record.equals(reported.get(key))) {
               var current = kind.cast(record);
-              told.put(key, current);
+              reported.put(key, current);
               tell(new DiscoveryEvent.Added<>(current));
             }
           });
@@ -86,8 +87,8 @@ public final class Watches {
   }
 
   /**
-   * Tells every watch how {@code present} differs from what it was told before, in the order of the
-   * paths.
+   * Reports to every watch how {@code present} differs from the records that it last reported, in
+   * the order of the paths.
    *
    * @param present all records there are, by {@link #path}
    */

@@ -1,5 +1,5 @@
 /**
- * Who lives where, under which lease, and which models they serve. Start at {@link
+ * The records of instances: their addresses, leases and the models that they serve. Start at {@link
  * io.dynamo.discovery.Discovery}.
  */
 @NullMarked

@@ -26,7 +26,7 @@ public abstract sealed class DynamoException extends RuntimeException
     return code.httpStatus();
   }
 
-  /** What kind of failure this is, for those who watch: its code, or that it is none of ours. */
+  /** Names the kind of a failure for metrics and logs: its code, or that it is none of ours. */
   public static String kindOf(Throwable failure) {
     return failure instanceof DynamoException known
         ? known.code().name().toLowerCase(Locale.ROOT)

@@ -1,5 +1,6 @@
 /**
- * What can go wrong, as codes that survive the wire. Start at {@link io.dynamo.error.ErrorCode}.
+ * The failures of the system, as codes that survive the wire. Start at {@link
+ * io.dynamo.error.ErrorCode}.
  */
 @NullMarked
 package io.dynamo.error;

@@ -20,8 +20,8 @@ public final class EventDelivery {
   private final SerialTasks tasks;
 
   /**
-   * @param listener told of publishers too when it is an {@link EventListener}, and of the way to
-   *     them when it is a {@link LinkListener}
+   * @param listener called for publishers too when it is an {@link EventListener}, and for the way
+   *     to them when it is a {@link LinkListener}
    * @param budget for the events that wait; of this alone
    * @param threads runs the draining
    */
@@ -88,7 +88,7 @@ public final class EventDelivery {
     }
   }
 
-  /** Nothing is told after this but what is being told. Idempotent. */
+  /** Stops delivery: the call under way ends, and no other follows. Idempotent. */
   public void close() {
     tasks.close();
   }

@@ -4,8 +4,8 @@ import io.dynamo.wire.event.EventEnvelope;
 import java.util.function.Consumer;
 
 /**
- * A listener that is also told whom it hears: where a plane finds publishers one by one, their
- * coming and going is told in order with their events, and never dropped.
+ * A listener that is also called when a publisher comes or goes, where a plane finds publishers one
+ * by one: in order with their events, and never dropped.
  */
 public interface EventListener extends Consumer<EventEnvelope> {
   /**

@@ -5,7 +5,7 @@ import java.util.function.Consumer;
 
 /**
  * Publishes to, and hears, subjects. Delivery is at most once; a slow subscriber loses events and
- * is told by a gap in sequences.
+ * shows as a gap in sequences.
  */
 public interface EventPlane extends AutoCloseable {
   /** Writes to one subject. Not safe for concurrent use. */
@@ -29,8 +29,8 @@ public interface EventPlane extends AutoCloseable {
 
   /**
    * Calls {@code listener} for each event from now on, one at a time per subscription, on a thread
-   * of the plane. An {@link EventListener} is told of publishers too, a {@link LinkListener} of the
-   * way to them.
+   * of the plane. An {@link EventListener} is called for publishers too, a {@link LinkListener} of
+   * the way to them.
    */
   Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener);
 

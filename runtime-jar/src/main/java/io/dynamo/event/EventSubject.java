@@ -3,7 +3,7 @@ package io.dynamo.event;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.EventScope;
 
-/** What an event is about: a topic in a scope, for example {@code kv-events} of an endpoint. */
+/** The subject of an event: a topic in a scope, for example {@code kv-events} of an endpoint. */
 public record EventSubject(EventScope scope, String topic) {
   /** A topic in the scope of {@code endpoint}. */
   public EventSubject(EndpointId endpoint, String topic) {

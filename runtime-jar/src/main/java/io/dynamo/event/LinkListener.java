@@ -5,9 +5,9 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 /**
- * A listener that is also told of the way to the publishers, where events come over connections: in
- * order with the events, and never dropped. Publishers are named by their ids; those that a broker
- * stands for are all of them.
+ * A listener that is also called when the connections to publishers are cut and made again, where
+ * events come over connections: in order with the events, and never dropped. Publishers are named
+ * by their ids; those that a broker stands for are all of them.
  */
 public interface LinkListener extends Consumer<EventEnvelope> {
   /**

@@ -4,9 +4,8 @@ import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 
 /**
- * What programs publish that are no part of the event plane: bare messages of frames. Delivery is
- * at most once, and what was published before a connection was up does not come again. Safe for
- * concurrent use.
+ * Bare messages of frames that programs publish outside the event plane. Delivery is at most once,
+ * and what was published before a connection was up does not come again. Safe for concurrent use.
  */
 public interface RawStreams extends AutoCloseable {
   /** Ends when closed. Idempotent. */
@@ -16,8 +15,8 @@ public interface RawStreams extends AutoCloseable {
   }
 
   /**
-   * Is told on one thread, in order; must not block. May be told a last time while its following is
-   * being closed.
+   * Receives messages on one thread, in order; must not block. May be called a last time while its
+   * following is being closed. May be told a last time while its following is being closed.
    */
   interface Listener {
     /**
@@ -30,7 +29,7 @@ public interface RawStreams extends AutoCloseable {
     /** The connection is up, for the first time or again: something may have been missed. */
     void up();
 
-    /** There has been no connection for a while; told once until there is one. */
+    /** Called once when there has been no connection for a while, until there is one again. */
     void cut();
   }
 

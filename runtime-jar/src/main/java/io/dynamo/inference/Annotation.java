@@ -3,8 +3,8 @@ package io.dynamo.inference;
 import java.util.List;
 
 /**
- * What a worker tells a client beside its tokens: the name of an event and lines of comment, whose
- * meaning is between the two.
+ * A note from a worker to a client beside its tokens: the name of an event and lines of comment,
+ * whose meaning is between the two.
  */
 public record Annotation(String event, List<String> comments) {
   public Annotation {

@@ -67,8 +67,8 @@ public record GenerateRequest(
   }
 
   /**
-   * The same request as it goes on after {@code delivered} tokens: they become prompt, the budget
-   * shrinks by them, and how many they are is told to engines whose draws depend on it.
+   * Returns the same request as it goes on after {@code delivered} tokens: they become prompt, the
+   * budget shrinks by them, and their number is passed to engines whose draws depend on it.
    */
   public GenerateRequest continuedBy(int[] delivered) {
     if (delivered.length == 0) {

@@ -26,7 +26,9 @@ public record GuidedDecoding(
     choice = List.copyOf(choice);
   }
 
-  /** What is wrong with {@code choices} that a text is to be one of; null for nothing. */
+  /**
+   * Checks the {@code choices} that a text is to be one of: returns the fault, or null for none.
+   */
   public static @Nullable String fault(List<String> choices) {
     if (choices.size() > MAX_CHOICES) {
       return "guided_choice has %d choices, at most %d are taken; send fewer"

@@ -3,7 +3,7 @@ package io.dynamo.inference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker adds to the tokens.
+ * The data that a worker adds to the tokens.
  *
  * @param logprobs how many alternatives per token come with their log probabilities; null is none
  * @param promptLogprobs the same for the tokens of the prompt

@@ -4,7 +4,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the router told the worker, and what the client told the router.
+ * The hints of the router to the worker, and those of the client to the router.
  *
  * @param rank the data-parallel rank that must serve; null lets the worker choose
  * @param passedOn the other hints: workers pinned, adapter, priority, salt

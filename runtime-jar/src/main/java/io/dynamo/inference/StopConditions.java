@@ -33,7 +33,7 @@ public record StopConditions(
     hiddenStopTokenIds = List.copyOf(hiddenStopTokenIds);
   }
 
-  /** What a client asks for, without what a model adds. */
+  /** The conditions that a client sets, without those that a model adds. */
   public StopConditions(
       @Nullable Integer maxTokens,
       List<String> stop,
@@ -64,7 +64,7 @@ public record StopConditions(
         maxThinkingTokens);
   }
 
-  /** What is left of them after {@code delivered} tokens. */
+  /** Returns the conditions that are left after {@code delivered} tokens. */
   public StopConditions reducedBy(int delivered) {
     return new StopConditions(
         maxTokens == null ? null : Math.max(0, maxTokens - delivered),

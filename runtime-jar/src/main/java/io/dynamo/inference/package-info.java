@@ -1,6 +1,6 @@
 /**
- * What a worker is asked ({@link io.dynamo.inference.GenerateRequest}) and streams back ({@link
- * io.dynamo.inference.EngineOutput}).
+ * The request of a generation ({@link io.dynamo.inference.GenerateRequest}) and the items that a
+ * worker streams back ({@link io.dynamo.inference.EngineOutput}).
  */
 @NullMarked
 package io.dynamo.inference;

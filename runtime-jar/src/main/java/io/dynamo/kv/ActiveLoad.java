@@ -3,7 +3,7 @@ package io.dynamo.kv;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a worker tells of one rank's load; null is not told.
+ * The load of one rank as a worker reports it; null where it reports none.
  *
  * @param activeDecodeBlocks KV blocks of generations that decode
  * @param activePrefillTokens prompt tokens being prefilled
@@ -17,7 +17,7 @@ public record ActiveLoad(
   /** The topic of load reports. */
   public static final String TOPIC = "kv_metrics";
 
-  /** What workers of 1.6.1 tell: blocks in use, and nothing else. */
+  /** The report of workers of 1.6.1: blocks in use, and nothing else. */
   public static ActiveLoad ofUsedBlocks(WorkerRank rank, long blocks) {
     return new ActiveLoad(rank, null, null, blocks);
   }

@@ -1,7 +1,7 @@
 package io.dynamo.kv;
 
 /**
- * What one pass of an engine worked on, and what waited meanwhile; what a planner scales by.
+ * The work of one pass of an engine, and the requests that waited meanwhile; planners scale by it.
  *
  * @param seconds how long it took; 0 for the sign of life of an engine that had nothing to do
  * @param scheduled what the pass worked on, those that ended in it included

@@ -11,7 +11,7 @@ import io.dynamo.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who publishes a rank's KV events, as discovery tells it.
+ * The publisher of a rank's KV events, as discovery has it.
  *
  * @param endpoint in whose scope the events are published
  * @param recoveryTarget whom to ask for events that were lost; null when nobody answers

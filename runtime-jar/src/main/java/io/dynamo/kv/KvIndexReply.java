@@ -4,24 +4,26 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** What a router's index answers. */
+/** The answer of a router's index. */
 public sealed interface KvIndexReply {
   /**
    * Leading blocks of the prompt that a rank holds in one tier.
    *
    * @param blocks below the device those beyond the tier above
    */
-  record Held(WorkerRank rank, int blocks) {}
+  record RankOverlap(WorkerRank rank, int blocks) {}
 
   /**
-   * Who holds what; ranks that hold nothing in a tier are absent.
+   * The number of leading blocks that each rank holds, by tier; ranks that hold nothing in a tier
+   * are absent.
    *
    * @param below by tier, from host memory on
    */
-  record Scores(List<Held> device, Map<StorageTier, List<Held>> below) implements KvIndexReply {
+  record Scores(List<RankOverlap> device, Map<StorageTier, List<RankOverlap>> below)
+      implements KvIndexReply {
     public Scores {
       device = List.copyOf(device);
-      var copy = new EnumMap<StorageTier, List<Held>>(StorageTier.class);
+      var copy = new EnumMap<StorageTier, List<RankOverlap>>(StorageTier.class);
       below.forEach((tier, held) -> copy.put(tier, List.copyOf(held)));
       below = Map.copyOf(copy);
     }

@@ -2,7 +2,7 @@ package io.dynamo.kv;
 
 import java.util.List;
 
-/** What a rank's publisher answers to a {@link KvQuery}. Ids are unsigned. */
+/** The answer of a rank's publisher to a {@link KvQuery}. Ids are unsigned. */
 public sealed interface KvReply {
   /**
    * The events from the start asked for, under their own ids, to the last one there is.
@@ -16,7 +16,7 @@ public sealed interface KvReply {
   }
 
   /**
-   * Everything that the rank holds, told as events for an index that holds nothing of it.
+   * All blocks that the rank holds, as events for an index that holds nothing of it.
    *
    * @param events their ids mean nothing
    * @param lastId the last event that the dump contains
@@ -27,7 +27,7 @@ public sealed interface KvReply {
     }
   }
 
-  /** The rank cannot be told whole now. */
+  /** The rank cannot be dumped now. */
   record TreeDumpFailed(long lastId, String message) implements KvReply {}
 
   /** The start asked for is yet to come. */

@@ -4,7 +4,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A change of what a store of objects can deliver, as Mooncake's master tells it. */
 public sealed interface ObjectEvent {
-  /** Whose objects nobody else names. */
+  /** The tenant of objects that name none. */
   String DEFAULT_TENANT = "default";
 
   /** Where an object lies; a copy in each place comes and goes by itself. */
@@ -13,7 +13,7 @@ public sealed interface ObjectEvent {
     DISK
   }
 
-  /** Whose object it is. */
+  /** The tenant that the object belongs to. */
   String tenant();
 
   /** The object named {@code key} can be had from {@code medium}. */

@@ -5,7 +5,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An event and the rank whose cache it changes: Dynamo's {@code RouterEvent}.
  *
- * @param sessionId the session that the blocks belong to, null when not told
+ * @param sessionId the session that the blocks belong to, null when unknown
  */
 public record RankEvent(
     WorkerRank rank,

@@ -1,6 +1,6 @@
 package io.dynamo.kv;
 
-/** Whose blocks an event speaks of. */
+/** The owner of the blocks that an event is about. */
 public enum Residency {
   /** Those of the worker itself. */
   WORKER,

@@ -2,7 +2,9 @@ package io.dynamo.kv;
 
 import io.dynamo.discovery.InstanceId;
 
-/** What becomes of a request that was placed on a rank, as routers and workers tell each other. */
+/**
+ * A step of a request that was placed on a rank, as routers and workers report it to each other.
+ */
 public sealed interface SequenceEvent permits SequenceAdded, PrefillCompleted, SequenceFreed {
   /** The topic of what becomes of placed requests. */
   String TOPIC = "active_sequences_events";
@@ -13,7 +15,7 @@ public sealed interface SequenceEvent permits SequenceAdded, PrefillCompleted, S
   /** Where it runs. */
   WorkerRank rank();
 
-  /** Who says so: a router by its process, a worker by its own id. */
+  /** The process that reports it: a router by its process, a worker by its own id. */
   InstanceId teller();
 
   /** Whether the worker itself says so. */

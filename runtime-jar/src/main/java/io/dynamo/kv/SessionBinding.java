@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * counts, by {@code sequence} and then by {@code writer}, both unsigned.
  *
  * @param rank of the worker; null is any
- * @param sequence when it was bound: nanoseconds of the writer's clock; 0 is not told
+ * @param sequence when it was bound: nanoseconds of the writer's clock; 0 when it was not sent
  * @param writer the router that bound it
  */
 public record SessionBinding(

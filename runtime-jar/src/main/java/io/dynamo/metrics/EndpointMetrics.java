@@ -1,6 +1,6 @@
 package io.dynamo.metrics;
 
-/** What is counted of each endpoint that is served: Dynamo's names, with Dynamo's meaning. */
+/** The metrics of each endpoint that is served: Dynamo's names, with Dynamo's meaning. */
 public final class EndpointMetrics {
   public static final MetricName REQUESTS =
       new MetricName(

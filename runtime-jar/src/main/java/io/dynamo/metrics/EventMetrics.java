@@ -1,6 +1,6 @@
 package io.dynamo.metrics;
 
-/** What the event plane counts. */
+/** The metrics of the event plane. */
 public final class EventMetrics {
   public static final MetricName DROPPED =
       new MetricName(
@@ -10,13 +10,15 @@ public final class EventMetrics {
   /** A publisher's queue was full: the event has left for nobody. */
   public static final Label PUBLISHER_FULL = new Label("reason", "publisher_full");
 
-  /** What waits for one subscriber of a publisher was at its bound: the others have the event. */
+  /**
+   * The queue of one slow subscriber of a publisher was full: the other subscribers have the event.
+   */
   public static final Label SUBSCRIBER_SLOW = new Label("reason", "subscriber_slow");
 
   /** A subscription's queue was full. */
   public static final Label SUBSCRIPTION_FULL = new Label("reason", "subscription_full");
 
-  /** What arrived was no event of the publisher that was expected there. */
+  /** A message arrived that was no event of the expected publisher. */
   public static final Label MALFORMED = new Label("reason", "malformed");
 
   /** The sequence of a publisher had a gap: lost on the way. */

@@ -46,7 +46,7 @@ public final class MetricNaming {
     return Character.isDigit(legal.charAt(0)) ? "_" + legal : legal;
   }
 
-  /** What {@code name} is published as. */
+  /** Returns the name that {@code name} is published under. */
   public MetricName published(MetricName name) {
     if (!name.name().startsWith(STANDARD)) {
       return name;

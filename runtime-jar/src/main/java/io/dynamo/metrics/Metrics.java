@@ -68,13 +68,13 @@ public final class Metrics {
 
     void gauge(MetricName name, List<Label> labels, DoubleSupplier value);
 
-    /** What is recorded is in {@code histogram}, to be read at any time. */
+    /** Registers a histogram whose values are read from {@code histogram} at any time. */
     void histogram(MetricName name, List<Label> labels, Histogram histogram);
   }
 
   /** An outlet that can take a gauge back. */
   public interface RevocableOutlet extends Outlet {
-    /** A gauge is no more: what it told of is gone. */
+    /** Removes a gauge whose subject is gone. */
     void gone(MetricName name, List<Label> labels);
   }
 

@@ -1,6 +1,6 @@
 package io.dynamo.metrics;
 
-/** What the router counts; Dynamo's names where the meaning is the same. */
+/** The metrics of the router; Dynamo's names where the meaning is the same. */
 public final class RouterMetrics {
   private static final double[] COMPUTE = {
     0.001, 0.002, 0.004, 0.008, 0.016, 0.032, 0.064, 0.128, 0.256, 0.512, 1.024, 2.048, 4.096,

@@ -1,6 +1,6 @@
 package io.dynamo.metrics;
 
-/** What the simulated engine publishes under vLLM's names, as Dynamo's mocker does. */
+/** The metrics of the simulated engine under vLLM's names, as Dynamo's mocker publishes them. */
 public final class SimulationMetrics {
   public static final MetricName REQUEST_LATENCY =
       MetricName.histogram(

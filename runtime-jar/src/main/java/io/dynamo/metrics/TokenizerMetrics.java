@@ -1,6 +1,9 @@
 package io.dynamo.metrics;
 
-/** What is remembered of tokenised prompts: Dynamo's names, with its meaning; sizes are our own. */
+/**
+ * The metrics of the cache of tokenised prompts: Dynamo's names, with its meaning; sizes are our
+ * own.
+ */
 public final class TokenizerMetrics {
   public static final MetricName CACHE_HITS =
       new MetricName(

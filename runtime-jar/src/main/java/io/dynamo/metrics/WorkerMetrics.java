@@ -1,7 +1,7 @@
 package io.dynamo.metrics;
 
 /**
- * What a worker counts beside {@link EndpointMetrics}; Dynamo's names where the meaning is the
+ * The metrics of a worker beside {@link EndpointMetrics}; Dynamo's names where the meaning is the
  * same.
  */
 public final class WorkerMetrics {

@@ -6,11 +6,11 @@ import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a card says of the LoRA adapter that it is of.
+ * The LoRA adapter that a card describes.
  *
  * @param name what requests call it, in {@code routing.lora_name}
- * @param maxCount adapters that the worker takes at once; null is not told
- * @param id its number, for engines that want one; null is not told
+ * @param maxCount adapters that the worker takes at once; null when unknown
+ * @param id its number, for engines that want one; null when unknown
  */
 public record LoraAdapter(String name, @Nullable Integer maxCount, @Nullable Integer id) {
   /** An adapter under the number that Dynamo gives its name. */

@@ -11,8 +11,8 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a frontend needs to know of a model to serve it: Dynamo's model deployment card, version
- * 1.6.1.
+ * The description of a model that a frontend needs to serve it: Dynamo's model deployment card,
+ * version 1.6.1.
  *
  * @param displayName the name that clients use
  * @param slug the name reduced to {@code [a-z0-9-_]}
@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * @param generationConfig {@code generation_config.json}
  * @param extraFiles what else is in the model's directory and no weights; told only where a status
  *     server hosts them, as Dynamo does
- * @param architecturalContextLength positions that the model was made for, null when not told
+ * @param architecturalContextLength positions that the model was made for, null when unknown
  * @param contextLength positions that the worker serves; 0 when unknown
  * @param blockTokens {@code kv_cache_block_size}
  * @param migrationLimit how often a generation may move to another worker; 0 leaves it to the
@@ -60,7 +60,7 @@ public record ModelCard(
     Map<String, @Nullable Object> routerConfig,
     @Nullable LoraAdapter lora,
     List<String> aliases) {
-  /** What taints of a topology begin with: no caller may set them. */
+  /** The beginning of the taints of a topology: no caller may set them. */
   public static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
   /** The worker type of workers that do all of a request. */
@@ -275,9 +275,7 @@ public record ModelCard(
     return file == null ? null : change.apply(file);
   }
 
-  /**
-   * What the worker does: its own word, or for older cards, which have none, what their flags say.
-   */
+  /** The type that the card declares, or for older cards, which have none, that of their flags. */
   public String effectiveWorkerType() {
     if (workerType != null) {
       return workerType;

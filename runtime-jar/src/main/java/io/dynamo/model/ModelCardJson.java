@@ -117,10 +117,10 @@ public final class ModelCardJson {
     if (lora == null) {
       return;
     }
-    var told = new LinkedHashMap<String, @Nullable Object>();
-    told.put("name", lora.name());
-    putIfPresent(told, "max_gpu_lora_count", lora.maxCount());
-    json.put("lora", told);
+    var adapter = new LinkedHashMap<String, @Nullable Object>();
+    adapter.put("name", lora.name());
+    putIfPresent(adapter, "max_gpu_lora_count", lora.maxCount());
+    json.put("lora", adapter);
     if (lora.id() != null) {
       json.put("user_data", JsonObject.ordered("lora_adapter", true, "lora_id", lora.id()));
     }

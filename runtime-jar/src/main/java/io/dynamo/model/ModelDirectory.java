@@ -117,9 +117,9 @@ public record ModelDirectory(
   }
 
   /**
-   * What else a frontend may want of the directory, as Dynamo picks it: plain files that are no
-   * weights, are not hidden and are not named above; in the directory's own order, which Dynamo
-   * keeps and sums.
+   * Lists the further files of the directory that a frontend may want, as Dynamo picks them: plain
+   * files that are no weights, are not hidden and are not named above; in the directory's own
+   * order, which Dynamo keeps and sums.
    */
   private List<ModelFile> extraFiles() {
     var named = new HashSet<String>();

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param path a local path, or an address to fetch it from
  * @param checksum {@code blake3:} and 64 hex digits
- * @param size in bytes, null when not told
+ * @param size in bytes, null when unknown
  */
 public record ModelFile(String path, String checksum, @Nullable Long size) {
   /** The last part of the path. */

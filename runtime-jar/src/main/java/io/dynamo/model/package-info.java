@@ -1,5 +1,5 @@
 /**
- * What a model is: its card in discovery and its directory on disk. Start at {@link
+ * The description of a model: its card in discovery and its directory on disk. Start at {@link
  * io.dynamo.model.ModelCard}.
  */
 @NullMarked

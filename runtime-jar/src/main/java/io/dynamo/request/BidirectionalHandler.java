@@ -3,7 +3,7 @@ package io.dynamo.request;
 import java.util.concurrent.Flow;
 
 /**
- * What an endpoint does whose requests are streams. Called on an event loop: it must start the work
+ * Serves an endpoint whose requests are streams. Called on an event loop: it must start the work
  * and return.
  */
 public interface BidirectionalHandler<Q, R> {

@@ -2,7 +2,9 @@ package io.dynamo.request;
 
 import java.util.concurrent.Flow;
 
-/** What an endpoint does. Called on an event loop: it must start the work and return. */
+/**
+ * Serves the requests of an endpoint. Called on an event loop: it must start the work and return.
+ */
 public interface EndpointHandler<Q, R> {
   /**
    * Starts one request. The context's cancellation is raised when the requester gives up or its

@@ -31,7 +31,7 @@ public interface EndpointServer extends AutoCloseable {
     void close();
   }
 
-  /** Whose room the requests of an endpoint take. */
+  /** The room that the requests of an endpoint take. */
   enum Room {
     /** The engine's: they run, wait and are refused together with those of all such endpoints. */
     ENGINE,

@@ -5,7 +5,7 @@ import io.dynamo.concurrent.Deadline;
 import java.util.Map;
 
 /**
- * What travels with a request through every plane.
+ * The data that travels with a request through every plane.
  *
  * @param id the request's id, the same in every process; a UUID when the frontend invents it
  * @param metadata the caller's own pairs, carried in the control message

@@ -7,8 +7,8 @@ import java.util.Deque;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What has been opened, to be closed in reverse. A close that hangs or fails is logged and does not
- * keep the others open. Confined to one thread at a time.
+ * Closes parts in the reverse order in which they were opened. A close that hangs or fails is
+ * logged and does not keep the others open. Confined to one thread at a time.
  */
 public final class ClosingStack implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ClosingStack.class.getName());

@@ -125,7 +125,7 @@ public final class DynamoRuntime {
     return events;
   }
 
-  /** What other programs publish. */
+  /** The streams of messages that other programs publish. */
   public RawStreams streams() {
     return streams;
   }
@@ -134,7 +134,7 @@ public final class DynamoRuntime {
     return memory;
   }
 
-  /** What the process tells of itself: roles add their endpoints, files and commands. */
+  /** The status of the process, where roles register their endpoints, files and commands. */
   public SystemStatus status() {
     return status;
   }

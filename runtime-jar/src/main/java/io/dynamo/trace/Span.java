@@ -32,7 +32,7 @@ public interface Span {
         public void end() {}
       };
 
-  /** What other spans name as their parent; null where nothing is traced. */
+  /** The context that other spans name as their parent; null where nothing is traced. */
   @Nullable TraceContext context();
 
   /** Adds an attribute. */

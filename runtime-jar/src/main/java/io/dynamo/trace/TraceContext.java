@@ -31,7 +31,7 @@ public record TraceContext(
       Pattern.compile("(" + KEY + ")=[ -+\\--<>-~]{0,255}[!-+\\--<>-~]");
 
   /**
-   * What two headers say; null when {@code traceparent} is absent or not as the standard has it. A
+   * Parses two headers; null when {@code traceparent} is absent or not as the standard has it. A
    * bad {@code tracestate} alone is dropped.
    */
   public static @Nullable TraceContext parse(
@@ -61,7 +61,7 @@ public record TraceContext(
         tracestate != null && isState(tracestate) ? tracestate.strip() : null);
   }
 
-  /** What a request's headers say, by lower-case name. */
+  /** Reads the trace context from a request's headers, by lower-case name. */
   public static @Nullable TraceContext of(Map<String, String> headers) {
     return parse(headers.get(PARENT_HEADER), headers.get(STATE_HEADER));
   }

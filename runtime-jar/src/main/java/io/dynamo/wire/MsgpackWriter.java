@@ -37,7 +37,7 @@ final class MsgpackWriter implements WireWriter {
     }
   }
 
-  /** What is written, until the next {@link #reset}. */
+  /** The bytes that were written, valid until the next {@link #reset}. */
   ByteBuffer written() {
     var all = view;
     if (all == null) {

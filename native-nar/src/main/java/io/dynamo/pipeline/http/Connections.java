@@ -10,7 +10,7 @@ import java.util.Set;
  * to ask or to read cannot keep others out. Safe for concurrent use.
  */
 final class Connections {
-  /** What a connection does, first those that give way to others. */
+  /** The phases of a connection, those first that are closed first to make room. */
   enum Phase {
     RECEIVING,
     SENDING,

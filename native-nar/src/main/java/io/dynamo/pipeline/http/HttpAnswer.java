@@ -7,7 +7,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is answered.
+ * The answer to one request.
  *
  * @param contentType null when there is no body to speak of
  * @param headers further ones, by lower-case name
@@ -48,7 +48,7 @@ public record HttpAnswer(
     return new HttpAnswer(status, contentType, more, body);
   }
 
-  /** The bytes of {@code path}, whatever they are. */
+  /** Answers with the bytes of {@code path} without looking at their format. */
   public static HttpAnswer file(Path path) {
     return new HttpAnswer(200, "application/octet-stream", Map.of(), new Body.File(path));
   }

@@ -3,7 +3,7 @@ package io.dynamo.pipeline.http;
 import java.time.Duration;
 
 /**
- * What a client may take of the server.
+ * The bounds that the server sets for its clients.
  *
  * @param maxHeaderBytes of the request line, and of all headers together
  * @param maxBodyBytes of a request

@@ -6,7 +6,7 @@ import io.netty.buffer.Unpooled;
 import java.nio.charset.StandardCharsets;
 
 /**
- * What is written, after <a href="https://rfc.zeromq.org/spec/23/">ZMTP 3.0</a>.
+ * The bytes that ZMTP writes, after <a href="https://rfc.zeromq.org/spec/23/">ZMTP 3.0</a>.
  *
  * <pre>
  * greeting | ff | 8 bytes | 7f | version 3, 0 | mechanism, 20 bytes | as-server | 31 bytes |

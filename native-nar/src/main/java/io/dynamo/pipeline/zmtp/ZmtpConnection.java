@@ -4,7 +4,10 @@ import java.time.Duration;
 
 /** One connection, made or being made. Safe for concurrent use; each call returns at once. */
 public interface ZmtpConnection extends AutoCloseable {
-  /** Closes when the peer does, or after {@code patience}: what has arrived is still told. */
+  /**
+   * Closes when the peer does, or after {@code patience}: messages that have arrived are still
+   * delivered.
+   */
   void finish(Duration patience);
 
   @Override

@@ -36,7 +36,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   private static final long HANDSHAKE_MILLIS = 5_000;
   private static final long BEAT_MILLIS = 5_000;
   private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(15);
-  private static final int SILENCE_TENTHS = 150; // the same, as a peer is told
+  private static final int SILENCE_TENTHS = 150; // the same, as it is sent to a peer
   private static final long TENTH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int MAX_HANDSHAKE_BYTES = 8192;
   private static final int MAX_CONTEXT_BYTES = 16; // of a ping
@@ -78,7 +78,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   /** SUBSCRIBE or CANCEL, as peers of ZMTP 3.1 may say. */
   abstract void subscription(ByteBuf prefix, boolean wanted) throws FrameException;
 
-  /** It was open, or never; told once. */
+  /** Called once when the connection has ended, or could not be opened. */
   abstract void ended(@Nullable String violation);
 
   @Override
@@ -233,7 +233,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
     return in.readCharSequence(length, StandardCharsets.ISO_8859_1).toString();
   }
 
-  /** What the peer says, fit for a log. */
+  /** Reads the reason that the peer gives, made fit for a log. */
   private static String reason(ByteBuf in) throws FrameException {
     return printable(text(in, length(in, 1)));
   }

@@ -1,7 +1,7 @@
 package io.dynamo.pipeline.zmtp;
 
 /**
- * What one connection may hold.
+ * The bounds of one connection.
  *
  * @param maxFrameBytes of one frame that arrives; a peer that announces more is disconnected
  * @param queuedMessages that wait to be written; more are dropped, for this peer alone

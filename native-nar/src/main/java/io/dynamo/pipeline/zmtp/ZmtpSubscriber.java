@@ -6,7 +6,10 @@ import io.netty.channel.ChannelHandler;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 
-/** Connects to publishers, one connection at a time: a cut is told, and not mended here. */
+/**
+ * Connects to publishers, one connection at a time: a cut is reported, and the connection is not
+ * made again here.
+ */
 public final class ZmtpSubscriber {
   private static final Duration CONNECT = Duration.ofSeconds(5);
 
@@ -43,7 +46,7 @@ public final class ZmtpSubscriber {
     connecting.addListener(
         _ -> {
           if (!connecting.isSuccess()) {
-            loop.execute(() -> listener.ended(null)); // it may be told on another thread
+            loop.execute(() -> listener.ended(null)); // the failure may come on another thread
           }
         });
     return new Dialled(loop, connecting);

@@ -84,9 +84,9 @@ final class IndexEndpoint implements EndpointHandler<KvIndexQuery, KvIndexReply>
           "served indexer model %s is not registered".formatted(query.model()));
     }
     var scores = index.match(query.prompt());
-    var device = new ArrayList<KvIndexReply.Held>(scores.size());
-    scores.forEach((rank, blocks) -> device.add(new KvIndexReply.Held(rank, blocks)));
-    var below = new EnumMap<StorageTier, List<KvIndexReply.Held>>(StorageTier.class);
+    var device = new ArrayList<KvIndexReply.RankOverlap>(scores.size());
+    scores.forEach((rank, blocks) -> device.add(new KvIndexReply.RankOverlap(rank, blocks)));
+    var below = new EnumMap<StorageTier, List<KvIndexReply.RankOverlap>>(StorageTier.class);
     if (!Boolean.TRUE.equals(query.deviceOnly())) {
       var ranks = index.holders(scores);
       var host = new int[ranks.size()];
@@ -99,14 +99,14 @@ final class IndexEndpoint implements EndpointHandler<KvIndexQuery, KvIndexReply>
   }
 
   private static void put(
-      Map<StorageTier, List<KvIndexReply.Held>> below,
+      Map<StorageTier, List<KvIndexReply.RankOverlap>> below,
       StorageTier tier,
       List<WorkerRank> ranks,
       int[] blocks) {
-    var held = new ArrayList<KvIndexReply.Held>();
+    var held = new ArrayList<KvIndexReply.RankOverlap>();
     for (int i = 0; i < blocks.length; i++) {
       if (blocks[i] > 0) {
-        held.add(new KvIndexReply.Held(ranks.get(i), blocks[i]));
+        held.add(new KvIndexReply.RankOverlap(ranks.get(i), blocks[i]));
       }
     }
     if (!held.isEmpty()) {

@@ -129,7 +129,7 @@ public final class RemotePrefixes implements CachedPrefixes {
       add(scores.below().getOrDefault(StorageTier.EXTERNAL, List.of()), disk);
     }
 
-    private static void add(List<KvIndexReply.Held> all, Map<WorkerRank, Integer> to) {
+    private static void add(List<KvIndexReply.RankOverlap> all, Map<WorkerRank, Integer> to) {
       all.forEach(held -> to.merge(held.rank(), held.blocks(), Integer::sum));
     }
 

@@ -54,8 +54,8 @@ class IndexEndpointTest {
     return reply.join();
   }
 
-  private static KvIndexReply.Held held(WorkerRank rank, int blocks) {
-    return new KvIndexReply.Held(rank, blocks);
+  private static KvIndexReply.RankOverlap held(WorkerRank rank, int blocks) {
+    return new KvIndexReply.RankOverlap(rank, blocks);
   }
 
   @Test

@@ -5,8 +5,7 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the frontend's API takes, tells and leaves out: Dynamo's switches. Keys: {@code
- * dynamo.frontend.*}.
+ * The switches of the frontend's API, as Dynamo has them. Keys: {@code dynamo.frontend.*}.
  *
  * @param ignoreUnknownFields whether top-level fields that nobody knows are dropped, not refused
  * @param forceUsage whether every stream ends with its usage

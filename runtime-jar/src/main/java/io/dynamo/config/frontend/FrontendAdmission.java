@@ -4,8 +4,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whom the frontend lets in, model by model. Keys: {@code dynamo.frontend.admission.*} and {@code
- * dynamo.frontend.overload-status}.
+ * The number of requests that the frontend admits, model by model. Keys: {@code
+ * dynamo.frontend.admission.*} and {@code dynamo.frontend.overload-status}.
  *
  * @param standard the bounds of models that have none of their own
  * @param byModel the bounds of those that have, by name
@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  */
 public record FrontendAdmission(
     ModelBounds standard, Map<String, ModelBounds> byModel, @Nullable Integer overloadStatus) {
-  /** What holds when nothing is set. */
+  /** The bounds when nothing is set. */
   public static final FrontendAdmission STANDARD =
       new FrontendAdmission(ModelBounds.STANDARD, Map.of(), null);
 

@@ -13,7 +13,7 @@ import java.util.Map;
  * @param patience how long one may wait; then it is refused
  */
 public record ModelBounds(int running, int waiting, Duration patience) {
-  /** What holds when nothing is set. */
+  /** The bounds when nothing is set. */
   public static final ModelBounds STANDARD = new ModelBounds(2048, 1024, Duration.ofSeconds(10));
 
   private static final String FORM = "model=running/waiting/wait, as in big=64/128/20s";

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.function.Predicate;
 
 /**
- * What a setting must fulfil once it has been read.
+ * The condition that a setting must fulfil once it has been read.
  *
  * @param text as in "must be {@code text}"; empty when everything is allowed
  */

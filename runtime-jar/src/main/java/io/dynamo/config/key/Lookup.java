@@ -12,6 +12,6 @@ public interface Lookup {
    */
   record Found(String text, String source) {}
 
-  /** What stands under {@code name}; null when there is nothing. */
+  /** Finds the text under {@code name}; null when there is none. */
   @Nullable Found find(String name);
 }

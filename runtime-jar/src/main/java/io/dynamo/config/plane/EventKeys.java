@@ -59,7 +59,7 @@ public final class EventKeys {
           TEXT,
           "",
           none(),
-          "what others are told to connect to; absent takes the bound address",
+          "the address that others connect to; absent takes the bound address",
           host("DYN_EVENT_PLANE_HOST"));
   static final SettingKey<Integer> ZMQ_HIGH_WATER_MARK =
       KEYS.key(

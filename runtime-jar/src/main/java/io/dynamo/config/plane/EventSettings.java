@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
  * How events travel. Keys: {@code dynamo.event.*}.
  *
  * @param zmqBind IP literal that publishers bind
- * @param zmqHost what others are told to connect to; null is {@code zmqBind}
+ * @param zmqHost the address that others connect to; null is {@code zmqBind}
  * @param queueCapacity events held per publisher and per subscription
  * @param queueBytes of their payloads, per publisher and per subscription
  * @param zmqHighWaterMark events that wait for one subscriber of a publisher

@@ -36,7 +36,7 @@ public final class RouterCard {
       List.of(TOGETHER, "serve-indexer", "use-remote-indexer");
 
   /**
-   * What came of a card.
+   * The result of reading a card.
    *
    * @param ignored what of it does not count, and why
    */

@@ -19,7 +19,7 @@ public final class RouterReader {
   }
 
   /**
-   * What {@code lookup} says of the router, and nothing else.
+   * Reads the router's settings, and no others, from {@code lookup}.
    *
    * @throws InvalidSettingsException listing every bad value
    */

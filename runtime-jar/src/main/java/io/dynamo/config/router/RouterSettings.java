@@ -54,7 +54,7 @@ public record RouterSettings(
     WSPT
   }
 
-  /** What becomes of a session whose rank cannot take it. */
+  /** The treatment of a session whose rank cannot take its next request. */
   public enum SessionMode {
     HARD,
     SOFT
@@ -83,7 +83,7 @@ public record RouterSettings(
   }
 
   /**
-   * What a rank's cost is made of, in KV blocks.
+   * The weights of a rank's cost, in KV blocks.
    *
    * @param overlapScoreCredit blocks of prefill that a block cached on the device is worth
    * @param creditDecay how fast the credit falls with prefill that waits
@@ -109,7 +109,7 @@ public record RouterSettings(
   }
 
   /**
-   * What counts as load.
+   * The kinds of load that are counted.
    *
    * @param expiry of bookings that nobody gave back
    * @param key under which active blocks are named to other routers; null names them openly
@@ -146,7 +146,7 @@ public record RouterSettings(
    */
   public record KeyFile(Path file, String id) {}
 
-  /** Whose index says what is cached. */
+  /** The router whose index is asked for cached prefixes. */
   public enum IndexSharing {
     /** Its own, for itself. */
     NONE,
@@ -226,7 +226,7 @@ public record RouterSettings(
       Duration overlapRefresh,
       @Nullable Path policies,
       int unknownBatchTokens) {
-    /** What common engines take. */
+    /** The number of tokens that common engines take in one batch. */
     public static final int BATCH_TOKENS = 8192;
 
     /** One class. */

@@ -34,7 +34,7 @@ public record StatusSettings(
     Duration canaryWait,
     Duration canaryTimeout,
     boolean withdraw) {
-  /** What a process says before anything else decides. */
+  /** The health that a process reports before anything else decides. */
   public enum Starting {
     READY,
     NOTREADY

@@ -1,7 +1,7 @@
 package io.dynamo.config.watch;
 
 /**
- * What a server tells of its work.
+ * The settings of metrics, traces and the request log.
  *
  * @param requestLog whether each finished request is a line in the log
  */

@@ -1,6 +1,6 @@
 package io.dynamo.config.worker;
 
-/** What a worker makes tokens with. */
+/** The kind of engine that a worker makes tokens with. */
 public enum EngineKind {
   /** Simulates an engine: pace, cache and events as real, tokens from a formula. */
   MOCK,

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param passTokens tokens that a pass computes at most
  * @param chunkedPrefill whether a prompt may be cut to fit into a pass
- * @param prefixCaching whether blocks are cached, shared and told of
+ * @param prefixCaching whether blocks are cached, shared and reported
  * @param victim which sequence gives its blocks back when there are none left
  * @param timing how long a pass takes
  * @param speedup divides that

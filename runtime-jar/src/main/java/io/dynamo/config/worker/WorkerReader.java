@@ -127,7 +127,7 @@ public final class WorkerReader {
     return names == null ? List.of() : names;
   }
 
-  /** What a model can have of its own: every setting of a worker. */
+  /** The settings that a model can have of its own: all of a worker's. */
   private static List<SettingKey<?>> keys() {
     var keys = new ArrayList<SettingKey<?>>();
     keys.addAll(WorkerKeys.all());

@@ -21,7 +21,7 @@ import java.util.Map;
  * half a lease at most: it cannot say who was silent meanwhile.
  */
 final class FileLeases {
-  /** What is known of an owner. */
+  /** The state of an owner's lease. */
   enum State {
     ALIVE,
     /** Seen first with a time of long ago or far ahead, and not changed since. */
@@ -61,7 +61,7 @@ final class FileLeases {
     leases = new HashMap<>();
   }
 
-  /** What the owner of {@code file} is after the file was seen with {@code stamp}. */
+  /** Returns the state of the owner of {@code file} after the file was seen with {@code stamp}. */
   State seen(Path file, Stamp stamp) {
     var known = before.get(file);
     long ageNanos = ageNanos(stamp);
@@ -77,7 +77,7 @@ final class FileLeases {
     return state(lease);
   }
 
-  /** What the owner of {@code file} is when nothing can be seen of the file. */
+  /** Returns the state of the owner of {@code file} when nothing of the file can be seen. */
   State unseen(Path file) {
     var known = before.get(file);
     if (known == null) {

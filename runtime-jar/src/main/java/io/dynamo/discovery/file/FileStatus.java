@@ -5,14 +5,14 @@ import java.nio.file.attribute.FileTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a file system says of a file itself, links not followed.
+ * The attributes of a file itself, as its file system gives them, links not followed.
  *
  * @param isLink a symbolic one
  * @param user who owns it; -1 where the file system does not say
  */
 record FileStatus(boolean isRegular, boolean isLink, Stamp stamp, int user) {
   /**
-   * What changes when the owner of a record renews it or writes another over it.
+   * The attributes that change when the owner of a record renews it or writes another over it.
    *
    * @param changed set by the owner, after its own clock
    * @param key of the file behind the name; null where the file system has none

@@ -6,30 +6,30 @@ import java.lang.System.Logger.Level;
 final class Outage {
   private static final System.Logger LOG = System.getLogger(FileDiscovery.class.getName());
 
-  private final String begun;
-  private final String over;
+  private final String startText;
+  private final String endText;
   private boolean out;
 
   /**
-   * @param begun what to say when it begins, with what it means
-   * @param over what to say when it is over
+   * @param startText the warning at its start, with what it means
+   * @param endText the line at its end
    */
-  Outage(String begun, String over) {
-    this.begun = begun;
-    this.over = over;
+  Outage(String startText, String endText) {
+    this.startText = startText;
+    this.endText = endText;
   }
 
   void failed(Exception cause) {
     if (!out) {
       out = true;
-      LOG.log(Level.WARNING, begun, cause);
+      LOG.log(Level.WARNING, startText, cause);
     }
   }
 
   void worked() {
     if (out) {
       out = false;
-      LOG.log(Level.INFO, over);
+      LOG.log(Level.INFO, endText);
     }
   }
 }

@@ -219,12 +219,12 @@ final class StoreFolder {
     }
   }
 
-  /** What is known of {@code file} itself, links not followed. */
+  /** Reads the attributes of {@code file} itself, links not followed. */
   FileStatus status(Path file) throws IOException {
-    boolean told = file.getFileSystem().supportedFileAttributeViews().contains(UNIX);
+    boolean hasOwner = file.getFileSystem().supportedFileAttributeViews().contains(UNIX);
     return FileStatus.of(
         Files.readAttributes(file, BasicFileAttributes.class, LinkOption.NOFOLLOW_LINKS),
-        told ? owner(file) : UNKNOWN);
+        hasOwner ? owner(file) : UNKNOWN);
   }
 
   private static int mode(Path file) throws IOException {

@@ -123,7 +123,7 @@ final class StoreView {
     }
   }
 
-  /** What {@code file} says now; for its lease, what it said before when it cannot be read. */
+  /** Reads the content of {@code file}; of a lease that cannot be read, its content before. */
   private @Nullable Content look(Path file, @Nullable Content before, long room, long now) {
     try {
       var status = folder.status(file);

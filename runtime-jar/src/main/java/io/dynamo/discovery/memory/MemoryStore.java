@@ -7,7 +7,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 
-/** What the {@link MemoryDiscovery} instances of one process share. Safe for concurrent use. */
+/**
+ * The records that the {@link MemoryDiscovery} instances of one process share. Safe for concurrent
+ * use.
+ */
 public final class MemoryStore {
   private final Map<String, DiscoveryRecord> records = new HashMap<>(); // guarded by this
   private final List<Runnable> observers = new CopyOnWriteArrayList<>(); // must not block

@@ -20,15 +20,15 @@ import java.util.function.Consumer;
 /**
  * Hears a subject through brokers. Publishers are in no list here: one is found with its first
  * event, and lost when many others have been heard since. What comes through several brokers is
- * told once. The loop's thread reads.
+ * delivered once. The loop's thread reads.
  */
 final class BrokerSubscription implements EventPlane.Subscription {
   static final int MAX_PUBLISHERS = 10_000;
 
-  /** Events that are remembered, so that they are told once: Dynamo's bound. */
+  /** The number of events that are remembered so that each is delivered once: Dynamo's bound. */
   static final int REMEMBERED = 100_000;
 
-  private record Heard(long publisherId, long sequence) {}
+  private record EventId(long publisherId, long sequence) {}
 
   private final EventSubject subject;
   private final byte[] subjectFrame;
@@ -41,7 +41,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
   private final List<PeerLink> links = new ArrayList<>(); // this and below: by the loop only
   private final Map<Long, PublisherEvents.Expected> publishers =
       new LinkedHashMap<>(16, 0.75f, true); // the longest silent first
-  private final Map<Heard, Boolean> heard = new LinkedHashMap<>(); // the oldest first
+  private final Map<EventId, Boolean> heard = new LinkedHashMap<>(); // the oldest first
   private final AtomicBoolean closed = new AtomicBoolean();
 
   /**
@@ -95,7 +95,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
         return; // a longer subject that begins alike
       }
       var event = EventFrames.read(frames, EventFrames.number(frames[1]), subject.topic());
-      if (many && isKnown(new Heard(event.publisherId(), event.sequence()))) {
+      if (many && isKnown(new EventId(event.publisherId(), event.sequence()))) {
         return;
       }
       missed.add(expected(event.publisherId()).missedBefore(event.sequence()));
@@ -103,7 +103,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
     }
   }
 
-  private boolean isKnown(Heard event) {
+  private boolean isKnown(EventId event) {
     if (heard.putIfAbsent(event, Boolean.TRUE) != null) {
       return true;
     }

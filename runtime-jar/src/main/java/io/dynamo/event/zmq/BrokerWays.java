@@ -9,11 +9,11 @@ final class BrokerWays {
   private final Runnable onCut;
   private int up; // that carry events now
   private int alive; // up, or down for a moment only
-  private boolean toldCut;
+  private boolean reportedCut;
 
   /**
    * @param onLinked there is a way, and for a while there was none
-   * @param onCut there has been no way for some seconds; told once until there is
+   * @param onCut there has been no way for some seconds; called once until there is
    */
   BrokerWays(Runnable onLinked, Runnable onCut) {
     this.onLinked = onLinked;
@@ -40,7 +40,7 @@ final class BrokerWays {
         alive++;
       }
       if (up++ == 0) {
-        toldCut = false;
+        reportedCut = false;
         onLinked.run();
       }
     }
@@ -59,8 +59,8 @@ final class BrokerWays {
         isAlive = false;
         alive--;
       }
-      if (alive == 0 && !toldCut) {
-        toldCut = true;
+      if (alive == 0 && !reportedCut) {
+        reportedCut = true;
         onCut.run();
       }
     }

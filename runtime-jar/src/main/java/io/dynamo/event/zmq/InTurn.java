@@ -33,14 +33,14 @@ final class InTurn {
     return true;
   }
 
-  /** Takes a task whatever waits. */
+  /** Adds a task without a bound on those that wait. */
   void add(Runnable task) {
     if (!tasks.add(task)) {
       close(); // the threads are gone
     }
   }
 
-  /** Nothing is begun after this. Idempotent. */
+  /** Starts no task after this. Idempotent. */
   void close() {
     tasks.close();
   }

@@ -13,9 +13,8 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a connection to one endpoint, whatever happens there, until it is closed: what was cut is
- * made again, sooner at first than later, and what broke the protocol after a pause. By the loop's
- * thread only.
+ * Keeps a connection to one endpoint until it is closed: a cut connection is made again, sooner at
+ * first than later, and one that broke the protocol after a pause. By the loop's thread only.
  */
 final class PeerLink {
   private static final System.Logger LOG = System.getLogger(PeerLink.class.getName());
@@ -35,7 +34,7 @@ final class PeerLink {
     ZmtpConnection dial(InetSocketAddress address, ZmtpListener listener);
   }
 
-  /** Is told how the link fares, on the loop's thread. */
+  /** Called on the loop's thread when the link opens, is cut or ends. */
   interface Watcher {
     /** The connection is up, for the first time or again. */
     void up();
@@ -43,7 +42,7 @@ final class PeerLink {
     /** The connection has broken; it may be up again in a moment. */
     default void down() {}
 
-    /** The connection has not been up for a while; told once until it is. */
+    /** Called once when the connection has been cut for a while, until it is open again. */
     void cut();
   }
 
@@ -182,7 +181,7 @@ final class PeerLink {
 
   private void connect(PeerAddress address, InetSocketAddress resolved) {
     if (!closed) { // meanwhile
-      connection = dialer.dial(resolved, new Told(address));
+      connection = dialer.dial(resolved, new ConnectionListener(address));
     }
   }
 
@@ -197,11 +196,11 @@ final class PeerLink {
     return next;
   }
 
-  /** What one connection tells. */
-  private final class Told implements ZmtpListener {
+  /** Passes the callbacks of one connection on, while it is the present one. */
+  private final class ConnectionListener implements ZmtpListener {
     private final PeerAddress address;
 
-    Told(PeerAddress address) {
+    ConnectionListener(PeerAddress address) {
       this.address = address;
     }
 
@@ -268,7 +267,7 @@ final class PeerLink {
   }
 
   /**
-   * Closes when the peer does, or soon: what has arrived is still told.
+   * Closes when the peer does, or soon: messages that have arrived are still delivered.
    *
    * @param then runs at the end, once, on the loop
    */

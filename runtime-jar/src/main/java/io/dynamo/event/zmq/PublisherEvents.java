@@ -7,7 +7,7 @@ import java.io.IOException;
 
 /** Events of one publisher: another's are none here. By the loop's thread only. */
 final class PublisherEvents extends Messages {
-  /** What a publisher's next event is called, over all connections to it. */
+  /** The sequence of a publisher's next event, over all connections to it. */
   static final class Expected {
     private static final long UNKNOWN = -1;
 

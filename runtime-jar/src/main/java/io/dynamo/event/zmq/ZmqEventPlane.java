@@ -116,7 +116,7 @@ public final class ZmqEventPlane implements EventPlane {
     return opened(subject, subject.topic(), id, loop, socket, List.of(), record);
   }
 
-  /** What others are told. */
+  /** Returns the address that others connect to. */
   private PeerAddress advertised(ZmtpPublisher socket) {
     var host = settings.zmqHost();
     return new PeerAddress(host == null ? settings.zmqBind() : host, socket.address().getPort());

@@ -59,8 +59,8 @@ final class Acks {
   }
 
   /**
-   * What a refusal means. Dynamo's frontends take a text that they do not know as success and then
-   * hang; here it is a lost worker.
+   * Translates the text of a refusal. Dynamo's frontends take a text that they do not know as
+   * success and then hang; here it is a lost worker.
    */
   static DynamoException failure(String text) {
     if (text.startsWith("Server overloaded:")) {

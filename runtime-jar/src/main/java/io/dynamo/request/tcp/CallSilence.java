@@ -9,15 +9,17 @@ import io.dynamo.request.tcp.silence.AnswerSilence.Stage;
 import io.dynamo.request.tcp.silence.SilenceRules;
 import io.dynamo.request.tcp.silence.WorkerContact;
 import java.time.Duration;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows how far one call has come and how long its worker has been silent. The steps are told by
- * event loops, {@link #look} and {@link #judge} are called by the one that watches all calls.
+ * Follows how far one call has come and how long its worker has been silent. Event loops report the
+ * steps; {@link #look} and {@link #judge} are called by the one that watches all calls.
  */
 final class CallSilence {
   private final WorkerContact contact;
   private final SilenceRules rules;
+  private final LongSupplier nanoTime;
   private final AnswerSilence answer = new AnswerSilence(); // of the thread that watches
   private Stage stage = Stage.SENT; // this and the next two: guarded by this
   private long stageAtNanos;
@@ -26,10 +28,12 @@ final class CallSilence {
 
   /**
    * @param contact of the worker's address
+   * @param nanoTime measures how long the worker takes for each step
    */
-  CallSilence(WorkerContact contact, SilenceRules rules) {
+  CallSilence(WorkerContact contact, SilenceRules rules, LongSupplier nanoTime) {
     this.contact = contact;
     this.rules = rules;
+    this.nanoTime = nanoTime;
   }
 
   WorkerContact contact() {
@@ -44,7 +48,7 @@ final class CallSilence {
   }
 
   synchronized void calledHome(ReceivedStream connected) {
-    long took = stage == Stage.SENT ? 0 : System.nanoTime() - stageAtNanos;
+    long took = stage == Stage.SENT ? 0 : nanoTime.getAsLong() - stageAtNanos;
     stream = connected;
     enter(Stage.CALLED_HOME);
     contact.calledHome(took);
@@ -53,7 +57,7 @@ final class CallSilence {
   /** The worker has said and called for all that comes before the first item. */
   synchronized void begun() {
     if (stage == Stage.CALLED_HOME) {
-      long took = System.nanoTime() - stageAtNanos;
+      long took = nanoTime.getAsLong() - stageAtNanos;
       enter(Stage.BEGUN);
       contact.begun(took);
     }
@@ -61,7 +65,7 @@ final class CallSilence {
 
   private void enter(Stage next) {
     stage = next;
-    stageAtNanos = System.nanoTime();
+    stageAtNanos = nanoTime.getAsLong();
   }
 
   /** The instance has left discovery, or is there again. */

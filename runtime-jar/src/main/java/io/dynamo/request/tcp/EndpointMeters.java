@@ -59,7 +59,7 @@ final class EndpointMeters {
 
   /**
    * @param payloadBytes of control message and body, as framed
-   * @param sentUnixNanos the requester's wall clock when it sent; 0 when not told
+   * @param sentUnixNanos the requester's wall clock when it sent; 0 when it was not sent
    */
   void begun(long payloadBytes, long sentUnixNanos) {
     requests.increment();

@@ -38,7 +38,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   private static final int MAX_UNACKNOWLEDGED = 1024;
   private static final int IDLE_SECONDS = 300;
 
-  /** Told once how a request fared, on the event loop. */
+  /** Receives the outcome of one request, once, on the event loop. */
   interface Outcome {
     /** The worker has queued the request. */
     void acknowledged();
@@ -51,7 +51,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Told also what became of the bytes. */
+  /** Receives the outcome, and also when the bytes have been sent. */
   interface Attempt extends Outcome {
     /** The whole request is with the kernel. */
     void written();
@@ -236,7 +236,8 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * The order of acknowledgements is all that names them: after one is missed, none can be told.
+   * Ends the connection when an acknowledgement is late: acknowledgements are matched by order
+   * alone, so after one is missed none can be matched.
    */
   private void timedOut() {
     end(

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * is asked for as many as the socket has taken, so a worker that does not read holds it back. The
  * first end counts, by whichever side.
  */
-final class SentItems<Q> implements Asked, InputSource, Flow.Subscriber<Q> {
+final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q> {
   private static final byte[] NONE = {};
 
   private final Flow.Publisher<Q> requests;

@@ -174,13 +174,13 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   /** A handler that fails because of {@link #shutDown} is not what ended the request. */
   private void refuse(SentStream to, Throwable cause) {
-    Throwable told;
+    Throwable reason;
     synchronized (lock) {
-      told = parting == null ? cause : parting;
+      reason = parting == null ? cause : parting;
     }
     if (ended.compareAndSet(false, true)) {
       to.finish(
-          TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(told)),
+          TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(reason)),
           () -> endpoint.ended(this));
     }
   }
@@ -338,7 +338,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   boolean forbid(DynamoException cause) {
     synchronized (lock) {
       if (!announced) {
-        parting = cause; // told in place of the prologue
+        parting = cause; // sent in place of the prologue
       }
       return announced;
     }

@@ -20,7 +20,7 @@ interface Serving<R> {
    */
   Flow.Publisher<R> begin(RequestContext context);
 
-  /** What it is called when the step under way fails, until the handler has answered. */
+  /** The kind of failure to count when the step under way fails, until the handler has answered. */
   EndpointMeters.Failure step();
 
   /** The request is over: lets go of the input. */

@@ -5,6 +5,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
+import io.dynamo.request.tcp.silence.SilenceRules;
 import io.dynamo.request.tcp.silence.WorkerContact;
 import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.Future;
@@ -52,7 +53,7 @@ final class SilenceWatch {
   private volatile @Nullable Future<?> next;
 
   /**
-   * @param calls that have begun and not ended
+   * @param calls that are running
    */
   SilenceWatch(
       Set<TcpCall<?, ?>> calls,
@@ -88,11 +89,16 @@ final class SilenceWatch {
         shortest / LOOKS, LEAST_BETWEEN_LOOKS.toNanos(), MOST_BETWEEN_LOOKS.toNanos());
   }
 
-  /** What is known of the worker that {@code instance} belongs to. */
+  /** Returns the contact with the worker that {@code instance} belongs to. */
   WorkerContact contact(Instance instance) {
     return contacts.computeIfAbsent(
         address(instance),
         _ -> new WorkerContact(settings.silence(), settings.timeouts(), nanoTime));
+  }
+
+  /** Returns the silence of a new call of {@code instance}, on the clock of this watch. */
+  CallSilence silence(Instance instance, SilenceRules rules) {
+    return new CallSilence(contact(instance), rules, nanoTime);
   }
 
   /** The instance has left discovery: what was known of its worker is dropped with its calls. */
@@ -106,7 +112,7 @@ final class SilenceWatch {
     };
   }
 
-  /** A call has begun. */
+  /** Starts looking for silence, when it is not looking, because a call has started. */
   void callBegan() {
     if (!looking.get() && looking.compareAndSet(false, true)) {
       loop.execute(
@@ -191,7 +197,7 @@ final class SilenceWatch {
     }
   }
 
-  /** What comes of a probe. */
+  /** Receives the outcome of a probe. */
   private record Answer(WorkerContact.Probe probe) implements RequestConnection.Outcome {
     @Override
     public void acknowledged() {

@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestConnection.Outcome {
   private final TcpEndpointClient client;
   private final Instance instance;
-  private final Asked asked;
+  private final RequestInput requestInput;
   private final RequestContext context;
   private final ItemStream<R> answer;
   private final AnswerReader<R> reader;
@@ -57,16 +57,16 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   TcpCall(
       TcpEndpointClient client,
       Instance instance,
-      Asked asked,
+      RequestInput requestInput,
       MessageCodec<Q, R> codec,
       RequestContext context,
       SilenceRules rules) {
     this.client = client;
     this.instance = instance;
-    this.asked = asked;
+    this.requestInput = requestInput;
     this.context = context;
     answer = new ItemStream<>(client.settings.streamBuffer(), this::resume, this::abandon);
-    silence = new CallSilence(client.silence.contact(instance), rules);
+    silence = client.silence.silence(instance, rules);
     reader = new AnswerReader<>(codec, instance.format(), answer, this::fail);
   }
 
@@ -113,15 +113,15 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
 
   private void send() {
     var subject = UUID.randomUUID().toString();
-    release(asked::close);
-    var input = asked.open(client.callHome, client.callHomeAddress, this);
+    release(requestInput::close);
+    var input = requestInput.open(client.callHome, client.callHomeAddress, this);
     var outgoing =
         OutgoingRequest.of(
             instance,
             context,
             new ConnectionInfo(client.callHomeAddress, subject, context.id(), Handshake.RESPONSE),
             input,
-            asked.body(instance.format()));
+            requestInput.body(instance.format()));
     outgoing.check(client.settings.maxFrameBytes());
     CallHomeServer.Registration expected = client.callHome.expect(subject, this);
     release(expected::close);
@@ -186,7 +186,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   private void noteBeginning() {
-    if (accepted && asked.calledFor()) {
+    if (accepted && requestInput.calledFor()) {
       silence.begun();
     }
   }
@@ -274,7 +274,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     switch (level) {
       case NONE -> {}
       case STOP -> {
-        asked.stop();
+        requestInput.stop();
         tell(StreamSignal.STOP);
       }
       case KILL -> {
@@ -308,7 +308,9 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  /** Ended before the worker is told: its answer to that must not pass for the end. */
+  /**
+   * Ends the call before the worker is asked to stop: its answer to that must not pass for the end.
+   */
   private boolean giveUp() {
     return end(StreamSignal.KILL);
   }

@@ -20,7 +20,7 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /** One endpoint behind the listener, and the requests it is serving. Safe for concurrent use. */
 final class TcpEndpoint<Q, R> implements EndpointServer.Served {
-  /** What is done with each request. */
+  /** Serves each request of the endpoint. */
   interface Service<R> {
     Serving<R> serving(ControlMessage control, byte[] body);
   }
@@ -104,7 +104,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
 
   /**
    * Answers a request whose control message cannot be read: where it says at least where the
-   * requester waits, the reason is told there, as an error that no other worker can mend.
+   * requester waits, the reason is sent there, as an error that no other worker can mend.
    *
    * @return the text of the acknowledgement
    */

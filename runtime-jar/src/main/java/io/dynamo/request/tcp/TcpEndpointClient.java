@@ -83,7 +83,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   @Override
   public <Q, R> Flow.Publisher<R> call(
       Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context) {
-    return new TcpCall<>(this, instance, Asked.whole(request, codec), codec, context, rules);
+    return new TcpCall<>(this, instance, RequestInput.whole(request, codec), codec, context, rules);
   }
 
   @Override

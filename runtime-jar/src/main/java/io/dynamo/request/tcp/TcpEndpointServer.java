@@ -38,7 +38,10 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   private static final Duration LAST_WORDS = Duration.ofSeconds(2);
   private static final long CLOSE_MILLIS = 2_000;
 
-  /** Requests told at a time that they cannot be read; more get a plain refusal. */
+  /**
+   * The number of requesters at a time that get an error stream for an unreadable request; more get
+   * a plain refusal.
+   */
   private static final int MAX_REFUSALS = 64;
 
   /** Each endpoint with room of its own. Its handler answers at once or refuses long before. */
@@ -49,7 +52,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
   final PlaneTls tls;
 
-  /** What the requests that are served or wait hold of the heap. */
+  /** The heap bytes of the requests that are served or wait. */
   private final ByteBudget received;
 
   private final Admission engine;

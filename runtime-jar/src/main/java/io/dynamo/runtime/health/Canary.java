@@ -25,7 +25,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   static final Duration BREATH = Duration.ofSeconds(1);
 
   /**
-   * What is probed.
+   * The endpoint to probe.
    *
    * @param payload what the next probe asks
    * @param isError whether an item says that the request failed
@@ -33,7 +33,7 @@ public final class Canary<Q, R> implements AutoCloseable {
   record Target<Q, R>(
       EndpointHandler<Q, R> handler, Supplier<? extends Q> payload, Predicate<R> isError) {}
 
-  /** What a canary waits and runs on. */
+  /** The timers, threads and clock of a canary. */
   record Means(Alarms alarms, Executor blocking, LongSupplier nanoTime) {}
 
   private final EndpointHealth health;
@@ -71,7 +71,7 @@ public final class Canary<Q, R> implements AutoCloseable {
     this.timeout = settings.canaryTimeout();
   }
 
-  /** What the endpoint is to be served with: the handler, its items watched. */
+  /** Returns the handler to serve the endpoint with: the handler given, its items watched. */
   public EndpointHandler<Q, R> handler() {
     return new WatchedHandler<>(target.handler(), target.isError(), this::prove);
   }

@@ -22,7 +22,7 @@ final class Probe<R> implements Flow.Subscriber<R> {
   private volatile boolean returned; // the handler has
 
   /**
-   * @param verdict told once: null when the endpoint is well, else what it failed of
+   * @param verdict called once: null when the endpoint is well, else what it failed of
    */
   Probe(Duration timeout, Predicate<R> isError, Consumer<@Nullable String> verdict) {
     this.isError = isError;

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
  */
 public final class SystemHealth {
   /**
-   * What is said of the process at one moment.
+   * The health of the process at one moment.
    *
    * @param uptime since this was made
    * @param endpoints whether each is ready, by name in alphabetical order; endpoints that share a

@@ -10,7 +10,7 @@ import javax.management.MBeanServer;
 import javax.management.ObjectName;
 
 /**
- * What is to be known of the Open Liberty server around the application.
+ * The facts about the Open Liberty server around the application.
  *
  * @param outputFolder where it writes
  * @param start tells this start of the server from all others

@@ -44,7 +44,7 @@ public final class HttpPort {
     if (container == null) {
       if (tls.isOn() || !limits.areAsShipped()) {
         throw new IllegalStateException(
-            "there is no server.output.dir, where the container would be told of the HTTP port's"
+            "there is no server.output.dir, where the container would read of the HTTP port's"
                 + " TLS and limits; leave out dynamo.http.tls.* and the limits");
       }
       return () -> {};

@@ -102,7 +102,10 @@ final class PemKey {
     return first < 0x80 ? 2 : 2 + first - 0x80;
   }
 
-  /** What one signs the other must verify. */
+  /**
+   * Checks that a key and a public key belong together: a signature of the one must verify with the
+   * other.
+   */
   private static void requireMate(PrivateKey key, PublicKey mate) {
     var algorithm =
         switch (mate.getAlgorithm()) {

@@ -5,14 +5,14 @@ import io.dynamo.config.frontend.FrontendSettings;
 import java.time.Duration;
 
 /**
- * What the container itself enforces on the HTTP port.
+ * The limits that the container itself enforces on the HTTP port.
  *
  * @param readSeconds that one read may wait, of a TLS handshake or of a request
  * @param writeSeconds that one write of an answer may wait
  * @param maxConnections held open; more are closed at once
  */
 record PortLimits(long readSeconds, long writeSeconds, int maxConnections) {
-  /** What {@code config/http.xml} says. */
+  /** The limits in {@code config/http.xml}. */
   static final PortLimits SHIPPED = new PortLimits(30, 30, 16384);
 
   static PortLimits of(ServerSettings server, FrontendSettings frontend) {

@@ -28,7 +28,7 @@ final class TlsFiles {
   private final String port; // the elements that say the rest of the port
   private final PieceFolder folder; // guarded by this
   private Map<Path, String> inUse = Map.of(); // guarded by this
-  private String complaint = ""; // that was told last; guarded by this
+  private String complaint = ""; // that was logged last; guarded by this
 
   /**
    * @param port the elements of the piece that are not about TLS
@@ -53,7 +53,7 @@ final class TlsFiles {
 
   /**
    * Reads the files and tells the container if they have changed. Files that are of no use, half
-   * written perhaps, leave what there was in place; that is told once.
+   * written perhaps, leave what there was in place; that is logged once.
    */
   synchronized void reload() {
     try {

@@ -5,7 +5,8 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * How the container is told of TLS. Names and password are new each time, so that a change is one.
+ * The piece of the container's configuration that sets up TLS. Names and password are new each
+ * time, so that a change is one.
  *
  * @param identity file name of the store with the port's key and chain
  * @param authorities file name of the store with those that clients are checked against

@@ -6,11 +6,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What an engine offers to operators, by path: commands that change something, and questions that
- * only tell. Safe for concurrent use.
+ * The routes that an engine offers to operators, by path: commands that change something, and
+ * questions. Safe for concurrent use.
  */
 public final class EngineRoutes {
-  /** What runs when a route is asked. */
+  /** Answers a call of a route. */
   @FunctionalInterface
   public interface Handler {
     /**
@@ -18,7 +18,7 @@ public final class EngineRoutes {
      *
      * @param body empty when the caller sent none
      * @return a JSON object
-     * @throws Exception its message is told to the caller
+     * @throws Exception its message goes to the caller
      */
     Map<String, ? extends @Nullable Object> run(JsonObject body) throws Exception;
   }

@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * other. What is asked for is looked up, never made into a path. Safe for concurrent use.
  */
 public final class HostedFiles {
-  /** What stands for the model itself, where an adapter has its name. */
+  /** The name that stands for the model itself, where an adapter has its own name. */
   public static final String BASE = "_base";
 
   static final String ROUTE = "/v1/metadata/";
@@ -46,8 +46,9 @@ public final class HostedFiles {
   public Hosted add(EndpointId endpoint, ModelCard card, @Nullable String suffix) {
     var folder = "%s/%s/%s/".formatted(endpoint, card.slug(), suffix == null ? BASE : suffix);
     Map<String, Path> own = new HashMap<>();
-    var told = server == null ? card.withoutExtraFiles() : card; // as Dynamo: hosted or not told
-    var announced = told.withFiles(file -> add(own, folder, file));
+    var published =
+        server == null ? card.withoutExtraFiles() : card; // as Dynamo: hosted, or left out
+    var announced = published.withFiles(file -> add(own, folder, file));
     files.putAll(own);
     return new Hosted(announced, () -> own.forEach(files::remove));
   }

@@ -66,9 +66,9 @@ final class LoraRoutes {
               .formatted(route),
           name);
     }
-    Map<String, ? extends @Nullable Object> told;
+    Map<String, ? extends @Nullable Object> outcome;
     try {
-      told = found.handler().run(new JsonObject(new LinkedHashMap<>(body)));
+      outcome = found.handler().run(new JsonObject(new LinkedHashMap<>(body)));
     } catch (InterruptedException e) {
       throw e;
     } catch (Exception e) {
@@ -76,7 +76,7 @@ final class LoraRoutes {
     }
     Map<String, @Nullable Object> answer = new LinkedHashMap<>();
     for (var member : MEMBERS) {
-      var value = told.get(member);
+      var value = outcome.get(member);
       if (value != null) {
         answer.put(member, value);
       }

@@ -3,7 +3,7 @@ package io.dynamo.runtime.status;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** What a body says it is. */
+/** The media types that a body declares. */
 final class MediaTypes {
   private MediaTypes() {}
 

@@ -91,7 +91,7 @@ final class StatusRoutes implements HttpHandler {
     return HttpAnswer.empty(405, Map.of("allow", allowed));
   }
 
-  /** What an operator may do alone. */
+  /** A route for administrators alone. */
   private interface Administrative {
     HttpAnswer answer() throws InterruptedException;
   }

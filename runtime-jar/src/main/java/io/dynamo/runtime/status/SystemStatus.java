@@ -4,7 +4,7 @@ import io.dynamo.runtime.health.SystemHealth;
 import java.net.InetSocketAddress;
 import org.jspecify.annotations.Nullable;
 
-/** What a process tells of itself; roles register here. Safe for concurrent use. */
+/** The status of a process; roles register here. Safe for concurrent use. */
 public final class SystemStatus {
   private final SystemHealth health;
   private final EngineRoutes engine = new EngineRoutes();

@@ -10,7 +10,7 @@ import org.eclipse.microprofile.config.ConfigProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends the process of a server that cannot start as it was told to: one page of reasons, then an
+ * Ends the process of a server that cannot start with its settings: one page of reasons, then an
  * exit status. A container would go on without its application, with its ports open. Safe for
  * concurrent use.
  */
@@ -96,7 +96,7 @@ final class FailedStart {
     return null;
   }
 
-  /** What a failure and its causes say, each once. */
+  /** Collects the messages of a failure and of its causes, each once. */
   private static String messages(Throwable failure) {
     var messages = new LinkedHashSet<String>();
     for (var at = failure; at != null; at = at.getCause()) {

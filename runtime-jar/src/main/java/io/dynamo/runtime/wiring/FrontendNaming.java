@@ -7,7 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What an operator wants the frontend's metrics to look like. */
+/** The names and scales that an operator has chosen for the frontend's metrics. */
 final class FrontendNaming {
   /** Which histograms are on a scale. */
   private static final Map<String, List<String>> ON_SCALE =

@@ -22,7 +22,7 @@ interface PlaneFactory {
       EventLoops loops, EndpointClient client, EndpointServer server, HostMemory memory) {}
 
   /**
-   * What the parts tell of themselves.
+   * The places where the parts publish metrics and health.
    *
    * @param text the metrics under their exact names
    */

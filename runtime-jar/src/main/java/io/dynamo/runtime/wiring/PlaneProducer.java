@@ -34,7 +34,7 @@ public class PlaneProducer {
     return PlaneProducer::open;
   }
 
-  /** What generate endpoints speak. */
+  /** The codec of generate endpoints. */
   @Produces
   @Singleton
   public MessageCodec<GenerateRequest, EngineOutput> generateCodec() {

@@ -36,7 +36,7 @@ public class RuntimeLifecycle {
   private static final Duration CLOSE_PATIENCE = Duration.ofSeconds(2); // per part
   private static final Duration LAST_WORDS = Duration.ofSeconds(3); // of a role at its deadline
 
-  /** What exists between a start and a stop. */
+  /** The parts that exist between a start and a stop. */
   private record Running(
       DynamoRuntime runtime,
       ClosingStack opened,

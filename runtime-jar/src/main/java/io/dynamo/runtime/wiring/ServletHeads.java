@@ -7,7 +7,7 @@ import java.net.InetAddress;
 import java.util.Collections;
 import org.jspecify.annotations.Nullable;
 
-/** What the container tells of the head of a request, and what is wrong with it. */
+/** Checks the head of a request as the container passes it on. */
 public final class ServletHeads {
   private ServletHeads() {}
 

@@ -69,7 +69,7 @@ public final class EnvelopeCodec {
     }
   }
 
-  /** What was read so far. */
+  /** Gathers the entries of one envelope. */
   private static final class Entries {
     private long publisherId;
     private long sequence;

@@ -128,7 +128,7 @@ final class GenerateRequestShape {
 
   private static final String OVERRIDE = "router_config_override";
 
-  /** Written by 1.6.1 whatever is asked. */
+  /** The number of fields that 1.6.1 writes in every request. */
   private static final int ALWAYS = 10;
 
   private GenerateRequestShape() {}

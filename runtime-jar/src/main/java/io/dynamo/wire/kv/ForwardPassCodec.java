@@ -13,7 +13,7 @@ import java.io.IOException;
 public final class ForwardPassCodec {
   private static final int VERSION = 1;
 
-  private record Told(WorkerRank rank, long counter, ForwardPass pass) {}
+  private record Report(WorkerRank rank, long counter, ForwardPass pass) {}
 
   private ForwardPassCodec() {}
 
@@ -22,25 +22,25 @@ public final class ForwardPassCodec {
    */
   public static byte[] encode(WorkerRank rank, long counter, ForwardPass pass) {
     return WireWriter.write(
-        new Told(rank, counter, pass), PayloadFormat.MSGPACK, ForwardPassCodec::write);
+        new Report(rank, counter, pass), PayloadFormat.MSGPACK, ForwardPassCodec::write);
   }
 
-  private static void write(WireWriter out, Told told) throws IOException {
+  private static void write(WireWriter out, Report report) throws IOException {
     out.beginMap(7);
     out.key("version");
     out.integer(VERSION);
     out.key("worker_id"); // a string here, and only here
-    out.string(Long.toUnsignedString(told.rank.worker().value()));
+    out.string(Long.toUnsignedString(report.rank.worker().value()));
     out.key("dp_rank");
-    out.integer(told.rank.rank());
+    out.integer(report.rank.rank());
     out.key("counter_id");
-    out.integer(told.counter);
+    out.integer(report.counter);
     out.key("wall_time");
-    out.float64(told.pass.seconds());
+    out.float64(report.pass.seconds());
     out.key("scheduled_requests");
-    work(out, told.pass.scheduled(), true);
+    work(out, report.pass.scheduled(), true);
     out.key("queued_requests");
-    work(out, told.pass.queued(), false);
+    work(out, report.pass.queued(), false);
     out.endMap();
   }
 

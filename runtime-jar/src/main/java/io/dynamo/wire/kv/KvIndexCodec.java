@@ -178,7 +178,7 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     out.endMap();
   }
 
-  private static void write(WireWriter out, Map<StorageTier, List<KvIndexReply.Held>> below)
+  private static void write(WireWriter out, Map<StorageTier, List<KvIndexReply.RankOverlap>> below)
       throws IOException {
     out.beginArray(below.size());
     for (var tier : BELOW) {
@@ -196,7 +196,7 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     out.endArray();
   }
 
-  private static void write(WireWriter out, List<KvIndexReply.Held> all) throws IOException {
+  private static void write(WireWriter out, List<KvIndexReply.RankOverlap> all) throws IOException {
     out.beginArray(all.size());
     for (var one : all) {
       out.beginArray(2);
@@ -231,8 +231,8 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
   }
 
   private static KvIndexReply readScores(WireReader in) throws IOException {
-    List<KvIndexReply.Held> device = List.of();
-    var below = new EnumMap<StorageTier, List<KvIndexReply.Held>>(StorageTier.class);
+    List<KvIndexReply.RankOverlap> device = List.of();
+    var below = new EnumMap<StorageTier, List<KvIndexReply.RankOverlap>>(StorageTier.class);
     in.beginMap();
     for (int key = in.nextKey(ScoresField.KEYS);
         key != Keys.END;
@@ -246,8 +246,8 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     return new KvIndexReply.Scores(device, below);
   }
 
-  private static void readTiers(WireReader in, Map<StorageTier, List<KvIndexReply.Held>> below)
-      throws IOException {
+  private static void readTiers(
+      WireReader in, Map<StorageTier, List<KvIndexReply.RankOverlap>> below) throws IOException {
     in.beginArray();
     while (in.nextElement()) {
       in.beginArray();
@@ -264,8 +264,8 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
   }
 
   /** Reads the list that a map has under one of its names. */
-  private static List<KvIndexReply.Held> readList(WireReader in) throws IOException {
-    List<KvIndexReply.Held> held = List.of();
+  private static List<KvIndexReply.RankOverlap> readList(WireReader in) throws IOException {
+    List<KvIndexReply.RankOverlap> held = List.of();
     in.beginMap();
     for (int key = in.nextKey(ListField.KEYS); key != Keys.END; key = in.nextKey(ListField.KEYS)) {
       if (key == Keys.UNKNOWN) {
@@ -277,15 +277,15 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     return held;
   }
 
-  private static List<KvIndexReply.Held> readHeld(WireReader in) throws IOException {
-    var held = new ArrayList<KvIndexReply.Held>();
+  private static List<KvIndexReply.RankOverlap> readHeld(WireReader in) throws IOException {
+    var held = new ArrayList<KvIndexReply.RankOverlap>();
     in.beginArray();
     while (in.nextElement()) {
       in.beginArray();
       element(in);
       var rank = readRank(in);
       element(in);
-      held.add(new KvIndexReply.Held(rank, Math.max(0, in.smallInteger())));
+      held.add(new KvIndexReply.RankOverlap(rank, Math.max(0, in.smallInteger())));
       noMore(in);
     }
     return held;

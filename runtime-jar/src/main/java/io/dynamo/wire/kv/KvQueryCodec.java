@@ -272,20 +272,20 @@ public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
         }
       }
       return switch (kind) {
-        case ReplyKind.EVENTS -> new KvReply.Events(told(events), told(lastId));
-        case ReplyKind.TREE_DUMP -> new KvReply.TreeDump(told(events), told(lastId));
-        case ReplyKind.TREE_DUMP_FAILED -> new KvReply.TreeDumpFailed(told(lastId), message);
+        case ReplyKind.EVENTS -> new KvReply.Events(required(events), required(lastId));
+        case ReplyKind.TREE_DUMP -> new KvReply.TreeDump(required(events), required(lastId));
+        case ReplyKind.TREE_DUMP_FAILED -> new KvReply.TreeDumpFailed(required(lastId), message);
         case ReplyKind.TOO_NEW -> {
-          long newestId = told(newest);
+          long newestId = required(newest);
           yield new KvReply.TooNew(
-              told(requestedStart), requestedEnd == null ? newestId : requestedEnd, newestId);
+              required(requestedStart), requestedEnd == null ? newestId : requestedEnd, newestId);
         }
-        case ReplyKind.INVALID_RANGE -> new KvReply.InvalidRange(told(start), told(end));
+        case ReplyKind.INVALID_RANGE -> new KvReply.InvalidRange(required(start), required(end));
         default -> throw new IllegalStateException("kind " + kind);
       };
     }
 
-    private static <T> T told(@Nullable T value) throws IOException {
+    private static <T> T required(@Nullable T value) throws IOException {
       if (value == null) {
         throw new IOException("a member of the reply is missing");
       }

@@ -12,8 +12,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What Mooncake's master publishes of its objects: {@code [timestamp_ms, [event, …], dp_rank]} in
- * msgpack, each event a map. Events of other kinds and without a key are passed over. Stateless.
+ * Reads the events that Mooncake's master publishes about its objects: {@code [timestamp_ms,
+ * [event, …], dp_rank]} in msgpack, each event a map. Events of other kinds and without a key are
+ * passed over. Stateless.
  *
  * @see <a href="https://github.com/kvcache-ai/Mooncake/tree/main/docs/source/design/kv-event">the
  *     publisher's design</a>

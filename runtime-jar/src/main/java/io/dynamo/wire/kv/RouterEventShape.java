@@ -201,7 +201,7 @@ final class RouterEventShape {
     return events;
   }
 
-  /** Gathers one event, whatever the order of its members. */
+  /** Gathers one event, in any order of its members. */
   private static final class Reading {
     private final WireReader in;
     private @Nullable InstanceId worker;
@@ -209,9 +209,9 @@ final class RouterEventShape {
     private long id;
     private int rank;
     private @Nullable StorageTier tier = StorageTier.DEVICE;
-    private @Nullable Residency residency; // null: not told
+    private @Nullable Residency residency; // null: absent
     private @Nullable String sessionId;
-    private boolean told; // there was data
+    private boolean hasData;
     private @Nullable Kind kind; // null: one that came later
     private @Nullable SequenceHash parent;
     private List<StoredBlock> stored = List.of();
@@ -242,7 +242,7 @@ final class RouterEventShape {
           default -> in.skip();
         }
       }
-      if (worker == null || !numbered || !told) {
+      if (worker == null || !numbered || !hasData) {
         throw new IOException("an event lacks worker_id, event_id or data");
       }
       var of = new WorkerRank(worker, rank);
@@ -303,7 +303,7 @@ final class RouterEventShape {
     }
 
     private void data() throws IOException {
-      told = true;
+      hasData = true;
       if (!in.isMap()) {
         kind = in.string().equals("cleared") ? Kind.CLEARED : null;
         return;

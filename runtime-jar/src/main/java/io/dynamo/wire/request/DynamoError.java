@@ -83,8 +83,8 @@ public record DynamoError(
   }
 
   /**
-   * What a failure looks like to the requester. A failure that is no {@link DynamoException} is
-   * unknown.
+   * Translates a failure into the error that the requester reads. A failure that is no {@link
+   * DynamoException} is unknown.
    */
   public static DynamoError of(Throwable failure) {
     var message = Objects.requireNonNullElse(failure.getMessage(), failure.getClass().getName());
@@ -165,8 +165,9 @@ public record DynamoError(
   }
 
   /**
-   * What the worker has to say to the client of its fault: the text that it marked as public, or
-   * that it gave with a status of 4xx. Any other message may be an accident and stays here.
+   * Returns the text about a client's fault that the client may see: the text that the worker
+   * marked as public, or that it gave with a status of 4xx. Any other message may be an accident
+   * and stays here.
    */
   private String clientText(int httpStatus) {
     var text = publicMessage;

@@ -6,8 +6,8 @@ import org.jspecify.annotations.Nullable;
 /** Class and reason of an error, as 1.6.1 has them beside the older {@code error_type}. */
 record ErrorKind(String errorClass, String reason) {
   /**
-   * What 1.6.1 itself was seen to write for a code; null where it was not, because its readers turn
-   * a reason that they do not know into an internal error.
+   * The class and reason that 1.6.1 writes for a code; null where none was seen, because its
+   * readers turn a reason that they do not know into an internal error.
    */
   static @Nullable ErrorKind of(ErrorCode code) {
     return switch (code) {
@@ -36,7 +36,10 @@ record ErrorKind(String errorClass, String reason) {
     };
   }
 
-  /** What an error means: a class says more than the type {@code Unknown} beside it. */
+  /**
+   * Returns the code that an error means: a class says more than the type {@code Unknown} beside
+   * it.
+   */
   static ErrorCode effective(ErrorCode code, @Nullable String errorClass) {
     if (code != ErrorCode.UNKNOWN || errorClass == null) {
       return code;
@@ -102,7 +105,7 @@ record ErrorKind(String errorClass, String reason) {
     };
   }
 
-  /** What a client is told of its own fault when the worker has no words for it; Dynamo's. */
+  /** Dynamo's text for a client's fault when the worker gives none. */
   static String phrase(int httpStatus) {
     return switch (httpStatus) {
       case 401 -> "Authentication required";

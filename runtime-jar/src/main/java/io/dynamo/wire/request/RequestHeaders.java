@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * The headers of a request frame: one JSON object of strings, all of them optional.
  *
  * @param more what a frame carries beyond the plane's own
- * @param sentUnixNanos the requester's wall clock at send; 0 when not told
+ * @param sentUnixNanos the requester's wall clock at send; 0 when it was not sent
  */
 public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
   private static final String REQUEST_ID = "request-id";

@@ -68,7 +68,7 @@ public record ResponseEnvelope(
     return bytes.getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** What stands before an item in its frame. */
+  /** The bytes before an item in its frame. */
   public static byte[] head(ItemForm form, PayloadFormat format) {
     return switch (form) {
       case ANNOTATED -> format == PayloadFormat.JSON ? JSON_HEAD : MSGPACK_HEAD;
@@ -81,7 +81,7 @@ public record ResponseEnvelope(
     return head(ItemForm.ANNOTATED, format);
   }
 
-  /** What stands after an item in its frame. */
+  /** The bytes after an item in its frame. */
   public static byte[] tail(ItemForm form, PayloadFormat format) {
     if (format == PayloadFormat.MSGPACK) {
       return MSGPACK_TAIL;

@@ -25,7 +25,7 @@ record StatedStatus(int code, String message) {
 
   private static final int MAX_CHARS = 64 * 1024; // of the JSON that is looked at
 
-  /** What {@code message} states, or null when it is no such JSON. */
+  /** Reads the status that {@code message} states; null when it is no such JSON. */
   static @Nullable StatedStatus of(String message) {
     if (!message.startsWith("{") || message.length() > MAX_CHARS) {
       return null;

@@ -240,7 +240,7 @@ class TcpDeadlineTest {
           new TcpCall<>(
               plane.client,
               WorkerAtHome.at(worker),
-              Asked.whole(TestPlane.request(), TestPlane.CODEC),
+              RequestInput.whole(TestPlane.request(), TestPlane.CODEC),
               TestPlane.CODEC,
               context,
               SilenceRules.of(plane.settings.silence()));

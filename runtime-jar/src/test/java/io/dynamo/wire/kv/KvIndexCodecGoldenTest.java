@@ -57,9 +57,11 @@ class KvIndexCodecGoldenTest {
   @Test
   void capturedRepliesSayWhoHoldsWhat() {
     assertThat(reply("all-tiers"))
-        .isEqualTo(new KvIndexReply.Scores(List.of(new KvIndexReply.Held(RANK, 9)), Map.of()));
+        .isEqualTo(
+            new KvIndexReply.Scores(List.of(new KvIndexReply.RankOverlap(RANK, 9)), Map.of()));
     assertThat(reply("device-only"))
-        .isEqualTo(new KvIndexReply.Scores(List.of(new KvIndexReply.Held(RANK, 3)), Map.of()));
+        .isEqualTo(
+            new KvIndexReply.Scores(List.of(new KvIndexReply.RankOverlap(RANK, 3)), Map.of()));
     assertThat(reply("none")).isEqualTo(new KvIndexReply.Scores(List.of(), Map.of()));
     assertThat(reply("other-model"))
         .isEqualTo(new KvIndexReply.Refused("served indexer model nope is not registered"));
@@ -75,11 +77,11 @@ class KvIndexCodecGoldenTest {
   void lowerTiersComeBack(PayloadFormat format) {
     var reply =
         new KvIndexReply.Scores(
-            List.of(new KvIndexReply.Held(RANK, 3)),
+            List.of(new KvIndexReply.RankOverlap(RANK, 3)),
             Map.of(
-                StorageTier.HOST_PINNED, List.of(new KvIndexReply.Held(RANK, 2)),
+                StorageTier.HOST_PINNED, List.of(new KvIndexReply.RankOverlap(RANK, 2)),
                 StorageTier.DISK, List.of(),
-                StorageTier.EXTERNAL, List.of(new KvIndexReply.Held(RANK, 1))));
+                StorageTier.EXTERNAL, List.of(new KvIndexReply.RankOverlap(RANK, 1))));
     var bytes = codec.encodeItem(reply, format);
     assertThat(codec.decodeItem(ByteBuffer.wrap(bytes), format)).isEqualTo(reply);
     if (format == PayloadFormat.JSON) {

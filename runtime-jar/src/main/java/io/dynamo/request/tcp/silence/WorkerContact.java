@@ -7,9 +7,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is known of one worker process by its address: whether it gives signs of life, and how soon
- * it takes up requests. {@link #calledHome} and {@link #begun} may be called by any thread, all
- * else by the thread that looks at the answers.
+ * The signs of life of one worker process, by its address: whether it gives any, and how soon it
+ * takes up requests. {@link #calledHome} and {@link #begun} may be called by any thread, all else
+ * by the thread that looks at the answers.
  */
 public final class WorkerContact {
   /** A request for a sign of life that is under way. Its outcome may come from any thread. */

@@ -6,9 +6,9 @@ import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.request.ConnectionInfo;
 import org.jspecify.annotations.Nullable;
 
-/** What a call asks the worker, beside the head of its request. Safe for concurrent use. */
-interface Asked {
-  /** What travels with the head. */
+/** The request that a call sends to the worker, beside its head. Safe for concurrent use. */
+interface RequestInput {
+  /** The body that travels with the head. */
   byte[] body(PayloadFormat format);
 
   /**
@@ -30,8 +30,8 @@ interface Asked {
   void close();
 
   /** A request that travels whole. */
-  static <Q> Asked whole(Q request, MessageCodec<Q, ?> codec) {
-    return new Asked() {
+  static <Q> RequestInput whole(Q request, MessageCodec<Q, ?> codec) {
+    return new RequestInput() {
       @Override
       public byte[] body(PayloadFormat format) {
         return codec.encodeRequest(request, format);
