@@ -108,7 +108,6 @@ public final class UnsupportedVariables {
           Map.entry("DYN_STRIP_ANTHROPIC_PREAMBLE", OTHER_API),
           Map.entry("DYN_SYSTEM_ENABLED", "DYN_SYSTEM_PORT decides, in Dynamo too"),
           Map.entry("DYN_TCP_", TRANSPORT),
-          Map.entry("DYN_TCP_RESPONSE_STREAM_HOST", "DYN_TCP_RPC_HOST is the address of both"),
           Map.entry("DYN_TOKENIZER", PREPROCESSING),
           Map.entry(
               "DYN_TOKENIZER_CACHE", "dynamo.frontend.prefix-cache-bytes sets it, 0 for none"),

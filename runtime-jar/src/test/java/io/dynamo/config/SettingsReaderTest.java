@@ -2,15 +2,20 @@ package io.dynamo.config;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.ModelBounds;
 import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.EventSettings;
+import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.config.router.RouterSettings;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.testing.TestSettings;
+import java.net.Inet4Address;
+import java.net.NetworkInterface;
+import java.net.SocketException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
@@ -171,6 +176,47 @@ class SettingsReaderTest {
         .isInstanceOf(InvalidSettingsException.class)
         .hasMessageContaining("dynamo.request.tcp.host = \"" + host + "\"")
         .hasMessageContaining("name one address");
+  }
+
+  @Test
+  void workersCallHomeToTheAddressOfTheInterfaceThatIsNamed() {
+    var tcp = TestSettings.with(Map.of("dynamo.request.tcp.response-interface", "lo")).tcp();
+    assertThat(tcp.responseHost()).isEqualTo("127.0.0.1");
+    assertThat(TestSettings.with(Map.of("dynamo.request.tcp.host", "127.0.0.2")).tcp())
+        .as("without one")
+        .extracting(TcpSettings::responseHost)
+        .isEqualTo("127.0.0.2");
+  }
+
+  @Test
+  void anInterfaceThatIsNotThereIsRefusedWithThoseThatAre() {
+    assertThatThrownBy(
+            () -> TestSettings.with(Map.of("dynamo.request.tcp.response-interface", "eth99")))
+        .isInstanceOf(InvalidSettingsException.class)
+        .hasMessageContaining(
+            "dynamo.request.tcp.response-interface = \"eth99\": this host has no such network interface; it has ")
+        .hasMessageContaining("lo");
+  }
+
+  @Test
+  void anInterfaceOffLoopbackNeedsConsent() throws SocketException {
+    var outer =
+        NetworkInterface.networkInterfaces()
+            .filter(
+                it ->
+                    it.inetAddresses()
+                        .anyMatch(
+                            address ->
+                                address instanceof Inet4Address && !address.isLoopbackAddress()))
+            .findFirst();
+    assumeTrue(outer.isPresent(), "this host has loopback only");
+    var values =
+        new HashMap<>(
+            Map.of("dynamo.request.tcp.response-interface", outer.orElseThrow().getName()));
+    assertThatThrownBy(() -> TestSettings.with(values))
+        .hasMessageContaining("which is reachable from other machines");
+    values.put("dynamo.security.insecure", "true");
+    assertThat(TestSettings.with(values).tcp().responseHost()).isNotEqualTo("127.0.0.1");
   }
 
   @Test

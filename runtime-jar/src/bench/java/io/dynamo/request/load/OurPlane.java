@@ -53,6 +53,7 @@ final class OurPlane {
             Duration.ofSeconds(5));
     return new TcpSettings(
         "127.0.0.1",
+        "127.0.0.1",
         0,
         0,
         32 << 20,

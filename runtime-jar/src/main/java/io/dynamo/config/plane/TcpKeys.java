@@ -23,6 +23,7 @@ import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.SettingKey;
 import io.dynamo.net.PayloadFormat;
+import java.net.InetAddress;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -55,6 +56,15 @@ public final class TcpKeys {
           PORT,
           "the frontend's call-home listener; 0 lets the system choose",
           plain("DYN_TCP_RESPONSE_STREAM_PORT"));
+  static final SettingKey<String> RESPONSE_INTERFACE =
+      KEYS.key(
+          "dynamo.request.tcp.response-interface",
+          TEXT,
+          "",
+          none(),
+          "the network interface of the frontend's call-home listener, by name: its address is bound and"
+              + " advertised in place of `host`; off loopback only with `dynamo.security.insecure`",
+          plain("DYN_TCP_RESPONSE_STREAM_HOST"));
   static final SettingKey<Integer> MAX_FRAME =
       KEYS.key(
           "dynamo.request.tcp.max-frame",
@@ -292,12 +302,40 @@ public final class TcpKeys {
   public static void check(KeyReader reader, SettingKey<Boolean> insecure) {
     reader.requireLoopback(HOST, insecure);
     reader.requireOneAddress(HOST);
+    checkResponseInterface(reader, insecure);
     reader.requireTogether(TLS_CERTIFICATE, TLS_KEY);
     reader.requireTogether(TLS_CLIENT_CERTIFICATE, TLS_CLIENT_KEY);
     reader.requireWith(TLS_CLIENT_AUTHORITIES, TLS_CERTIFICATE);
     requireTlsToUse(reader, TLS_SERVER_NAME);
     requireTlsToUse(reader, TLS_CLIENT_CERTIFICATE);
     refuseUncheckedAuthorities(reader);
+  }
+
+  /** Refuses an interface without an address, and one that other machines reach, unless accepted. */
+  private static void checkResponseInterface(KeyReader reader, SettingKey<Boolean> insecure) {
+    var name = reader.optional(RESPONSE_INTERFACE);
+    if (name == null) {
+      return;
+    }
+    String host;
+    try {
+      host = InterfaceAddress.of(name);
+    } catch (IllegalArgumentException e) {
+      reader.addProblem(
+          "%s = \"%s\": %s".formatted(RESPONSE_INTERFACE.name(), name, e.getMessage()));
+      return;
+    }
+    if (Boolean.FALSE.equals(reader.optional(insecure))
+        && !InetAddress.ofLiteral(host).isLoopbackAddress()) {
+      reader.addProblem(
+          "%s = \"%s\" has the address %s, which is reachable from other machines, and nothing there asks for credentials; name a loopback interface, or accept that with %s=true"
+              .formatted(RESPONSE_INTERFACE.name(), name, host, insecure.name()));
+    }
+  }
+
+  private static String responseHost(KeyReader reader) {
+    var name = reader.optional(RESPONSE_INTERFACE);
+    return name == null ? reader.get(HOST) : InterfaceAddress.of(name);
   }
 
   /** Refuses {@code key} where nothing that connects speaks TLS. */
@@ -325,6 +363,7 @@ public final class TcpKeys {
   public static TcpSettings read(KeyReader reader) {
     return new TcpSettings(
         reader.get(HOST),
+        responseHost(reader),
         reader.get(REQUEST_PORT),
         reader.get(RESPONSE_PORT),
         reader.get(MAX_FRAME),

@@ -6,6 +6,7 @@ import io.dynamo.net.PayloadFormat;
  * The TCP request plane. Keys: {@code dynamo.request.tcp.*}, {@code dynamo.request.codec}.
  *
  * @param host IP literal to bind and to advertise
+ * @param responseHost IP literal that the call-home listener binds and advertises
  * @param requestPort of the worker's listener; 0 lets the system choose
  * @param responsePort of the frontend's call-home listener; 0 lets the system choose
  * @param maxFrameBytes of a whole request frame, and of an item of an answer
@@ -17,6 +18,7 @@ import io.dynamo.net.PayloadFormat;
  */
 public record TcpSettings(
     String host,
+    String responseHost,
     int requestPort,
     int responsePort,
     int maxFrameBytes,

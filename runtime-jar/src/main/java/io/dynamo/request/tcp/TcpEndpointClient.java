@@ -75,7 +75,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     return new CallHomeServer(
         loops,
         tls.accepting(),
-        new InetSocketAddress(SocketAddresses.literal(settings.host()), settings.responsePort()),
+        new InetSocketAddress(SocketAddresses.literal(settings.responseHost()), settings.responsePort()),
         new ConnectionLimit(settings.maxConnections(), refused::increment),
         new StreamLimits(settings.maxFrameBytes(), HANDSHAKE_TIMEOUT, Duration.ZERO));
   }

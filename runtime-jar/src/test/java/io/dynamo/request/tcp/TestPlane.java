@@ -118,6 +118,7 @@ final class TestPlane implements AutoCloseable {
     var others = patient(timeouts);
     return new TcpSettings(
         others.host(),
+        others.responseHost(),
         others.requestPort(),
         others.responsePort(),
         others.maxFrameBytes(),
@@ -171,6 +172,7 @@ final class TestPlane implements AutoCloseable {
       AdmissionSettings admission,
       TlsSettings tls) {
     return new TcpSettings(
+        "127.0.0.1",
         "127.0.0.1",
         0,
         0,
