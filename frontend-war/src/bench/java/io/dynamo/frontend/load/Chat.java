@@ -52,9 +52,9 @@ final class Chat {
             .getBytes(StandardCharsets.UTF_8);
     var head =
         ("POST /v1/chat/completions HTTP/1.1\r\n"
-             + "Host: localhost\r\n"
-             + "Content-Type: application/json\r\n"
-             + "Content-Length: "
+                + "Host: localhost\r\n"
+                + "Content-Type: application/json\r\n"
+                + "Content-Length: "
                 + body.length
                 + "\r\n\r\n")
             .getBytes(StandardCharsets.US_ASCII);

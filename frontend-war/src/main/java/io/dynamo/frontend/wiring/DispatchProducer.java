@@ -1,7 +1,7 @@
 package io.dynamo.frontend.wiring;
 
-import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.Settings;
+import io.dynamo.config.memory.HeapShare;
 import io.dynamo.frontend.catalog.CardTextLoader;
 import io.dynamo.frontend.catalog.DiscoveryCatalog;
 import io.dynamo.frontend.catalog.ModelCatalog;

@@ -311,7 +311,9 @@ public final class TcpKeys {
     refuseUncheckedAuthorities(reader);
   }
 
-  /** Refuses an interface without an address, and one that other machines reach, unless accepted. */
+  /**
+   * Refuses an interface without an address, and one that other machines reach, unless accepted.
+   */
   private static void checkResponseInterface(KeyReader reader, SettingKey<Boolean> insecure) {
     var name = reader.optional(RESPONSE_INTERFACE);
     if (name == null) {

@@ -75,7 +75,8 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     return new CallHomeServer(
         loops,
         tls.accepting(),
-        new InetSocketAddress(SocketAddresses.literal(settings.responseHost()), settings.responsePort()),
+        new InetSocketAddress(
+            SocketAddresses.literal(settings.responseHost()), settings.responsePort()),
         new ConnectionLimit(settings.maxConnections(), refused::increment),
         new StreamLimits(settings.maxFrameBytes(), HANDSHAKE_TIMEOUT, Duration.ZERO));
   }
