@@ -5,8 +5,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * OpenAI's SDK for Python, unmodified, from the environment that {@code -Ddynamo.it.peer} names.
- * {@code -Ddynamo.it.peer=skip} leaves it out; without the property it fails.
+ * OpenAI's SDK for Python, unmodified, from the environment that {@code -Ddynamo.it.peer} names;
+ * left out without the property.
  */
 @BuildServer
 class OpenAiPythonSdkIT {

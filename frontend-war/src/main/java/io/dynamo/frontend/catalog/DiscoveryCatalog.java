@@ -73,7 +73,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
    * @param instances the live workers of an endpoint
    * @param blocking runs loads
    * @param timer starts loads again after a failure
-   * @param clock of the times that clients are told
+   * @param clock of the creation times in answers
    * @param nanoTime as {@link System#nanoTime()}
    * @param retention how long a text outlives its models: longer than any request
    * @param random uniform in [0, 1), draws the sets of workers; safe for concurrent use

@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 /** The models that live workers serve now. Safe for concurrent use; never blocks. */
 public interface ModelCatalog {
   /**
-   * What a request wants of the workers that serve it.
+   * The conditions that a request sets on the workers that serve it.
    *
    * @param modelType the flag of its API, {@code Chat} for example
    * @param worker the only one that may serve it; null for any

@@ -15,8 +15,8 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
 /**
- * What the newest card of each model says, and whether the model can be asked. A model that is gone
- * stays, as one that cannot. Safe for concurrent use.
+ * Publishes the figures of each model's newest card, and whether the model is ready. A model that is
+ * gone stays listed as not ready. Safe for concurrent use.
  */
 public final class ModelGauges implements AutoCloseable {
   private final ModelCatalog catalog;

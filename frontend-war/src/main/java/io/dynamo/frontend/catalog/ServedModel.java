@@ -23,7 +23,7 @@ public record ServedModel(
     return card.displayName();
   }
 
-  /** What workers call the adapter that this is; null for a model itself. */
+  /** The name under which workers know this adapter; null when this is a model. */
   public @Nullable String adapter() {
     var lora = card.lora();
     return lora == null ? null : lora.name();

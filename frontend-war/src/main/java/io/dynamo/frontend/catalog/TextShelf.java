@@ -11,17 +11,18 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loaded texts. One whose models are gone stays for a while: requests may still use it, and the
- * models may come back. One thread at a time; the owner guards it.
+ * Keeps the loaded texts: tokenizer and chat template of each model. A text whose models are gone is
+ * kept for a while, since requests may still use it and the models may come back. One thread at a
+ * time; the owner guards it.
  *
- * @param <K> what a text belongs to
+ * @param <K> identifies the files of a text
  */
 final class TextShelf<K> {
-  private static final class Held {
+  private static final class ShelvedText {
     final ModelText text;
     @Nullable Long unusedSinceNanos;
 
-    Held(ModelText text) {
+    ShelvedText(ModelText text) {
       this.text = text;
     }
   }
@@ -29,7 +30,7 @@ final class TextShelf<K> {
   private final int limit;
   private final long retentionNanos;
   private final LongSupplier nanoTime;
-  private final Map<K, Held> texts = new HashMap<>();
+  private final Map<K, ShelvedText> texts = new HashMap<>();
   private int loading;
 
   /**
@@ -65,11 +66,16 @@ final class TextShelf<K> {
 
   /** Puts {@code text} there; returns the one that was there before it, which stays. */
   @Nullable ModelText put(K key, ModelText text) {
-    var before = texts.putIfAbsent(key, new Held(text));
+    var before = texts.putIfAbsent(key, new ShelvedText(text));
     return before == null ? null : before.text;
   }
 
-  /** Takes out what nobody can use any more, given the keys that are in use; to be closed. */
+  /**
+   * Removes the texts that were unused for the retention.
+   *
+   * @param used the keys in use
+   * @return the removed texts, for the caller to close
+   */
   List<ModelText> sweep(Set<K> used) {
     long now = nanoTime.getAsLong();
     var out = new ArrayList<ModelText>();
@@ -92,12 +98,12 @@ final class TextShelf<K> {
     return out;
   }
 
-  /** Whether a text waits for its end. */
+  /** Whether any text is unused. */
   boolean hasUnused() {
     return texts.values().stream().anyMatch(held -> held.unusedSinceNanos != null);
   }
 
-  /** Takes out everything. */
+  /** Removes all texts; the caller closes them. */
   List<ModelText> clear() {
     var out = texts.values().stream().map(held -> held.text).toList();
     texts.clear();

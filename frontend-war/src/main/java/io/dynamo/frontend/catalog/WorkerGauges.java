@@ -23,8 +23,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is told of each rank of each worker: the load that the router has booked there, and how fast
- * it answered last. A worker's series come with its first card and go with its last: a server with
+ * Publishes the load of each rank of each worker, as the router has booked it, and how fast the rank
+ * answered last. A worker's series come with its first card and go with its last: a server with
  * several models is one worker. Safe for concurrent use.
  */
 public final class WorkerGauges implements AutoCloseable {

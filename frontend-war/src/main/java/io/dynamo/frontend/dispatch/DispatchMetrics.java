@@ -9,7 +9,7 @@ import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What dispatch counts. */
+/** Counts and times migrations of generations. */
 final class DispatchMetrics {
   static final MetricName MIGRATIONS =
       new MetricName(

@@ -12,21 +12,21 @@ import java.util.concurrent.Flow;
  */
 public interface Dispatcher {
   /**
-   * The tokens of one generation, whatever number of workers it takes. Starts when subscribed to;
+   * Generates the tokens of one request, on one worker or on several in turn. Starts when subscribed to;
    * ends with a finish reason and {@code onComplete}, or with a {@link
    * io.dynamo.error.DynamoException}. Raising the context's cancellation or cancelling the
    * subscription ends it at the engine.
    *
-   * @param trail told where each leg goes
+   * @param trail records where each leg goes
    * @return for one subscriber
    */
   Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context, Trail trail);
+      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trail);
 
   /**
    * Where a generation would be served now, without serving it.
    *
    * @throws io.dynamo.error.NoWorkerException when nobody could
    */
-  Trail route(ServedModel model, GenerateRequest request, RequestContext context);
+  RouteTrace route(ServedModel model, GenerateRequest request, RequestContext context);
 }

@@ -59,7 +59,7 @@ public final class Generation {
   private final LegWatch watch;
   private final Executor
       starter; // its threads end with their task: planes leave thread locals behind
-  private final Trail trail;
+  private final RouteTrace trail;
   private final Flow.Subscriber<? super EngineOutput> downstream;
 
   private final Arbiter arbiter = new Arbiter();
@@ -87,7 +87,7 @@ public final class Generation {
       MigrationRules migration,
       LegWatch watch,
       Executor starter,
-      Trail trail,
+      RouteTrace trail,
       Flow.Subscriber<? super EngineOutput> downstream) {
     this.model = model;
     this.request = request;
@@ -282,7 +282,7 @@ public final class Generation {
             context.cancellation()));
   }
 
-  /** What the client says of where and when {@code request} is served. */
+  /** Reads the client's wishes about the worker and the time of {@code request}. */
   static RouteHints hints(GenerateRequest request, RequestContext context) {
     return HintsReader.read(request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER))
         .ofPolicyClass(context.metadata().get(POLICY_CLASS));

@@ -32,7 +32,7 @@ public final class LegDispatcher implements Dispatcher {
   /**
    * @param successors where generations go on whose own workers are gone
    * @param migration when generations may move
-   * @param stages told of each leg's
+   * @param stages receives the stages of each leg
    * @param starter runs each leg's start on a thread of its own
    * @param timer ends generations whose deadline has passed
    */
@@ -59,13 +59,13 @@ public final class LegDispatcher implements Dispatcher {
 
   @Override
   public Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context, Trail trail) {
+      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trail) {
     return subscriber -> start(model, request, context, trail, subscriber);
   }
 
   @Override
-  public Trail route(ServedModel model, GenerateRequest request, RequestContext context) {
-    var trail = new Trail();
+  public RouteTrace route(ServedModel model, GenerateRequest request, RequestContext context) {
+    var trail = new RouteTrace();
     try (var decision =
         router.route(
             new RouteRequest(
@@ -86,7 +86,7 @@ public final class LegDispatcher implements Dispatcher {
       ServedModel model,
       GenerateRequest request,
       RequestContext context,
-      Trail trail,
+      RouteTrace trail,
       Flow.Subscriber<? super EngineOutput> subscriber) {
     var generation =
         new Generation(

@@ -14,7 +14,7 @@ public final class LegLostException extends RuntimeException {
     this.reason = reason;
   }
 
-  /** What happened to the leg; given to the client when nobody retries. */
+  /** The cause of the loss; the client gets it when the request is not retried. */
   public Migratable reason() {
     return reason;
   }

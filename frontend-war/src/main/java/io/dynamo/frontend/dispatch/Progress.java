@@ -104,8 +104,8 @@ final class Progress {
   }
 
   /**
-   * Usage as the client understands it: its own prompt and all tokens so far, whatever a later leg
-   * was told.
+   * Replaces the usage of a later leg by that of the whole generation: the client's prompt and all
+   * tokens so far.
    */
   EngineOutput counted(EngineOutput item) {
     var usage = item.usage();

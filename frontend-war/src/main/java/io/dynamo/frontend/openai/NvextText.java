@@ -1,7 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.openai.wire.Nvext;
 import io.dynamo.frontend.sse.ByteText;
@@ -22,7 +22,7 @@ final class NvextText {
   private final boolean engineData;
   private final boolean routedExperts;
   private final boolean promptLogprobs;
-  private final Trail trail;
+  private final RouteTrace trail;
   private final RequestTiming times;
   private final ByteText json = new ByteText(256);
   private final ByteText ids = new ByteText(128); // completion_token_ids so far
@@ -30,7 +30,7 @@ final class NvextText {
   private @Nullable StopReason stop;
   private @Nullable Object engine;
 
-  private NvextText(Nvext asked, Trail trail, RequestTiming times) {
+  private NvextText(Nvext asked, RouteTrace trail, RequestTiming times) {
     this.workerId = asked.extraFields().contains("worker_id");
     this.timing = asked.extraFields().contains("timing");
     this.stopReason = asked.extraFields().contains("stop_reason");
@@ -43,7 +43,7 @@ final class NvextText {
   }
 
   /** Returns null when the client requested no field. */
-  static @Nullable NvextText of(Nvext asked, Trail trail, RequestTiming times) {
+  static @Nullable NvextText of(Nvext asked, RouteTrace trail, RequestTiming times) {
     var text = new NvextText(asked, trail, times);
     return text.workerId
             || text.timing
@@ -57,7 +57,7 @@ final class NvextText {
   }
 
   /** The object that answers a request for a route without text. */
-  static ByteText route(Trail trail, int[] prompt) {
+  static ByteText route(RouteTrace trail, int[] prompt) {
     var json = new ByteText(256).ascii("{");
     appendWorker(json, trail);
     json.ascii(json.size() == 1 ? "\"token_ids\":[" : ",\"token_ids\":[");
@@ -162,7 +162,7 @@ final class NvextText {
     }
   }
 
-  private static void appendWorker(ByteText json, Trail trail) {
+  private static void appendWorker(ByteText json, RouteTrace trail) {
     var first = trail.first();
     var latest = trail.latest();
     if (first == null || latest == null) {

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.sse.ByteText;
 import org.jspecify.annotations.Nullable;
 
@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
 final class RequestTiming {
   private final long receivedMillis;
   private final long receivedNanos;
-  private final Trail trail;
+  private final RouteTrace trail;
   private final int promptTokens;
   private final int blockTokens;
   private long firstTokenNanos;
@@ -20,7 +20,7 @@ final class RequestTiming {
    * @param promptTokens of the first prompt
    */
   RequestTiming(
-      long receivedMillis, long receivedNanos, Trail trail, int promptTokens, int blockTokens) {
+      long receivedMillis, long receivedNanos, RouteTrace trail, int promptTokens, int blockTokens) {
     this.receivedMillis = receivedMillis;
     this.receivedNanos = receivedNanos;
     this.trail = trail;
@@ -38,7 +38,7 @@ final class RequestTiming {
   /** Appends the times so far as a JSON object. */
   void appendTo(ByteText json) {
     json.ascii("{\"request_received_ms\":").number(receivedMillis);
-    Trail.@Nullable Place place = trail.first();
+    RouteTrace.@Nullable Place place = trail.first();
     if (place != null) {
       millis(json, "prefill_wait_time_ms", place.routedNanos() - receivedNanos);
       if (hasFirstToken) {

@@ -7,7 +7,7 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
@@ -38,8 +38,8 @@ final class RunningTexts implements AutoCloseable {
   private final List<TextStream> textStreams = new ArrayList<>();
   private final WakeSignal wakeSignal;
   private final Choices choices;
-  private final Trail trail = new Trail(); // of the first text
-  private final List<Trail> trails = new ArrayList<>(); // of all that were started
+  private final RouteTrace trail = new RouteTrace(); // of the first text
+  private final List<RouteTrace> trails = new ArrayList<>(); // of all that were started
 
   /**
    * @param own of this text alone; null when it shares the request's
@@ -126,7 +126,7 @@ final class RunningTexts implements AutoCloseable {
   void start(Dispatcher dispatcher) {
     for (int i = 0; i < textStreams.size(); i++) {
       var text = textStreams.get(i);
-      var own = i == 0 ? trail : new Trail();
+      var own = i == 0 ? trail : new RouteTrace();
       trails.add(own);
       dispatcher
           .generate(answerContext.model(), text.request(), text.context(), own)

@@ -2,21 +2,21 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.admission.TokenPace;
 import io.dynamo.frontend.catalog.WorkerGauges;
-import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.dispatch.RouteTrace;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Records the token times of each text under its current worker. For one thread. */
 final class WorkerPace implements TokenPace {
   private final WorkerGauges workers;
-  private final List<Trail> trails;
-  private Trail.@Nullable Place place; // looked up last
+  private final List<RouteTrace> trails;
+  private RouteTrace.@Nullable Place place; // looked up last
   private WorkerGauges.@Nullable Pace pace; // there
 
   /**
    * @param trails of the texts, as they are started
    */
-  WorkerPace(WorkerGauges workers, List<Trail> trails) {
+  WorkerPace(WorkerGauges workers, List<RouteTrace> trails) {
     this.workers = workers;
     this.trails = trails;
   }

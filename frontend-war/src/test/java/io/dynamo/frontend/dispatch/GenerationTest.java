@@ -54,7 +54,7 @@ class GenerationTest {
   private final RecordingClient client = new RecordingClient();
   private final Cancellation cancellation = new Cancellation();
   private @Nullable Integer minTokens;
-  private final Trail trail = new Trail();
+  private final RouteTrace trail = new RouteTrace();
 
   @AfterEach
   void stopTimer() {

@@ -104,7 +104,7 @@ class SetMigrationTest {
             request,
             new RequestContext(
                 "r", Map.of(), Map.of(), Deadline.after(Duration.ofMinutes(1)), new Cancellation()),
-            new Trail())
+            new RouteTrace())
         .subscribe(client);
   }
 

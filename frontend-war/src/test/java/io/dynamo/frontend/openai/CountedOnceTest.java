@@ -14,7 +14,7 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.FrontendMetrics;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.openai.FrontendFixture.Recorded;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.FakeHangUps;
@@ -134,13 +134,13 @@ class CountedOnceTest implements Dispatcher {
   }
 
   @Override
-  public Trail route(ServedModel model, GenerateRequest request, RequestContext context) {
+  public RouteTrace route(ServedModel model, GenerateRequest request, RequestContext context) {
     throw new AssertionError("nobody asks for a route");
   }
 
   @Override
   public Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext context, Trail trail) {
+      ServedModel model, GenerateRequest request, RequestContext context, RouteTrace trail) {
     var fate = Fate.valueOf(Objects.requireNonNull(context.metadata().get("fate")));
     asked.incrementAndGet();
     return subscriber ->

@@ -18,7 +18,7 @@ import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
-import io.dynamo.frontend.dispatch.Trail;
+import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.sse.DisconnectWatcher;
@@ -345,14 +345,14 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   }
 
   @Override
-  public Trail route(ServedModel model, GenerateRequest request, RequestContext given) {
+  public RouteTrace route(ServedModel model, GenerateRequest request, RequestContext given) {
     asked = request;
-    return through == null ? new Trail() : through.route(model, request, given);
+    return through == null ? new RouteTrace() : through.route(model, request, given);
   }
 
   @Override
   public Flow.Publisher<EngineOutput> generate(
-      ServedModel model, GenerateRequest request, RequestContext given, Trail trail) {
+      ServedModel model, GenerateRequest request, RequestContext given, RouteTrace trail) {
     if (through != null) {
       return through.generate(model, request, given, trail);
     }

@@ -6,15 +6,15 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a generation is served: written as its legs start, read by who tells the client. Safe for
- * concurrent use.
+ * Records which workers served a generation. Each leg, the part that one worker generates, adds its
+ * place as it starts; the answer to the client reads them. Safe for concurrent use.
  */
-public final class Trail {
+public final class RouteTrace {
   /**
-   * A leg's place.
+   * The place of one leg.
    *
    * @param overlapBlocks leading blocks of the prompt that the router believed to be there
-   * @param queued requests that waited for a worker when this one had found its own
+   * @param queued the number of requests that still waited for a worker when this leg got its own
    * @param routedNanos when it was chosen, by {@link System#nanoTime()}
    */
   public record Place(
@@ -39,17 +39,17 @@ public final class Trail {
     legs.incrementAndGet();
   }
 
-  /** How many legs have found a place. */
+  /** The number of legs that have started. */
   public int legs() {
     return legs.get();
   }
 
-  /** Where the first leg went, null before it did. */
+  /** The place of the first leg; null before it starts. */
   public @Nullable Place first() {
     return first;
   }
 
-  /** Where the newest leg went, null before there is one. */
+  /** The place of the latest leg; null before the first starts. */
   public @Nullable Place latest() {
     return latest;
   }
