@@ -8,9 +8,9 @@ import io.dynamo.kv.WorkerRank;
  * for concurrent use.
  */
 public interface BookedLoads {
-  /** Blocks active on {@code rank}. */
+  /** Returns the number of blocks active on {@code rank}. */
   int blocks(EndpointId endpoint, WorkerRank rank);
 
-  /** Prompt tokens booked on {@code rank} whose first output is not out. */
+  /** Returns the prompt tokens booked on {@code rank} by requests that have no first token yet. */
   long prefillTokens(EndpointId endpoint, WorkerRank rank);
 }

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * router_config_override} and {@code agent_context.session_id}.
  */
 public final class HintsReader {
-  private static final long UNSET_RANK = 0xffff_ffffL; // how Dynamo's headers say "no rank"
+  private static final long UNSET_RANK = 0xffff_ffffL; // Dynamo's headers encode "no rank" so
 
   private final Map<String, Object> routing;
   private final Map<?, ?> override;
@@ -30,10 +30,11 @@ public final class HintsReader {
   }
 
   /**
-   * The hints of {@code request}.
+   * Reads the hints of {@code request}.
    *
-   * @param session its session by a header; {@code agent_context} counts more; null is none
-   * @throws InvalidRequestException when one makes no sense
+   * @param session the session id from a header; {@code agent_context} takes precedence; null is
+   *     none
+   * @throws InvalidRequestException when a hint is malformed
    */
   public static RouteHints read(
       GenerateRequest request, RoutePhase phase, @Nullable String session) {
@@ -85,7 +86,7 @@ public final class HintsReader {
         override());
   }
 
-  /** The nearest int, where {@link Number#intValue()} may wrap around. */
+  /** Returns the nearest int, where {@link Number#intValue()} may wrap around. */
   private static int saturated(Number value) {
     return (int) value.doubleValue();
   }
@@ -134,7 +135,7 @@ public final class HintsReader {
     return value == null ? null : new InstanceId(unsigned(value));
   }
 
-  /** Ids from 2^63 up come as big integers. */
+  /** Returns the id as 64 bits; ids from 2^63 up are parsed as big integers. */
   private static long unsigned(Number value) {
     return value instanceof BigInteger big ? big.longValue() : value.longValue();
   }

@@ -2,8 +2,8 @@ package io.dynamo.router;
 
 import io.dynamo.discovery.WorkerSet;
 
-/** How many requests a router keeps waiting. Safe for concurrent use. */
+/** Reports how many requests wait in the router's queues. Safe for concurrent use. */
 public interface QueueDepths {
-  /** Requests that wait for one of {@code workers} now. */
+  /** Returns the number of requests that now wait for one of {@code workers}. */
   int queued(WorkerSet workers);
 }

@@ -7,20 +7,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a decision came about: the candidates as they were under the lock of the loads, and why one
- * of them was chosen. Says nothing of what the prompt contains.
+ * Explains a routing decision: the candidates as they were under the lock of the loads, and why one
+ * of them was chosen. Contains nothing of the prompt's content.
  *
- * @param model that was asked for, or the adapter
- * @param mode as in the settings
- * @param waitedNanos from the request's arrival to the decision
- * @param queuedNanos of it in the queue; 0 when there was room at once
- * @param promptTokens with the last, incomplete block
- * @param chosen the rank
- * @param reason in lower case, as {@code least_cost}; {@code pinned} and {@code session} say who
- *     narrowed the candidates
+ * @param model the requested model or adapter
+ * @param mode the router mode, as in the settings
+ * @param waitedNanos nanoseconds from the request's arrival to the decision
+ * @param queuedNanos the part of {@code waitedNanos} spent in the queue; 0 when there was room at
+ *     once
+ * @param promptTokens prompt length in tokens, with the last, incomplete block
+ * @param chosen the chosen rank
+ * @param reason in lower case, as {@code least_cost}; {@code pinned} and {@code session} mean that
+ *     a pin or a session narrowed the candidates
  * @param narrowedBy {@code pin}, {@code session} or {@code none}
- * @param totalCandidates of which at most {@link #MAX_CANDIDATES} are listed, the chosen one among
- *     them
+ * @param totalCandidates number of candidates, of which at most {@link #MAX_CANDIDATES} are listed,
+ *     the chosen one among them
  */
 public record RouteExplanation(
     String requestId,
@@ -37,7 +38,7 @@ public record RouteExplanation(
     String narrowedBy,
     int totalCandidates,
     List<Candidate> candidates) {
-  /** The number of candidates that one explanation lists at most. */
+  /** The greatest number of candidates that one explanation lists. */
   public static final int MAX_CANDIDATES = 1024;
 
   public RouteExplanation {
@@ -45,24 +46,24 @@ public record RouteExplanation(
   }
 
   /**
-   * A rank that might have been chosen. In blocks, where no unit is named; costs are 0 in modes
-   * that know none.
+   * A rank that could have been chosen. The unit is blocks unless another is named; costs are 0 in
+   * modes that compute none.
    *
-   * @param deviceOverlap leading blocks of the prompt on its device
-   * @param hostOverlap blocks that follow in host memory
-   * @param diskOverlap blocks that follow on disk and farther
-   * @param sharedOverlap blocks after those on its device that all workers can fetch; they need not
-   *     hang together
-   * @param prefillTokens booked there, their first output not out
-   * @param activeBlocks of requests there
-   * @param addedBlocks of this prompt that are not active there
-   * @param requests in flight there
-   * @param reported what its worker told last of its load; null when it told nothing of late
-   * @param prefillTerm this prompt and what is before it
-   * @param creditTerm what is cached takes off it
-   * @param sharedTerm what all workers can fetch takes off it
+   * @param deviceOverlap leading blocks of the prompt on the rank's device
+   * @param hostOverlap blocks of the prompt that follow in host memory
+   * @param diskOverlap blocks of the prompt that follow on disk and farther tiers
+   * @param sharedOverlap blocks of the prompt after those on the rank's device that all workers can
+   *     fetch; they need not be consecutive
+   * @param prefillTokens prompt tokens booked on the rank by requests that have no first token yet
+   * @param activeBlocks blocks of the requests on the rank
+   * @param addedBlocks blocks of this prompt that are not active on the rank
+   * @param requests requests in flight on the rank
+   * @param reported the rank's newest load report; null when there is none or it is too old
+   * @param prefillTerm this prompt and the prefill booked before it
+   * @param creditTerm the reduction of the cost for cached blocks
+   * @param sharedTerm the reduction of the cost for blocks that all workers can fetch
    * @param decodeTerm active and added blocks
-   * @param cost by which it was compared; the least wins
+   * @param cost the compared value; the least cost wins
    */
   public record Candidate(
       WorkerRank rank,
@@ -83,13 +84,13 @@ public record RouteExplanation(
 
   /**
    * The newest load report of a rank when the decision was made; null components were not reported.
-   * No cost looks at it.
+   * Costs do not use it.
    *
-   * @param usedBlocks KV blocks that generations hold
+   * @param usedBlocks KV blocks in use by generations
    * @param activeBlocks KV blocks of generations that decode
    * @param prefillTokens prompt tokens being prefilled
-   * @param ageNanos since it came
-   * @param used whether it was looked at to find out who is busy
+   * @param ageNanos nanoseconds since the report arrived
+   * @param used whether the report was read to decide which workers are busy
    */
   public record Report(
       @Nullable Long usedBlocks,

@@ -6,21 +6,22 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The client's wishes on where and when its request is served. Read from the wire by {@link
+ * The client's hints on where and when its request is served. Read from the wire by {@link
  * HintsReader}.
  *
  * @param pinnedWorker the only worker that may serve; null is no pin
- * @param pinnedRank the only rank of the pinned worker; null is any
- * @param allowedWorkers null is all
- * @param requiredTaints every one of them must be among a worker's
- * @param preferredTaints weights from −1 to 1; those that a worker has make it cheaper
+ * @param pinnedRank the only rank of the pinned worker that may serve; null is any
+ * @param allowedWorkers the workers that may serve; null is all
+ * @param requiredTaints taints that a worker must have, every one of them
+ * @param preferredTaints weights from −1 to 1 by taint; a taint that a worker has makes it cheaper
  * @param loraName the adapter, which narrows to workers that have it; null is the model itself
- * @param cacheSalt blocks are equal within one salt only; null is none
- * @param expectedOutputTokens null is not known
- * @param priorityJumpSeconds how much longer the request counts as having waited; at least 0
- * @param strictPriority higher goes first, whatever has waited
- * @param policyClass the class or family of classes in which it waits; null is the default
- * @param sessionId requests of one session go to one rank, where affinity is on
+ * @param cacheSalt a label that separates caches: blocks are equal only within one salt; null is
+ *     none
+ * @param expectedOutputTokens the expected output length in tokens; null is not known
+ * @param priorityJumpSeconds seconds that are added to the time the request has waited; at least 0
+ * @param strictPriority a higher value goes first, however long others have waited
+ * @param policyClass the class or family of classes in which the request waits; null is the default
+ * @param sessionId the session; its requests go to one rank, where affinity is on
  */
 public record RouteHints(
     @Nullable InstanceId pinnedWorker,
@@ -37,7 +38,8 @@ public record RouteHints(
     @Nullable String sessionId,
     RouteOverride override) {
   /**
-   * A session id of more bytes is refused, by readers of requests and of events; Dynamo's bound.
+   * The greatest length of a session id, in UTF-8 bytes; readers of requests and of events refuse
+   * longer ones. Dynamo's bound.
    */
   public static final int MAX_SESSION_ID_BYTES = 256;
 
@@ -66,7 +68,7 @@ public record RouteHints(
     }
   }
 
-  /** No hint but the worker, and perhaps its rank. */
+  /** Returns hints that pin the request to a worker, and to its rank where one is given. */
   public static RouteHints pinnedTo(InstanceId worker, @Nullable Integer rank) {
     return new RouteHints(
         worker,
@@ -84,12 +86,12 @@ public record RouteHints(
         RouteOverride.NONE);
   }
 
-  /** The same hints for the session {@code id}. */
+  /** Returns the same hints with the session {@code id}. */
   public RouteHints ofSession(@Nullable String id) {
     return in(policyClass, id);
   }
 
-  /** The same hints for a request of {@code policyClass}. */
+  /** Returns the same hints with {@code policyClass}. */
   public RouteHints ofPolicyClass(@Nullable String policyClass) {
     return in(policyClass, sessionId);
   }

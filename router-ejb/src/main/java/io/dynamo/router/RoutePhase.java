@@ -1,8 +1,10 @@
 package io.dynamo.router;
 
-/** Which half of a generation a worker is wanted for; it decides which pins of a client count. */
+/**
+ * The phase of a generation that a worker is chosen for; it decides which of a client's pins apply.
+ */
 public enum RoutePhase {
-  /** The whole of it, or the tokens after the prompt. */
+  /** The whole generation, or the tokens after the prompt. */
   DECODE,
   /** The prompt alone. */
   PREFILL

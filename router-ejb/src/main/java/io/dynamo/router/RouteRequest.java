@@ -9,14 +9,14 @@ import java.time.Duration;
 import java.util.Set;
 
 /**
- * A request that wants a worker.
+ * A request that needs a worker.
  *
- * @param workers who may serve it: those of a model, or of an adapter
+ * @param workers the workers that may serve it: those of a model, or of an adapter
  * @param tokenIds the prompt; owned by the caller, not changed
  * @param blockTokens tokens per KV block of the model; at least 1
  * @param excluded workers that failed this request before
- * @param hints what the client says of where and when
- * @param deadline after which it waits for no worker
+ * @param hints the client's hints on where and when it is served
+ * @param deadline the time after which it no longer waits for a worker
  * @param cancellation ends a wait when it is raised to kill
  */
 public record RouteRequest(
@@ -39,12 +39,12 @@ public record RouteRequest(
     excluded = Set.copyOf(excluded);
   }
 
-  /** Where it may be served. */
+  /** Returns the endpoint whose workers may serve the request. */
   public EndpointId endpoint() {
     return workers.endpoint();
   }
 
-  /** A request without hints that nobody cancels. */
+  /** Makes a request without hints, with a deadline of 10 minutes, that nobody cancels. */
   public RouteRequest(
       String requestId,
       WorkerSet workers,

@@ -1,7 +1,7 @@
 /**
- * The door of the router: a caller asks {@link io.dynamo.router.KvRouter} which worker rank serves
- * a request, and reads loads and explanations. The frontend sees this package and none below it; it
- * knows nothing of {@code endpoint}, which implements it.
+ * The public interface of the router: {@link io.dynamo.router.KvRouter} chooses the worker rank
+ * that serves a request; the other types report loads and explain decisions. The frontend uses this
+ * package and none below it; it does not depend on {@code endpoint}, which implements it.
  */
 @NullMarked
 package io.dynamo.router;

@@ -5,17 +5,17 @@ import org.jspecify.annotations.Nullable;
 
 /** The actions that a {@link RankCursor} takes on the index and on its source. */
 interface CursorEffects {
-  /** Changes what the rank holds. */
+  /** Applies {@code event} to the index. */
   void apply(RankEvent event);
 
-  /** Empties the rank. */
+  /** Removes all blocks of the rank from the index. */
   void reset();
 
   /**
-   * Queries the source; the result comes by {@link RankCursor#answered} or {@link
+   * Queries the source; the result arrives through {@link RankCursor#answered} or {@link
    * RankCursor#exhausted}, and an earlier query is dropped.
    *
-   * @param startId from where on; null for everything
+   * @param startId the first event id to query; null for all blocks
    */
   void ask(@Nullable Long startId);
 
@@ -25,6 +25,6 @@ interface CursorEffects {
   /** Arranges that {@link RankCursor#retry} is called after some time. */
   void retryLater();
 
-  /** Counts the fate of an event or of a query. */
+  /** Counts the outcome of an event or of a query. */
   void count(CursorIncident what);
 }

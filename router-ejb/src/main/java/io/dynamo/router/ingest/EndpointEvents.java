@@ -18,8 +18,8 @@ import java.util.HashSet;
 import java.util.function.LongSupplier;
 
 /**
- * Keeps an index up to what the workers of one endpoint hold, from its opening to its end. Safe for
- * concurrent use.
+ * Keeps an index up to date with the KV events of one endpoint's workers, from its construction
+ * until it is closed. Safe for concurrent use.
  */
 public final class EndpointEvents implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EndpointEvents.class.getName());
@@ -27,7 +27,7 @@ public final class EndpointEvents implements AutoCloseable {
   private final EventSubject subject;
   private final EndpointInstances instances;
   private final EventIntake intake;
-  private final Object telling = new Object(); // the live set reaches intake in order
+  private final Object telling = new Object(); // keeps the order in which live sets reach intake
   private final Cancellation.Registration workers;
   private final EventPlane.Subscription events;
   private final Discovery.Handle sources;
@@ -50,7 +50,7 @@ public final class EndpointEvents implements AutoCloseable {
             feed.executor(),
             nanoClock,
             metrics);
-    // Sources last: what they have told is asked for, and what they tell since is heard.
+    // Sources last: a source's earlier events are then queried, and its later ones received.
     this.workers = instances.onChange(this::tellWorkers);
     this.events = feed.plane().subscribe(subject, intake);
     this.sources = feed.discovery().watch(EventSource.class, this::onSource);

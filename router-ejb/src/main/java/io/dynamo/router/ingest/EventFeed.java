@@ -11,10 +11,10 @@ import java.util.function.Function;
 /**
  * The sources of KV events and the means to follow them.
  *
- * @param discovery names the sources
- * @param decoder reads the payload of a message; throws unchecked when it is none
- * @param recoveries asks for what was lost, for all endpoints of a router
- * @param executor does the work; a virtual thread per task
+ * @param discovery announces the sources
+ * @param decoder decodes a message's payload; throws an unchecked exception when it is malformed
+ * @param recoveries queries workers for lost events, for all endpoints of a router
+ * @param executor runs the work; a virtual thread per task
  */
 public record EventFeed(
     EventPlane plane,

@@ -24,17 +24,20 @@ import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
- * Brings the KV events of one endpoint's workers into an index, each rank's from the one source
- * that discovery names for it. Any thread tells it what there is, and none waits: it works through
- * a mailbox, which is the index's only writer.
+ * Applies the KV events of one endpoint's workers to an index; each rank's events come from the one
+ * source that discovery announces for it. Any thread may call it, and no call blocks: a mailbox
+ * does the work and is the index's only writer.
  *
  * <p>A rank is followed while its worker lives and a source of it is in discovery; of two sources
- * the one told later counts. When either is gone, what the rank holds is forgotten; so it is while
- * there is no way to the source's publisher. Events of a publisher that no source names are held
- * for a while, should the source be on its way.
+ * the one announced later is followed. When worker or source is gone, the rank's blocks are
+ * removed; likewise while there is no connection to the source's publisher. Events of a publisher
+ * without an announced source are held for a while, in case its announcement is still to come.
  */
 public final class EventIntake implements LinkListener, AutoCloseable {
-  /** Messages that wait to be taken in; what comes in excess is lost and leaves a gap. */
+  /**
+   * The greatest number of messages that wait in the mailbox; further ones are dropped and leave a
+   * gap.
+   */
   static final int WAITING_MESSAGES = 16_384;
 
   private static final System.Logger LOG = System.getLogger(EventIntake.class.getName());
@@ -47,14 +50,16 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   private final SerialTasks mailbox;
   private volatile boolean closed;
   // touched in the mailbox only
-  private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, as told
+  private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, in the order of announcement
   private final Map<WorkerRank, SourceFollower> followers = new HashMap<>();
-  private final Set<Long> unheard = new HashSet<>(); // publishers of sources, while they are cut
+  private final Set<Long> unheard = new HashSet<>(); // publishers of sources without a connection
   private final JoinBuffer unknown;
   private Set<InstanceId> live = Set.of();
-  private boolean decodes = true; // logged when it changes
+  private boolean decodes = true; // a change to false is logged as a warning
 
   /**
+   * Creates an intake without workers and sources.
+   *
    * @param decoder throws an unchecked exception for bytes that are no KV events
    * @param executor runs the mailbox
    * @param nanoClock as {@link System#nanoTime()}
@@ -76,7 +81,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
     this.unknown = new JoinBuffer(nanoClock);
   }
 
-  /** Takes the events of one message. A message that cannot be read is counted and dropped. */
+  /** Applies the events of one message. A message that cannot be decoded is counted and dropped. */
   @Override
   public void accept(EventEnvelope envelope) {
     if (!closed && !mailbox.offer(() -> take(envelope))) {
@@ -108,7 +113,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
         .forEach(what);
   }
 
-  /** Tells that discovery names this source, new or changed. */
+  /** Called when discovery announces a source, new or changed. */
   public void sourceFound(KvEventSource source) {
     mailbox.add(
         () -> {
@@ -121,7 +126,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
         });
   }
 
-  /** Tells that discovery does not name the source of {@code publisherId} any more. */
+  /** Called when discovery no longer announces the source of {@code publisherId}. */
   public void sourceLost(long publisherId) {
     mailbox.add(() -> drop(publisherId));
   }
@@ -137,8 +142,8 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   }
 
   /**
-   * Tells which workers there are from now on. Those that are gone are forgotten, whatever
-   * discovery still says of their sources.
+   * Replaces the set of live workers. The blocks of workers that are gone are removed, even if
+   * discovery still announces their sources.
    */
   public void workers(Set<InstanceId> now) {
     var all = Set.copyOf(now);
@@ -231,7 +236,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
         cause);
   }
 
-  /** Takes nothing in from now on and gives up what it asks. Idempotent. */
+  /** Ends the intake: later messages are ignored and pending queries are cancelled. Idempotent. */
   @Override
   public void close() {
     closed = true;

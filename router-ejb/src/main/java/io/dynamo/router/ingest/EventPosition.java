@@ -3,8 +3,8 @@ package io.dynamo.router.ingest;
 import io.dynamo.kv.RankEvent;
 
 /**
- * The id of the last event that was applied to one rank, and whether all events up to it were.
- * Event ids rise by one and are unsigned. One thread at a time.
+ * The id of the last event that was applied to one rank, and whether all events up to it were
+ * applied. Event ids rise by one and are unsigned. For one thread at a time.
  */
 final class EventPosition {
   private boolean known;
@@ -21,7 +21,7 @@ final class EventPosition {
     return complete;
   }
 
-  /** The id of the event after the last one applied. */
+  /** Returns the id of the event after the last one applied. */
   long next() {
     return id + 1;
   }

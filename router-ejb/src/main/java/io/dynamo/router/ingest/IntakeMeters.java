@@ -82,7 +82,7 @@ final class IntakeMeters {
         new Label("status", status));
   }
 
-  /** Dynamo's words. */
+  /** Returns Dynamo's label value for {@code outcome}. */
   private static String status(Outcome outcome) {
     return switch (outcome) {
       case OK -> "ok";

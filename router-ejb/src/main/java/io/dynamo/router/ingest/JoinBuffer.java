@@ -9,14 +9,14 @@ import java.util.function.LongSupplier;
 
 /**
  * Keeps messages of publishers that discovery has not announced yet, for a limited time: events may
- * arrive before the publisher's record. The oldest leave when there are too many. One thread at a
- * time.
+ * arrive before the publisher's record. The oldest are dropped when there are too many. For one
+ * thread at a time.
  */
 final class JoinBuffer {
-  /** How long a publisher may stay unknown. */
+  /** The longest time that a message is held for an unknown publisher. */
   static final Duration GRACE = Duration.ofSeconds(30);
 
-  /** Messages held, of all publishers. */
+  /** The greatest number of messages held, of all publishers. */
   static final int MESSAGES = 1024;
 
   private record Message(long publisherId, long receivedNanos, List<RankEvent> events) {}
@@ -28,7 +28,9 @@ final class JoinBuffer {
     this.nanoClock = nanoClock;
   }
 
-  /** Holds a message; how many events had to leave for it or were too old. */
+  /**
+   * Holds a message; returns how many events were dropped, to make room or because of their age.
+   */
   int add(long publisherId, List<RankEvent> events) {
     int left = expire();
     if (messages.size() == MESSAGES) {
@@ -38,7 +40,7 @@ final class JoinBuffer {
     return left;
   }
 
-  /** How many events have waited too long and are gone now. */
+  /** Drops the events that have been held too long; returns how many. */
   int expire() {
     int left = 0;
     long now = nanoClock.getAsLong();
@@ -50,7 +52,7 @@ final class JoinBuffer {
     return left;
   }
 
-  /** Takes out what {@code publisherId} has sent, oldest first. */
+  /** Removes and returns the messages of {@code publisherId}, oldest first. */
   List<List<RankEvent>> take(long publisherId) {
     var taken = new ArrayList<List<RankEvent>>();
     messages.removeIf(

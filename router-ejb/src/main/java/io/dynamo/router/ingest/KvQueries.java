@@ -5,11 +5,11 @@ import io.dynamo.kv.KvQuery;
 import io.dynamo.kv.KvReply;
 import java.util.concurrent.CompletableFuture;
 
-/** Asks a worker for KV events that were lost, once. */
+/** Queries a worker once for KV events that were lost. */
 public interface KvQueries {
   /**
-   * Asks {@code target}. The future fails when no reply comes; cancelling it gives up. It completes
-   * on any thread, whose work it must not hold up.
+   * Sends the query to {@code target}. The future fails when no reply comes; cancelling it cancels
+   * the query. It completes on any thread, so its dependents must not block.
    */
   CompletableFuture<KvReply> ask(Instance target, KvQuery query);
 }

@@ -17,11 +17,14 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Keeps what the live workers of one endpoint report of their load, from its opening to its end.
- * Safe for concurrent use.
+ * Keeps the load reports of the live workers of one endpoint, from its construction until it is
+ * closed. Safe for concurrent use.
  */
 public final class LoadIntake implements AutoCloseable {
-  /** A worker with more ranks than this is not believed; bounds what is kept. */
+  /**
+   * The greatest number of ranks per worker; reports of higher ranks are dropped, which bounds
+   * memory.
+   */
   public static final int MAX_RANKS = 1024;
 
   private final ReportedLoads loads;

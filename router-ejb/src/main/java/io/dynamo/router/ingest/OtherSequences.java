@@ -15,17 +15,20 @@ import java.util.Set;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** The requests that other routers have placed. One thread at a time; the owner guards it. */
+/** The requests that other routers have placed. For one thread at a time; guarded by the owner. */
 final class OtherSequences {
   private record RemoteRequest(
       long publisherId, InstanceId teller, WorkerRank rank, int blocks, Booking booking) {}
 
   private final int limit;
   private final long blockLimit;
-  private final Map<String, RemoteRequest> placed = new HashMap<>(); // by request
-  private long blocks; // of all that are placed
+  private final Map<String, RemoteRequest> placed = new HashMap<>(); // by request id
+  private long blocks; // sum over all placed requests
 
   /**
+   * Creates an empty account.
+   *
+   * @param limit the greatest number of requests
    * @param blockLimit prompt blocks that all requests together may have
    */
   OtherSequences(int limit, long blockLimit) {
@@ -34,8 +37,8 @@ final class OtherSequences {
   }
 
   /**
-   * Books what another router has placed. A request that is there already has moved to another
-   * worker, and the news of its end there was lost.
+   * Books a request that another router has placed. If a request of this id is booked already, it
+   * has moved to another worker and the event of its end there was lost; the old booking is freed.
    *
    * @return whether there was room for it
    */
@@ -46,7 +49,7 @@ final class OtherSequences {
     }
     int more = added.prompt().length();
     if (isFull(more)) {
-      removeIf(one -> one.booking.isFreed()); // those that expired
+      removeIf(one -> one.booking.isFreed()); // expired bookings
       if (isFull(more)) {
         return false;
       }
@@ -82,7 +85,7 @@ final class OtherSequences {
             });
   }
 
-  /** Returns whether it is known. */
+  /** Records that the request's prompt is prefilled; returns whether the request was found. */
   boolean prefilled(PrefillCompleted done) {
     var one = find(done);
     if (one == null) {
@@ -92,7 +95,7 @@ final class OtherSequences {
     return true;
   }
 
-  /** Returns whether it was known. */
+  /** Frees the request; returns whether it was found. */
   boolean free(SequenceFreed freed) {
     var one = find(freed);
     if (one == null) {
@@ -103,7 +106,10 @@ final class OtherSequences {
     return true;
   }
 
-  /** The request that {@code event} is about, if it runs there and its teller may speak of it. */
+  /**
+   * Returns the request that {@code event} is about; null unless it runs on the event's rank and
+   * the event comes from its router or from its worker.
+   */
   private @Nullable RemoteRequest find(SequenceEvent event) {
     var one = placed.get(event.requestId());
     boolean meant =
@@ -117,7 +123,7 @@ final class OtherSequences {
     removeIf(one -> one.publisherId == publisherId);
   }
 
-  /** Frees what runs on workers that are gone. */
+  /** Frees the requests on workers that are gone. */
   void keepWorkers(Set<InstanceId> live) {
     removeIf(one -> !live.contains(one.rank.worker()));
   }

@@ -4,17 +4,17 @@ import io.dynamo.router.load.Booking;
 
 /** A request that this router has placed, until it is closed. Safe for concurrent use. */
 public interface Placement extends AutoCloseable {
-  /** The first token is out: the prompt is no work any more. Idempotent. */
+  /** Records that the first token is out: the prompt no longer counts as load. Idempotent. */
   void prefillDone();
 
-  /** {@code tokens} more are out. */
+  /** Records that {@code tokens} more tokens are out. */
   void generated(int tokens);
 
-  /** Gives everything back. Idempotent. */
+  /** Releases the request's load. Idempotent. */
   @Override
   void close();
 
-  /** One that no other router hears of. */
+  /** Returns a placement that is not published to other routers. */
   static Placement of(Booking booking) {
     return new Placement() {
       @Override

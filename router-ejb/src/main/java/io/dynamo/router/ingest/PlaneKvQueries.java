@@ -9,12 +9,17 @@ import io.dynamo.wire.MessageCodec;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
-/** Asks over the request plane; replies are decoded on the executor. Safe for concurrent use. */
+/**
+ * Sends KV queries over the request plane; replies are decoded on the executor. Safe for concurrent
+ * use.
+ */
 public final class PlaneKvQueries implements KvQueries {
   private final PlaneQuestions<KvQuery, KvReply> questions;
 
   /**
-   * @param executor decodes; a dump may take long
+   * Creates a sender of KV queries.
+   *
+   * @param executor decodes replies; decoding a dump may take long
    */
   public PlaneKvQueries(
       EndpointClient client, MessageCodec<KvQuery, KvReply> codec, Executor executor) {

@@ -19,7 +19,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
- * Asks endpoints that answer with one item; it is decoded on the executor. Safe for concurrent use.
+ * Sends queries to endpoints that answer with one item, which is decoded on the executor. Safe for
+ * concurrent use.
  */
 public final class PlaneQuestions<Q, R> {
   private final EndpointClient client;
@@ -27,7 +28,9 @@ public final class PlaneQuestions<Q, R> {
   private final Executor executor;
 
   /**
-   * @param executor decodes; a large item may take long
+   * Creates a sender of queries.
+   *
+   * @param executor decodes the item; a large one may take long
    */
   public PlaneQuestions(EndpointClient client, MessageCodec<Q, R> codec, Executor executor) {
     this.client = client;
@@ -35,7 +38,10 @@ public final class PlaneQuestions<Q, R> {
     this.executor = executor;
   }
 
-  /** Asks {@code target}. To cancel the future, or the deadline, gives the question up. */
+  /**
+   * Sends {@code question} to {@code target}. Cancelling the future, or the deadline, cancels the
+   * query.
+   */
   public CompletableFuture<R> ask(Instance target, Q question, Deadline deadline) {
     var cancellation = new Cancellation();
     var context =
@@ -70,7 +76,7 @@ public final class PlaneQuestions<Q, R> {
     }
   }
 
-  /** Takes the first item; there is one. One thread at a time. */
+  /** Takes the first item and ignores others. For one thread at a time. */
   private static final class First implements Flow.Subscriber<byte[]> {
     private final CompletableFuture<?> reply;
     private final Consumer<byte[]> decoder;

@@ -11,18 +11,18 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Decides what to do with each event of one source: apply it, keep it, drop it, or query the source
- * for events that were lost. Knows no time, no index and no plane. One thread at a time.
+ * for events that were lost. Does not depend on time, index or plane. For one thread at a time.
  *
- * <p>A source that answers queries is asked for all its blocks at the start; events that arrive
- * meanwhile are kept, and applied after the answer. After a gap it is asked for the events after
+ * <p>A source that answers queries is queried for all its blocks at the start; events that arrive
+ * meanwhile are kept, and applied after the answer. After a gap it is queried for the events after
  * the last one applied. A source that never answers is followed like one without queries: the
  * rank's blocks are known from its first event on, and a gap empties the rank.
  *
  * <p>A rank whose source is disconnected counts as empty. A source that is connected, for the first
- * time or again, is asked for the events that it published meanwhile.
+ * time or again, is queried for the events that it published meanwhile.
  */
 final class RankCursor {
-  /** Events kept while an answer is awaited. */
+  /** The greatest number of events kept while an answer is awaited. */
   static final int KEPT_EVENTS = 1024;
 
   /** Incomplete answers in a row after which the source counts as unable to answer. */
@@ -42,9 +42,9 @@ final class RankCursor {
   }
 
   /**
-   * A question to the source.
+   * A query to the source.
    *
-   * @param from the first event asked for; null asks for all blocks
+   * @param from the first event id to query; null queries all blocks
    */
   private record Query(@Nullable Long from) {}
 
@@ -59,7 +59,9 @@ final class RankCursor {
   private int rounds;
 
   /**
-   * @param recoverable whether the source can be asked
+   * Creates a cursor without a position.
+   *
+   * @param recoverable whether the source can be queried
    */
   RankCursor(WorkerRank rank, boolean recoverable, CursorEffects effects) {
     this.rank = rank;
@@ -82,7 +84,7 @@ final class RankCursor {
       }
       case LIVE -> {
         if (recoverable && position.isKnown() && query == null) {
-          ask(position.next()); // and follows on: a loss shows as a gap once an event comes
+          ask(position.next()); // stays LIVE: a loss shows as a gap at the next event
         }
       }
       case RECOVERING -> reconnected = true; // the answer may be older than the connection
@@ -174,7 +176,7 @@ final class RankCursor {
       }
     }
     take(event);
-    if (query != null) { // the answer may end before it
+    if (query != null) { // the answer may not include this event
       if (kept.size() == KEPT_EVENTS) {
         kept.remove();
       }
@@ -194,7 +196,7 @@ final class RankCursor {
   private void keep(RankEvent event) {
     if (kept.size() == KEPT_EVENTS) {
       effects.count(
-          CursorIncident.NOT_KEPT); // a gap behind those kept; asked for when they are taken
+          CursorIncident.NOT_KEPT); // a gap behind those kept; queried when they are taken
     } else {
       kept.add(event);
       effects.count(CursorIncident.KEPT);
@@ -298,7 +300,10 @@ final class RankCursor {
     takeKept();
   }
 
-  /** Asks for all blocks after an answer that does not follow the position; gives up in time. */
+  /**
+   * Queries all blocks after an answer that does not follow the position; gives up after too many
+   * rounds.
+   */
   private void unanswered(Query answered) {
     if (answered.from == null || ++rounds > ROUNDS) {
       exhausted();

@@ -15,38 +15,44 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks workers for what was lost until they answer or too many attempts have failed. Only so many
- * attempts run at once; the others wait in the order they came. Safe for concurrent use; never
- * blocks its caller.
+ * Queries workers for lost events until they answer or too many attempts have failed. At most
+ * {@link #CONCURRENT} attempts run at once; the others wait in order of arrival. Safe for
+ * concurrent use; never blocks its caller.
  */
 public final class Recoveries {
-  /** Attempts after the first. */
+  /** The number of attempts after the first. */
   static final int RETRIES = 8;
 
-  /** Before the first retry; doubles with each. */
+  /** The pause before the first retry; doubles with each retry. */
   static final Duration BACKOFF = Duration.ofMillis(200);
 
-  /** How long an attempt may take. */
+  /** The longest duration of an attempt. */
   static final Duration ATTEMPT = Duration.ofSeconds(30);
 
-  /** Attempts that run at once, of all workers. */
+  /** The greatest number of attempts that run at once, of all workers. */
   static final int CONCURRENT = 16;
 
-  /** Spreads the first attempts of routers that see the same worker come. */
+  /**
+   * The range of the random delay of first attempts, which spreads those of routers that discover
+   * the same worker at once.
+   */
   static final Duration FIRST_JITTER = Duration.ofMillis(3);
 
   private static final System.Logger LOG = System.getLogger(Recoveries.class.getName());
 
-  /** Hears how a recovery ended, on any thread; must not block. */
+  /** Receives the outcome of a recovery, on any thread; must not block. */
   interface Listener {
     void replied(KvReply reply);
 
     void exhausted();
   }
 
-  /** A recovery that is under way. */
+  /** A running recovery. */
   interface Ticket {
-    /** Gives it up. Its listener hears nothing more, but for a call that is under way. */
+    /**
+     * Cancels the recovery. Its listener is not called any more, except for a call already in
+     * progress.
+     */
     void cancel();
   }
 
@@ -59,7 +65,9 @@ public final class Recoveries {
   private int running; // guarded by lock
 
   /**
-   * @param executor makes the attempts; asks may take it a moment
+   * Creates a scheduler of recoveries.
+   *
+   * @param executor makes the attempts; {@link KvQueries#ask} may take it a moment
    * @param random uniform in [0, 1); safe for concurrent use
    */
   public Recoveries(KvQueries queries, Alarms alarm, Executor executor, DoubleSupplier random) {
@@ -106,7 +114,7 @@ public final class Recoveries {
     int failures;
     boolean running; // counted in Recoveries.running
     boolean ended;
-    Alarms.@Nullable Alarm set; // the pause, or the attempt's end of patience
+    Alarms.@Nullable Alarm set; // ends the pause, or the attempt when it takes too long
     @Nullable CompletableFuture<KvReply> reply;
 
     Recovery(Instance target, KvQuery query, Listener listener) {

@@ -31,21 +31,25 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Exchanges placed requests among the routers of one endpoint and hears from its workers when a
- * first token is out, so that load placed by other routers counts here, too. Safe for concurrent
- * use.
+ * Exchanges placed requests among the routers of one endpoint, and receives from its workers the
+ * event that a first token is out, so that load placed by other routers counts here, too. Safe for
+ * concurrent use.
  *
- * <p>Events may be lost. What another router has placed is given back when it says so, when its
- * publisher or the worker goes, and after the expiry of {@link ActiveSequences} at the latest.
+ * <p>Events may be lost. The load placed by another router is released when that router publishes
+ * its end, when the router's publisher or the worker goes, and after the expiry of {@link
+ * ActiveSequences} at the latest.
  */
 public final class Replicas implements AutoCloseable {
-  /** Requests of other routers that are counted; more are dropped. */
+  /** The greatest number of requests of other routers that are counted; more are dropped. */
   static final int MAX_OTHERS = 65_536;
 
-  /** Prompt blocks of all of them together that are kept. */
+  /** The greatest number of prompt blocks of all these requests together. */
   private static final long MAX_OTHER_BLOCKS = 1L << 22;
 
-  /** Events that may wait to be sent, and events of one message: Dynamo's bounds. */
+  /**
+   * The greatest number of events that wait to be sent; this and the number of events in one
+   * message are Dynamo's bounds.
+   */
   private static final int WAITING = 100_000;
 
   private static final int BATCH = 256;
@@ -53,8 +57,8 @@ public final class Replicas implements AutoCloseable {
   private final InstanceId self;
   private final ActiveSequences load;
   private final EndpointInstances instances;
-  private final @Nullable BatchPublisher<SequenceEvent> news; // null when nobody is told
-  private final Map<String, Booking> own = new ConcurrentHashMap<>(); // by request
+  private final @Nullable BatchPublisher<SequenceEvent> news; // null when nothing is published
+  private final Map<String, Booking> own = new ConcurrentHashMap<>(); // by request id
   private volatile int sweepAt = MAX_OTHERS;
   private final OtherSequences others; // guarded by this
   private final Metrics.Counter applied;
@@ -66,9 +70,12 @@ public final class Replicas implements AutoCloseable {
   private Set<InstanceId> live = Set.of(); // guarded by this
 
   /**
-   * @param self how this router calls itself
-   * @param tell whether the others hear of what is placed here; they are heard anyway
-   * @param executor encodes and sends
+   * Subscribes to the events of the endpoint's routers and workers.
+   *
+   * @param self the id under which this router publishes
+   * @param tell whether placements of this router are published; those of others are received
+   *     anyway
+   * @param executor encodes and sends the events
    */
   public Replicas(
       EndpointId endpoint,
@@ -107,7 +114,9 @@ public final class Replicas implements AutoCloseable {
     return metrics.counter(RouterMetrics.SEQUENCE_EVENTS_DROPPED, new Label("reason", reason));
   }
 
-  /** Takes over {@code booking}, which this router has made, and tells the others of it. */
+  /**
+   * Takes over {@code booking}, which this router has made, and publishes it to the other routers.
+   */
   public Placement placed(
       String requestId,
       WorkerRank rank,
@@ -157,7 +166,7 @@ public final class Replicas implements AutoCloseable {
         return;
       }
       booking.close();
-      own.remove(requestId, booking); // a later leg of the request may be there
+      own.remove(requestId, booking); // a later leg of the request may be booked under this id
       if (news != null) {
         news.add(new SequenceFreed(requestId, rank, self));
       }
@@ -234,7 +243,7 @@ public final class Replicas implements AutoCloseable {
     others.keepWorkers(ids);
   }
 
-  /** Hears and tells nothing more; what others have placed is given back. Idempotent. */
+  /** Stops receiving and publishing; the load that others have placed is released. Idempotent. */
   @Override
   public void close() {
     subscription.close();

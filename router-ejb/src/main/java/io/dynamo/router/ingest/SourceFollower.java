@@ -18,14 +18,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings one source's events into the index: the cursor decides, this does it. Runs in the intake's
- * mailbox only.
+ * Applies one source's events to the index; its cursor decides, this class acts. Runs in the
+ * intake's mailbox only.
  */
 final class SourceFollower implements CursorEffects {
-  /** After all attempts to ask a source failed, until the next one. */
+  /** The time between the failure of all query attempts and the next query. */
   static final Duration REST = Duration.ofSeconds(30);
 
-  /** From a connection to the moment when all that is published surely comes over it. */
+  /** The time after a connection until all published events surely arrive over it. */
   static final Duration SUBSCRIBING = Duration.ofMillis(500);
 
   private static final System.Logger LOG = System.getLogger(SourceFollower.class.getName());
@@ -41,7 +41,7 @@ final class SourceFollower implements CursorEffects {
   private Alarms.@Nullable Alarm rest;
   private Alarms.@Nullable Alarm subscribing;
   private boolean cut; // logged when it changes
-  private int asked; // tells answers to the last question from those to earlier ones
+  private int asked; // number of the latest query; answers to earlier ones are ignored
   private boolean ended;
 
   SourceFollower(
@@ -68,7 +68,7 @@ final class SourceFollower implements CursorEffects {
     cursor.begin();
   }
 
-  /** Takes a message whole, or none of it when an event in it is not the source's to tell. */
+  /** Applies a message whole, or drops all of it when an event in it is about another rank. */
   void hear(List<RankEvent> events) {
     for (var event : events) {
       if (!event.rank().equals(source.rank())) {
@@ -85,7 +85,7 @@ final class SourceFollower implements CursorEffects {
     events.forEach(cursor::receive);
   }
 
-  /** The way to the source is there, for the first time or again. */
+  /** Called when the source is connected, for the first time or again. */
   void linked() {
     if (cut) {
       cut = false;
@@ -95,7 +95,7 @@ final class SourceFollower implements CursorEffects {
     subscribing = soon(SUBSCRIBING, cursor::connected);
   }
 
-  /** There is no way to the source. */
+  /** Called when the source is disconnected. */
   void cut() {
     if (!cut) {
       cut = true;
@@ -127,7 +127,7 @@ final class SourceFollower implements CursorEffects {
                 }));
   }
 
-  /** Forgets what the rank holds and hears nothing more. Idempotent. */
+  /** Removes the rank's blocks and ignores all later events. Idempotent. */
   void end() {
     if (!ended) {
       ended = true;

@@ -1,7 +1,7 @@
 /**
- * Brings KV events from the event plane into the index: order, duplicates, gaps, and the questions
- * to workers that fill them. Start at {@link io.dynamo.router.ingest.EventIntake}; {@link
- * io.dynamo.router.ingest.Recoveries} asks. Knows nothing of choosing.
+ * Brings KV events from the event plane into the index: order, duplicates, gaps, and the queries to
+ * workers that fill the gaps. Start at {@link io.dynamo.router.ingest.EventIntake}; {@link
+ * io.dynamo.router.ingest.Recoveries} sends the queries. Does not depend on how ranks are chosen.
  */
 @NullMarked
 package io.dynamo.router.ingest;

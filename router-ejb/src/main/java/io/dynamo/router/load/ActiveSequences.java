@@ -15,9 +15,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests in flight on the ranks of one endpoint, as this router and those that tell it have
- * placed them. Safe for concurrent use; every call holds one lock for microseconds and waits for
- * nothing else.
+ * The requests in flight on the ranks of one endpoint, as placed by this router and by the routers
+ * that share their bookings with it. Safe for concurrent use; every call holds one lock for
+ * microseconds and waits for nothing else.
  */
 public final class ActiveSequences {
   /** Chooses among candidates; called under the lock, so it must be short and must not block. */
@@ -29,20 +29,20 @@ public final class ActiveSequences {
   /** Chooses among candidates, or none; as short as a {@link Chooser}. */
   @FunctionalInterface
   public interface OptionalChooser<C extends Choice> {
-    /** Null books nothing. */
+    /** Returns the choice; null books nothing. */
     @Nullable C choose(RankLoads loads);
   }
 
   /** A chosen candidate. */
   public interface Choice {
-    /** The candidate's index. */
+    /** Returns the candidate's index. */
     int candidate();
 
-    /** Prompt tokens that the candidate is believed not to have cached. */
+    /** Returns the number of prompt tokens that the candidate is believed not to have cached. */
     long tokensToPrefill();
   }
 
-  /** A choice and nothing else. */
+  /** A choice without further data. */
   public record RankChoice(int candidate, long tokensToPrefill) implements Choice {}
 
   /** A choice with its booking. */
@@ -56,30 +56,33 @@ public final class ActiveSequences {
   private volatile Runnable onRelief = () -> {};
 
   /**
-   * @param expiry after which a booking that nobody gave back is dropped, when the next one is made
+   * Creates an empty account.
+   *
+   * @param expiry the age at which a booking that nobody released is dropped, when the next one is
+   *     made
    */
   public ActiveSequences(Duration expiry, LongSupplier nanoClock) {
     this.expiry = expiry;
     this.nanoClock = nanoClock;
   }
 
-  /** Calls {@code listener}, without a lock, each time that a rank has less to prefill. */
+  /**
+   * Sets {@code listener} to be called, without a lock, each time that a rank has less to prefill.
+   */
   public void onRelief(Runnable listener) {
     onRelief = listener;
   }
 
-  /**
-   * Lets {@code chooser} choose by the present load and books its choice before anybody else looks.
-   */
+  /** Lets {@code chooser} choose by the present load and books its choice under the same lock. */
   public Booking book(List<WorkerRank> candidates, BlockHashes prompt, Chooser chooser) {
     return Objects.requireNonNull(this.<Choice>book(candidates, Work.of(prompt), chooser::choose))
         .booking();
   }
 
   /**
-   * Lets {@code chooser} choose by the present load and books its choice before anybody else looks.
+   * Lets {@code chooser} choose by the present load and books its choice under the same lock.
    *
-   * @return null when it chose nothing
+   * @return null when {@code chooser} chose nothing
    */
   public <C extends Choice> @Nullable Booked<C> book(
       List<WorkerRank> candidates, Work work, OptionalChooser<C> chooser) {
@@ -116,7 +119,7 @@ public final class ActiveSequences {
     return all;
   }
 
-  /** Prompt tokens booked on {@code rank} whose first output is not out. */
+  /** Returns the prompt tokens booked on {@code rank} by requests that have no first token yet. */
   public long prefillTokens(WorkerRank rank) {
     synchronized (lock) {
       var load = loads.get(rank);
@@ -124,7 +127,7 @@ public final class ActiveSequences {
     }
   }
 
-  /** Blocks active on {@code rank}. */
+  /** Returns the number of blocks active on {@code rank}. */
   public int blocks(WorkerRank rank) {
     synchronized (lock) {
       var load = loads.get(rank);
@@ -132,14 +135,17 @@ public final class ActiveSequences {
     }
   }
 
-  /** Requests booked and not given back. */
+  /** Returns the number of requests that are booked and not released. */
   public int active() {
     synchronized (lock) {
       return bookings.size();
     }
   }
 
-  /** Gives back what is booked on all other workers: theirs is lost, whoever still holds it. */
+  /**
+   * Releases the bookings on all workers but {@code workers}, even those whose requests still hold
+   * them.
+   */
   public void keep(Set<InstanceId> workers) {
     synchronized (lock) {
       bookings.removeIf(
@@ -190,7 +196,9 @@ public final class ActiveSequences {
     }
   }
 
-  /** Ranks come and go for ever; those with nothing in hand need no account. */
+  /**
+   * Removes the account of a rank without requests, as the ranks that come and go are unbounded.
+   */
   private void dropIdle(RankBookings load) {
     if (load.requests() == 0) {
       loads.remove(load.rank, load);

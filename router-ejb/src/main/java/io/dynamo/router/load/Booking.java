@@ -3,12 +3,15 @@ package io.dynamo.router.load;
 import java.util.Arrays;
 
 /**
- * The load of one request on one rank. Safe for concurrent use; each part is given back exactly
- * once, by whoever comes first: the request, the end of the worker, or the expiry that guards
- * against leaks.
+ * The load of one request on one rank. Safe for concurrent use; each part is released exactly once,
+ * by the first of three: the request, the end of the worker, or the expiry that guards against
+ * leaks.
  */
 public final class Booking implements AutoCloseable {
-  /** The least decrease of a block's weight that is applied: each update walks over all blocks. */
+  /**
+   * The least decrease of a block's weight that is applied, because each update walks over all
+   * blocks.
+   */
   private static final double WEIGHT_STEP = 1.0 / 16;
 
   private final ActiveSequences owner;
@@ -21,7 +24,7 @@ public final class Booking implements AutoCloseable {
   private int generated; // tokens; guarded by the owner's lock
   private long[] output = {}; // made-up hashes of generated blocks; guarded by the owner's lock
   private int outputs; // blocks in output; guarded by the owner's lock
-  private double weight = 1; // of each block, by the latest fading; guarded by the owner's lock
+  private double weight = 1; // of each block, after the latest fading; guarded by the owner's lock
   private boolean freed; // guarded by the owner's lock
 
   Booking(
@@ -39,35 +42,35 @@ public final class Booking implements AutoCloseable {
     this.bookedAtNanos = bookedAtNanos;
   }
 
-  /** The index of the candidate that was chosen. */
+  /** Returns the index of the chosen candidate. */
   public int candidate() {
     return candidate;
   }
 
-  /** Prompt tokens that the candidate was believed not to have cached. */
+  /** Returns the number of prompt tokens that the candidate was believed not to have cached. */
   public long tokensToPrefill() {
     return tokensToPrefill;
   }
 
-  /** The first token is out: the prompt is no work any more. Idempotent. */
+  /** Records that the first token is out: the prompt no longer counts as load. Idempotent. */
   public void prefillDone() {
     owner.prefillDone(this);
   }
 
-  /** More tokens are out. Takes no lock where output does not count. */
+  /** Records that {@code tokens} more tokens are out. Takes no lock where output does not count. */
   public void generated(int tokens) {
     if (work.countsOutput()) {
       owner.generated(this, tokens);
     }
   }
 
-  /** Gives everything back. Idempotent. */
+  /** Releases the whole booking. Idempotent. */
   @Override
   public void close() {
     owner.free(this);
   }
 
-  /** Under the owner's lock. Returns whether there was prefill to give back. */
+  /** Releases the prefill load and returns whether there was any. Called under the owner's lock. */
   boolean releasePrefill() {
     if (prefilled) {
       return false;
@@ -77,7 +80,7 @@ public final class Booking implements AutoCloseable {
     return tokensToPrefill > 0;
   }
 
-  /** Under the owner's lock. */
+  /** Adds {@code tokens} generated tokens and fades the weight. Called under the owner's lock. */
   void grow(int tokens) {
     if (freed) {
       return;
@@ -108,17 +111,19 @@ public final class Booking implements AutoCloseable {
     return Math.ceilDiv(work.promptTokens() + generated, work.blockTokens());
   }
 
-  /** Whether it was given back, or has expired. */
+  /** Whether the booking was released, or has expired. */
   public boolean isFreed() {
     return owner.isFreed(this);
   }
 
-  /** Under the owner's lock. */
+  /** Whether the booking was released. Called under the owner's lock. */
   boolean freed() {
     return freed;
   }
 
-  /** Under the owner's lock. Returns whether it was still booked. */
+  /**
+   * Releases the booking and returns whether it was still booked. Called under the owner's lock.
+   */
   boolean release() {
     if (freed) {
       return false;

@@ -8,11 +8,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which ranks have more than a set share of their room taken. A rank that crossed the threshold of
- * blocks stays busy until both of its reports are below. Safe for concurrent use.
+ * Decides which ranks are busy: those with more than a set share of their capacity in use. A rank
+ * that crossed the threshold of blocks stays busy until both of its reported values are below it.
+ * Safe for concurrent use.
  */
 public final class BusyWorkers {
-  /** Tokens per pass that are assumed of a rank that does not report its limit; Dynamo's value. */
+  /**
+   * The tokens per pass that are assumed of a rank that does not report its limit; Dynamo's value.
+   */
   public static final long UNKNOWN_BATCH_TOKENS = 10_000_000;
 
   private volatile RouterSettings.Busy thresholds;
@@ -31,22 +34,23 @@ public final class BusyWorkers {
     return thresholds;
   }
 
-  /** From now on these count; who is busy is found out anew. */
+  /** Replaces the thresholds and forgets which ranks are busy. */
   public void setThresholds(RouterSettings.Busy others) {
     thresholds = others;
     latched.clear();
   }
 
-  /** Whether any threshold is set; without one nobody is ever busy. */
+  /** Whether any threshold is set; without one no rank is ever busy. */
   public boolean isOn() {
     return !thresholds.equals(RouterSettings.Busy.STANDARD);
   }
 
   /**
-   * Whether {@code rank} should get no more.
+   * Whether {@code rank} should get no more requests.
    *
-   * @param totalBlocks of the rank; 0 is not known, and then its blocks are never too many
-   * @param batchTokens that one pass of the rank takes; 0 is not known
+   * @param totalBlocks KV blocks of the rank; 0 is not known, and then its blocks are never too
+   *     many
+   * @param batchTokens tokens that one pass of the rank takes; 0 is not known
    */
   public boolean isBusy(WorkerRank rank, long totalBlocks, long batchTokens) {
     var now = thresholds;
@@ -90,7 +94,7 @@ public final class BusyWorkers {
             && tokens > fraction * (batchTokens == 0 ? UNKNOWN_BATCH_TOKENS : batchTokens));
   }
 
-  /** Forgets the ranks of all other workers. */
+  /** Forgets the ranks of all workers but {@code workers}. */
   public void keep(Set<InstanceId> workers) {
     latched.removeIf(rank -> !workers.contains(rank.worker()));
   }

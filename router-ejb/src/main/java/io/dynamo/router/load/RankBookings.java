@@ -15,8 +15,8 @@ import java.util.concurrent.ThreadLocalRandom;
 final class RankBookings {
   final WorkerRank rank;
   private final HashLongMap holders = new HashLongMap(); // sequence hash -> requests that hold it
-  private final Map<Long, Double> faded = new HashMap<>(); // what is missing of a block to count 1
-  private double missing; // the sum of faded
+  private final Map<Long, Double> faded = new HashMap<>(); // 1 − weight, by block hash
+  private double missing; // the sum of the values of faded
   private long prefillTokens;
   private int requests;
 
@@ -34,7 +34,7 @@ final class RankBookings {
     requests++;
   }
 
-  /** Adds a block that no prompt shares; returns the hash made up for it. */
+  /** Adds a block that no prompt shares; returns the random hash made up for it. */
   long addOutput() {
     long hash;
     do {
@@ -44,7 +44,10 @@ final class RankBookings {
     return hash;
   }
 
-  /** Lets the blocks that one request alone holds, from its end on, count {@code weight} each. */
+  /**
+   * Sets the weight of each block that one request alone holds to {@code weight}, from the
+   * request's end backwards.
+   */
   void fade(BlockHashes prompt, long[] output, int outputs, double weight) {
     for (int i = outputs - 1; i >= 0; i--) {
       fade(output[i], weight);
@@ -58,7 +61,7 @@ final class RankBookings {
     }
   }
 
-  /** Lets one block count {@code weight}. */
+  /** Sets the weight of one block to {@code weight}. */
   void fade(long hash, double weight) {
     var before = faded.put(hash, 1 - weight);
     missing += 1 - weight - (before == null ? 0 : before);
@@ -93,7 +96,10 @@ final class RankBookings {
     requests--;
   }
 
-  /** Leading blocks of {@code prompt} that are active here, by bisection. */
+  /**
+   * Returns the number of leading blocks of {@code prompt} that are active on the rank, by
+   * bisection.
+   */
   int shared(BlockHashes prompt) {
     int low = 0;
     int high = prompt.length();
@@ -108,7 +114,7 @@ final class RankBookings {
     return low;
   }
 
-  /** Active blocks, faded ones by what is left of them. */
+  /** Returns the number of active blocks; each faded block counts by its weight. */
   int blocks() {
     return (int) Math.round(holders.size() - missing);
   }

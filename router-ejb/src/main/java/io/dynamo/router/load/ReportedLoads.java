@@ -12,14 +12,14 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The newest load report of each rank. What workers report may make them busy, explains decisions
- * and is published; costs count what the router itself has placed. Safe for concurrent use.
+ * The newest load report of each rank. Reports can make workers busy, explain decisions and are
+ * published; costs use only the load that the router itself has placed. Safe for concurrent use.
  */
 public final class ReportedLoads {
   /**
-   * A report.
+   * A load report with its age.
    *
-   * @param ageNanos since it came
+   * @param ageNanos nanoseconds since the report arrived
    */
   public record Reported(ActiveLoad load, long ageNanos) {}
 
@@ -30,7 +30,9 @@ public final class ReportedLoads {
   private final Map<WorkerRank, Arrived> newest = new ConcurrentHashMap<>();
 
   /**
-   * @param believed after which a report says nothing any more, should no other follow it
+   * Creates an empty table.
+   *
+   * @param believed the age at which a report becomes invalid, unless another follows it
    * @param nanoClock as {@link System#nanoTime()}
    */
   public ReportedLoads(Duration believed, LongSupplier nanoClock) {
@@ -38,17 +40,17 @@ public final class ReportedLoads {
     this.nanoClock = nanoClock;
   }
 
-  /** Replaces what the rank reported before. */
+  /** Replaces the earlier report of the rank. */
   public void put(ActiveLoad load) {
     newest.put(load.rank(), new Arrived(load, nanoClock.getAsLong()));
   }
 
-  /** Forgets the ranks of all other workers. */
+  /** Forgets the ranks of all workers but {@code workers}. */
   public void keep(Set<InstanceId> workers) {
     newest.keySet().removeIf(rank -> !workers.contains(rank.worker()));
   }
 
-  /** Empty when the rank has reported nothing of late. */
+  /** Returns the newest valid report of {@code rank}; empty when there is none. */
   public Optional<Reported> of(WorkerRank rank) {
     var arrived = newest.get(rank);
     if (arrived == null) {
@@ -59,7 +61,7 @@ public final class ReportedLoads {
   }
 
   /**
-   * Puts the newest report of {@code rank} into {@code loads} at {@code i}, or null, and the
+   * Puts the newest valid report of {@code rank} into {@code loads} at {@code i}, or null, and the
    * nanoseconds since it came into {@code ages}. Allocates nothing.
    */
   public void read(WorkerRank rank, int i, @Nullable ActiveLoad[] loads, long[] ages) {
@@ -69,7 +71,7 @@ public final class ReportedLoads {
     ages[i] = age;
   }
 
-  /** KV blocks in use on all ranks that tell of them. */
+  /** Returns the sum of the KV blocks in use on all ranks whose valid reports contain them. */
   public long usedBlocks() {
     long now = nanoClock.getAsLong();
     long sum = 0;

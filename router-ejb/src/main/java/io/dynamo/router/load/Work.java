@@ -7,10 +7,11 @@ import org.jspecify.annotations.Nullable;
  * The load that one request adds to a rank.
  *
  * @param prompt the blocks that count as active; empty when blocks are not counted
- * @param promptTokens with the last, incomplete block
+ * @param promptTokens prompt length in tokens, with the last, incomplete block
+ * @param blockTokens tokens per KV block
  * @param countsOutput whether blocks of generated tokens count, too
- * @param expectedOutputTokens lets the blocks that only this request holds fade as it goes on; null
- *     keeps them whole
+ * @param expectedOutputTokens expected output length in tokens; the blocks that only this request
+ *     holds fade as it is approached; null keeps them whole
  */
 public record Work(
     String requestId,
@@ -19,7 +20,7 @@ public record Work(
     int blockTokens,
     boolean countsOutput,
     @Nullable Integer expectedOutputTokens) {
-  /** A prompt of whole blocks of one token, whose output does not count. */
+  /** Returns the work of a prompt of whole blocks of one token, whose output does not count. */
   static Work of(BlockHashes prompt) {
     return new Work("", prompt, prompt.length(), 1, false, null);
   }

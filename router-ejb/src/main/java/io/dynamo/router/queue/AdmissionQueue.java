@@ -20,29 +20,33 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Holds requests back until they can be placed: bounded in number, each by a deadline, in the order
- * of class, priority and policy. A request waits on its caller's thread, which should be virtual.
- * Nobody passes who came later in the same class with the same priority. Safe for concurrent use.
+ * Queue of requests that cannot be placed yet: bounded in number, each with a deadline, ordered by
+ * class, priority and policy. A request waits on its caller's thread, which should be virtual. No
+ * request overtakes an earlier one of the same class and priority. Safe for concurrent use.
  */
 public final class AdmissionQueue implements AutoCloseable {
   /** Tries to place a request. Called on one thread, without a lock. */
   public interface Attempt<T> {
     /**
-     * Null when it must wait, which only a class that waits may do. Called again and again.
+     * Places the request; returns null when it must wait, which only a class that waits may do.
+     * Called repeatedly.
      *
      * @param policy the request's class
-     * @param queuedNanos how long it has waited here; 0 before it waits
+     * @param queuedNanos nanoseconds that the request has waited here; 0 before it waits
      */
     @Nullable T place(PolicyClass policy, long queuedNanos);
 
-    /** Prompt tokens that the best rank has cached, by the last look; looks where none was yet. */
+    /**
+     * Returns the prompt tokens that the best rank has cached, by the latest lookup; does the first
+     * lookup itself.
+     */
     long cachedTokens();
   }
 
   /** Waiters re-check at least this often, in case a wake-up was missed. */
   private static final long RECHECK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** The requests and prompt tokens of one class that wait, in all lanes. */
+  /** Counts of the waiting requests and prompt tokens of one class, in all lanes. */
   private static final class Tally {
     long requests;
     long promptTokens;
@@ -70,8 +74,10 @@ public final class AdmissionQueue implements AutoCloseable {
   private boolean closed; // guarded by lock
 
   /**
-   * @param workers how many there are; the limits of classes grow with them
-   * @param meters of a class
+   * Creates an empty queue.
+   *
+   * @param workers returns the number of workers; the limits of classes grow with it
+   * @param meters returns the meters of a class
    * @param nanoClock as {@link System#nanoTime()}
    */
   public AdmissionQueue(
@@ -90,11 +96,11 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   /**
-   * Returns what {@code attempt} places, at once or after a wait.
+   * Returns the result of {@code attempt}, at once or after a wait.
    *
-   * @throws OverloadedException when too many wait, or this one has waited too long
+   * @throws OverloadedException when too many requests wait, or this one has waited too long
    * @throws DeadlineExceededException when the ticket's deadline passes first
-   * @throws CancelledException when its cancellation is raised to kill first
+   * @throws CancelledException when the ticket's cancellation is raised to kill first
    */
   public <T> T admit(Ticket ticket, Attempt<T> attempt) {
     int policyClass = classOf(ticket, attempt);
@@ -103,7 +109,10 @@ public final class AdmissionQueue implements AutoCloseable {
     return placed != null ? placed : await(ticket, policyClass, attempt);
   }
 
-  /** Returns what {@code attempt} places at once; null where it would have to wait. */
+  /**
+   * Returns the result of {@code attempt} if it can be placed at once; null where it would have to
+   * wait.
+   */
   public <T> @Nullable T admitNow(Ticket ticket, Attempt<T> attempt) {
     int policyClass = classOf(ticket, attempt);
     var placed = tryNow(ticket, policyClass, attempt);
@@ -201,8 +210,7 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   /**
-   * Refuses when the waiting requests have reached a limit; the request that reaches it still
-   * waits.
+   * Throws when the waiting requests have reached a limit; the request that reaches it still waits.
    */
   private void checkLimits(int policyClass, int workersNow) {
     var policy = profile.classes().get(policyClass);
@@ -260,7 +268,7 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   private Lane lane(Waiter waiter) {
-    return Objects.requireNonNull(lanes.get(waiter.ticket.lane())); // there while it waits
+    return Objects.requireNonNull(lanes.get(waiter.ticket.lane())); // present while the waiter waits
   }
 
   private void check(Waiter waiter) {
@@ -293,7 +301,7 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
-  @SuppressWarnings("WaitNotInLoop") // the caller tries again whatever woke it
+  @SuppressWarnings("WaitNotInLoop") // the caller tries again, whatever the cause of the wake-up
   private void pause(Waiter waiter, long seen, long end) {
     lock.lock();
     try {
@@ -355,9 +363,9 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
-  /** There may be room: the first of each lane tries again. */
+  /** Called when there may be room: the first waiter of each lane tries again. */
   public void relieved() {
-    reliefs.incrementAndGet(); // before looking who waits: who begins to wait looks the other way
+    reliefs.incrementAndGet(); // before waiting is read: a new waiter does both in reverse order
     if (waiting.get() > 0) {
       lock.lock();
       try {
@@ -376,12 +384,12 @@ public final class AdmissionQueue implements AutoCloseable {
     return profile.waits();
   }
 
-  /** Requests that wait now. */
+  /** Returns the number of requests that wait now. */
   public int waiting() {
     return waiting.get();
   }
 
-  /** Refuses all who wait and all who come. Idempotent. */
+  /** Rejects all waiting requests and all later ones that would wait. Idempotent. */
   @Override
   public void close() {
     lock.lock();

@@ -5,8 +5,8 @@ import java.util.PriorityQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Requests that wait for the same ranks, a line for each class. The lines take turns by deficit
- * round robin: each earns its quantum per round and spends what its requests have to prefill.
+ * Requests that wait for the same ranks, one line per class. The lines take turns by deficit round
+ * robin: each earns its quantum per round and spends the tokens that its requests have to prefill.
  * Guarded by the lock of its queue.
  *
  * @see <a href="https://doi.org/10.1145/217391.217453">Shreedhar and Varghese, 1995</a>
@@ -16,7 +16,7 @@ final class Lane {
     final long quantum;
     final PriorityQueue<Waiter> waiting = new PriorityQueue<>(Waiter.ORDER);
     long earned; // tokens
-    boolean blocked; // its first has tried and found no room
+    boolean blocked; // its first waiter has tried and found no room
 
     Line(long quantum) {
       this.quantum = quantum;
@@ -26,15 +26,15 @@ final class Lane {
       return !blocked && !waiting.isEmpty();
     }
 
-    /** Rounds until it can pay for {@code waiter}. */
+    /** Returns the number of rounds until the line can pay for {@code waiter}. */
     long roundsToGo(Waiter waiter) {
       return Math.ceilDiv(Math.max(0, waiter.cost() - earned), quantum);
     }
   }
 
   private final Line[] lines;
-  private int next; // where the round goes on
-  private @Nullable Line current; // whose first may try
+  private int next; // index of the line where the round continues
+  private @Nullable Line current; // the line whose first waiter may try
 
   Lane(List<PolicyClass> classes) {
     this.lines = classes.stream().map(it -> new Line(it.quantum())).toArray(Line[]::new);
@@ -58,8 +58,8 @@ final class Lane {
   }
 
   /**
-   * The waiter that may try now; stays the same until it leaves, is blocked, or one of its class
-   * overtakes it.
+   * Returns the waiter that may try now; the same one until it leaves, is blocked, or one of its
+   * class overtakes it.
    */
   @Nullable Waiter turn() {
     if (current == null || !current.mayTry()) {
@@ -68,7 +68,7 @@ final class Lane {
     return current == null ? null : current.waiting.peek();
   }
 
-  /** The line that can pay first; of several, the next one of the round. */
+  /** Returns the line that can pay first; of several, the next one of the round. */
   private @Nullable Line pick() {
     long fewest = Long.MAX_VALUE;
     Line picked = null;
@@ -86,7 +86,7 @@ final class Lane {
   }
 
   /**
-   * Lets the rounds pass that the class of {@code waiter} needs to pay for it, and takes the pay.
+   * Credits the rounds that the class of {@code waiter} needs to pay for it, and deducts its cost.
    */
   private void pay(Waiter waiter) {
     var payer = lines[waiter.policyClass];
@@ -100,7 +100,9 @@ final class Lane {
     next = (waiter.policyClass + 1) % lines.length;
   }
 
-  /** The class of {@code waiter} found no room; others may try until {@link #unblock}. */
+  /**
+   * Records that the class of {@code waiter} found no room; others may try until {@link #unblock}.
+   */
   void block(Waiter waiter) {
     lines[waiter.policyClass].blocked = true;
   }
@@ -115,7 +117,7 @@ final class Lane {
     }
   }
 
-  /** Wakes all who wait. */
+  /** Wakes all waiters. */
   void wakeAll() {
     for (var line : lines) {
       line.waiting.forEach(waiter -> waiter.turn.signal());
@@ -123,10 +125,10 @@ final class Lane {
   }
 
   /**
-   * Takes {@code waiter} out.
+   * Removes {@code waiter}.
    *
-   * @param placed whether it has been placed, which its class pays for
-   * @return whether it was there
+   * @param placed whether it has been placed; if so, its class pays for it
+   * @return whether it was in this lane
    */
   boolean remove(Waiter waiter, boolean placed) {
     var line = lines[waiter.policyClass];

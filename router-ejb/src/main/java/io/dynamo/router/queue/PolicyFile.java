@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dynamo's file of policies ({@code router_policy_config}): classes of requests for all models, and
- * for some in place of these. Immutable.
+ * Dynamo's policy file ({@code router_policy_config}): request classes for all models, and classes
+ * for some models that replace these. Immutable.
  */
 public final class PolicyFile {
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9_.-]+");
@@ -48,7 +48,8 @@ public final class PolicyFile {
   /**
    * Reads {@code file}.
    *
-   * @throws IllegalArgumentException naming the file and what is wrong with it
+   * @throws IllegalArgumentException when the file cannot be read or is wrong; names the file and
+   *     the error
    */
   public static PolicyFile read(Path file) {
     try {
@@ -122,7 +123,7 @@ public final class PolicyFile {
               .formatted(where, standard));
     }
     families.forEach((family, members) -> buckets.checkWhole(family, members, where));
-    named.keySet().removeAll(families.keySet()); // a family's name means the family
+    named.keySet().removeAll(families.keySet()); // a name that is both a class's and a family's means the family
     return new PolicyProfile(classes, buckets.from, named, families, standard);
   }
 
@@ -218,7 +219,7 @@ public final class PolicyFile {
     }
   }
 
-  /** Ranges of tokens to prefill. */
+  /** The buckets of {@code uncached_isl_buckets}: ranges of tokens to prefill, with names. */
   private static final class Buckets {
     final long[] from;
     final List<String> names = new ArrayList<>();
@@ -264,9 +265,9 @@ public final class PolicyFile {
   }
 
   /**
-   * The classes of {@code model}: its own, or those for all.
+   * Returns the classes of {@code model}: its own, or those for all models.
    *
-   * @param otherwise what counts where the file has neither
+   * @param otherwise the classes to return where the file has neither
    */
   public PolicyProfile of(String model, PolicyProfile otherwise) {
     var its = models.get(model);

@@ -8,9 +8,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The classes of a model's requests, and which of them a request is in: the one that it names, or
- * of the family that it names, or else the default one, that for as many tokens as it has to
- * prefill. Immutable.
+ * Maps a model's requests to their classes. A request is in the class that it names, or in a class
+ * of the family that it names, or else of the default family; within a family the number of tokens
+ * to prefill decides. Immutable.
  */
 public final class PolicyProfile {
   /** The name of the only class when there is no policy file. */
@@ -23,10 +23,12 @@ public final class PolicyProfile {
   private final int[] defaultFamily;
 
   /**
+   * Creates a profile.
+   *
    * @param bucketFrom least tokens to prefill of each bucket, ascending, the first 0
-   * @param named the classes that are asked for by name
-   * @param families the classes of each family by bucket
-   * @param defaultFamily one of them
+   * @param named the indexes of the classes that a request can name
+   * @param families the class indexes of each family by bucket
+   * @param defaultFamily the name of one of the families
    */
   PolicyProfile(
       List<PolicyClass> classes,
@@ -45,7 +47,7 @@ public final class PolicyProfile {
     this.defaultFamily = standard;
   }
 
-  /** One class, by the settings. */
+  /** Returns a profile of one class, by the settings. */
   public static PolicyProfile of(RouterSettings.Queueing settings) {
     boolean waits = settings.threshold() < Double.POSITIVE_INFINITY;
     var only =
@@ -72,9 +74,10 @@ public final class PolicyProfile {
   }
 
   /**
-   * The index of a request's class.
+   * Returns the index of a request's class.
    *
-   * @param asked the class or family that it names; a name that does not exist counts as none
+   * @param asked the class or family that the request names; a name that does not exist counts as
+   *     none
    */
   int classOf(@Nullable String asked, long uncachedTokens) {
     var byName = asked == null ? null : named.get(asked);

@@ -20,7 +20,7 @@ public final class QueueMeters {
     var labels =
         new Label[] {
           new Label("model", model),
-          new Label("worker_type", "decode"), // so Dynamo calls a worker that does everything
+          new Label("worker_type", "decode"), // Dynamo's label for a worker that does everything
           new Label("policy_class", policyClass)
         };
     requests = metrics.level(RouterMetrics.QUEUE_REQUESTS, labels);
@@ -52,7 +52,7 @@ public final class QueueMeters {
     cachedTokens.add(-cached);
   }
 
-  /** One has waited in vain. */
+  /** Counts a request that has waited in vain. */
   void late() {
     late.increment();
     due.increment();

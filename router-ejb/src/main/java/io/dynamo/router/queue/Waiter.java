@@ -3,7 +3,7 @@ package io.dynamo.router.queue;
 import java.util.Comparator;
 import java.util.concurrent.locks.Condition;
 
-/** A request that waits. Guarded by the lock of its queue. */
+/** A waiting request. Guarded by the lock of its queue. */
 final class Waiter {
   /** The order in which waiters of one class try. */
   static final Comparator<Waiter> ORDER =
@@ -35,7 +35,7 @@ final class Waiter {
     this.turn = turn;
   }
 
-  /** Tokens to prefill; at least 1, so that everybody's turn costs something. */
+  /** Returns the tokens to prefill; at least 1, so that every turn costs something. */
   long cost() {
     return Math.max(1, ticket.promptTokens() - cachedTokens);
   }

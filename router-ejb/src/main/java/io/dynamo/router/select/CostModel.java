@@ -24,11 +24,11 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
   /**
    * The properties of the prompt that the cost depends on.
    *
-   * @param tracked whether it counts as work ahead
+   * @param tracked whether the prompt counts as prefill load
    * @param decodeOnly whether the workers only decode
    */
   public record Prompt(int tokens, int blockTokens, boolean tracked, boolean decodeOnly) {
-    /** A prompt that counts as work ahead. */
+    /** Creates a prompt that counts as prefill load. */
     public Prompt(int tokens, int blockTokens) {
       this(tokens, blockTokens, true, false);
     }
@@ -39,23 +39,23 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
 
   /**
    * Blocks of the prompt that each rank need not compute, one array element per rank: the leading
-   * ones that it holds, lower tiers counting what they have beyond the tiers above, and those
-   * beyond its device that all workers share.
+   * blocks that it has cached, each lower tier counting only blocks beyond the tiers above, and the
+   * blocks beyond its device that all workers share.
    *
    * @param shared empty where workers share nothing
    */
   public record Overlaps(int[] device, int[] host, int[] disk, int[] shared) {
-    /** Nothing is shared. */
+    /** Creates overlaps without shared blocks. */
     public Overlaps(int[] device, int[] host, int[] disk) {
       this(device, host, disk, NO_BLOCKS);
     }
 
-    /** Nothing is known below the device, and nothing is shared. */
+    /** Creates overlaps on the device only. */
     public Overlaps(int[] device) {
       this(device, new int[device.length], new int[device.length]);
     }
 
-    /** Blocks that rank {@code i} can fetch from the shared cache. */
+    /** Returns the number of blocks that rank {@code i} can fetch from the shared cache. */
     public int sharedBy(int i) {
       return shared.length == 0 ? 0 : shared[i];
     }
@@ -77,13 +77,13 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
           new double[size]);
     }
 
-    /** The reduction of rank {@code i}'s cost by the shared cache. */
+    /** Returns the reduction of rank {@code i}'s cost by the shared cache. */
     public double sharedBy(int i) {
       return shared.length == 0 ? 0 : shared[i];
     }
   }
 
-  /** Weighs all ranks against each other. */
+  /** Computes the cost of all ranks. */
   public Terms weigh(Prompt prompt, Overlaps overlaps, RankLoads loads) {
     int n = loads.size();
     boolean shares = overlaps.shared().length > 0;
@@ -133,14 +133,19 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
     return least;
   }
 
-  /** Blocks that rank {@code i} need not compute, tiers by their worth. */
+  /**
+   * Returns the number of blocks that rank {@code i} need not compute, each lower tier multiplied
+   * by its weight.
+   */
   public double effectiveOverlap(Overlaps overlaps, int i) {
     return overlaps.device()[i]
         + weights.hostWeight() * overlaps.host()[i]
         + weights.diskWeight() * overlaps.disk()[i];
   }
 
-  /** Prompt tokens left to prefill on rank {@code i}; 0 when prompts are not tracked. */
+  /**
+   * Returns the prompt tokens left to prefill on rank {@code i}; 0 when prompts are not tracked.
+   */
   public long tokensToPrefill(Prompt prompt, Overlaps overlaps, int i) {
     if (!prompt.tracked()) {
       return 0;

@@ -26,6 +26,8 @@ final class RankPicker {
   }
 
   /**
+   * Picks a candidate by cost.
+   *
    * @param terms of at least one candidate
    */
   RankSelector.Selection pick(CostModel.Terms terms, RankLoads loads) {
@@ -63,7 +65,8 @@ final class RankPicker {
   }
 
   /**
-   * The candidate with the fewest requests among those for whom {@code eligible}; ties at random.
+   * Returns the candidate with the fewest requests among those for whom {@code eligible}; ties are
+   * broken at random.
    */
   int fewest(int[] requests, IntPredicate eligible) {
     int best = -1;

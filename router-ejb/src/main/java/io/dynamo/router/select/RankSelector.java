@@ -5,14 +5,16 @@ import io.dynamo.router.load.RankLoads;
 import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Chooses by overlap and load. Safe for concurrent use; keeps no state of its own. */
+/** Chooses a rank by overlap and load. Safe for concurrent use; keeps no state of its own. */
 public final class RankSelector {
   private final CostModel costs;
   private final RankPicker picker;
   private final boolean twoTier;
 
   /**
-   * @param sharedWeight of a block in a cache that all workers share
+   * Creates a selector.
+   *
+   * @param sharedWeight weight of a block in a cache that all workers share
    * @param random uniform in [0, 1); safe for concurrent use
    */
   public RankSelector(RouterSettings.Costs weights, double sharedWeight, DoubleSupplier random) {
@@ -30,7 +32,7 @@ public final class RankSelector {
   /**
    * Chooses one of the candidates.
    *
-   * @param factors what each cost is multiplied by for the taints that a client prefers; null is 1
+   * @param factors the factor of each cost for the taints that a client prefers; null is 1
    */
   public Selection choose(
       CostModel.Prompt prompt,

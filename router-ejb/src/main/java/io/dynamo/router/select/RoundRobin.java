@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 public final class RoundRobin {
   private final AtomicInteger turn = new AtomicInteger();
 
-  /** The next of {@code candidates}, which is at least 1. */
+  /** Returns the next index below {@code candidates}, which is at least 1. */
   public int next(int candidates) {
     return Integer.remainderUnsigned(turn.getAndIncrement(), candidates);
   }

@@ -1,27 +1,27 @@
 package io.dynamo.router.select;
 
-/** Why a rank was chosen. */
+/** The reason why a rank was chosen. */
 public enum SelectionReason {
-  /** Nobody else could take it. */
+  /** No other rank could take the request. */
   ONLY_CANDIDATE,
-  /** It costs least. */
+  /** The rank costs least. */
   LEAST_COST,
-  /** Of those that cost least, it has the fewest requests. */
+  /** Of the ranks that cost least, it has the fewest requests. */
   TIE_FEWEST_REQUESTS,
-  /** One of those that cost least and have equally few requests, at random. */
+  /** Drawn at random from those that cost least and have equally few requests. */
   TIE_RANDOM,
-  /** Drawn by cost, as the temperature wants. */
+  /** Drawn at random with a probability that falls with the cost, by the temperature. */
   DRAWN,
-  /** Requests had piled up elsewhere; it has the fewest. */
+  /** Requests had piled up on other ranks; this one has the fewest. */
   BALANCED,
-  /** It has the most of the prompt cached. */
+  /** The rank has the most of the prompt cached. */
   MOST_CACHED,
-  /** It was its turn. */
+  /** The rank was next in turn. */
   IN_TURN,
-  /** At random. */
+  /** Drawn at random. */
   RANDOM,
   /** The less loaded of two drawn at random. */
   LESS_LOADED_OF_TWO,
-  /** It has the fewest requests. */
+  /** The rank has the fewest requests. */
   LEAST_LOADED
 }

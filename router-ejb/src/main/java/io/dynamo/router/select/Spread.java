@@ -5,7 +5,9 @@ import io.dynamo.router.load.RankLoads;
 import java.util.function.DoubleSupplier;
 import java.util.function.IntPredicate;
 
-/** Chooses without looking at prompts: the modes beside kv. Safe for concurrent use. */
+/**
+ * Chooses a rank without looking at the prompt: the modes other than kv. Safe for concurrent use.
+ */
 public final class Spread {
   private final RouterSettings.Mode mode;
   private final int cudaToCpuRatio;
@@ -14,8 +16,10 @@ public final class Spread {
   private final RankPicker picker;
 
   /**
+   * Creates a chooser for one mode.
+   *
    * @param cudaToCpuRatio requests that a worker with an accelerator has for one of a worker
-   *     without, in the mode that tells them apart
+   *     without, in the device-aware mode
    */
   public Spread(RouterSettings.Mode mode, int cudaToCpuRatio, DoubleSupplier random) {
     this.mode = mode;
@@ -27,7 +31,7 @@ public final class Spread {
   /**
    * Chooses one of the candidates, of which there is at least one.
    *
-   * @param isCpu says which of them have no accelerator
+   * @param isCpu whether a candidate, given by its index, has no accelerator
    */
   public int choose(RankLoads loads, IntPredicate isCpu) {
     int n = loads.size();
@@ -42,7 +46,10 @@ public final class Spread {
     };
   }
 
-  /** One without an accelerator while these have less than their share of what runs. */
+  /**
+   * Returns a candidate without an accelerator while these run less than their share of the
+   * requests, otherwise one with an accelerator; the one with the fewest requests of its kind.
+   */
   private int fewestOfKind(int[] requests, IntPredicate isCpu) {
     long cpus = 0;
     long onCpus = 0;
@@ -75,7 +82,7 @@ public final class Spread {
     return Math.min(bound - 1, (int) (random.getAsDouble() * bound));
   }
 
-  /** Why {@link #choose} chooses as it does. */
+  /** Returns the reason for the choices of {@link #choose}. */
   public SelectionReason reason() {
     return switch (mode) {
       case ROUND_ROBIN -> SelectionReason.IN_TURN;

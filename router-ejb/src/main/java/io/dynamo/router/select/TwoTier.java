@@ -4,8 +4,9 @@ import io.dynamo.router.load.RankLoads;
 import java.util.Arrays;
 
 /**
- * Dynamo's {@code dynamo-two-tier-cost-fn}: balance when requests pile up, otherwise the cache when
- * enough of the prompt is in it, otherwise the fewest requests.
+ * Dynamo's {@code dynamo-two-tier-cost-fn}: balances when requests pile up; otherwise chooses the
+ * most cached rank when enough of the prompt is cached; otherwise the rank with the fewest
+ * requests.
  */
 final class TwoTier {
   static final double CACHE_THRESHOLD = 0.5;

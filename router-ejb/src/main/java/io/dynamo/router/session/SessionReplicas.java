@@ -20,15 +20,16 @@ import java.util.Set;
 import java.util.concurrent.Executor;
 
 /**
- * Keeps the sessions of one endpoint's routers alike, as well as events can: each tells where it
- * binds a session and when it uses it, and of two that disagree the later one counts. A session of
- * a worker that is gone is unbound. Safe for concurrent use.
+ * Replicates session bindings among the routers of one endpoint by events, which may be lost: each
+ * router publishes where it binds a session and when the session is used, and of two bindings that
+ * differ the later one wins. A session of a worker that is gone is unbound. Safe for concurrent
+ * use.
  */
 public final class SessionReplicas implements AutoCloseable {
-  /** Bindings that may wait to be sent; Dynamo's bound. */
+  /** The greatest number of bindings that wait to be sent; Dynamo's bound. */
   private static final int WAITING = 4096;
 
-  private static final int MAX_RANKS = 1024; // as many as are believed of a worker
+  private static final int MAX_RANKS = 1024; // ranks accepted per worker
 
   private final InstanceId self;
   private final SessionTable sessions;
@@ -43,8 +44,11 @@ public final class SessionReplicas implements AutoCloseable {
   private Set<InstanceId> live = Set.of(); // guarded by this
 
   /**
-   * @param self how this router calls itself
-   * @param executor encodes and sends
+   * Subscribes to the bindings of the other routers and starts to publish those of {@code
+   * sessions}.
+   *
+   * @param self the id under which this router publishes
+   * @param executor encodes and sends the bindings
    */
   public SessionReplicas(
       EndpointId endpoint,
@@ -118,7 +122,7 @@ public final class SessionReplicas implements AutoCloseable {
     }
   }
 
-  /** Hears and tells nothing more. Idempotent. */
+  /** Stops receiving and publishing. Idempotent. */
   @Override
   public void close() {
     subscription.close();

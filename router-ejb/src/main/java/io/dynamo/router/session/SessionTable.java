@@ -15,20 +15,24 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which rank each session is bound to. A session is forgotten when it has been idle for its time;
- * when the table is full, the longest idle one goes first, and a new one is not bound while all are
- * at work. Safe for concurrent use.
+ * Maps each session to the rank that it is bound to. A session is removed when it has been idle for
+ * the time to live. When the table is full, the session that has been idle longest is removed
+ * first; a new session is not bound while all sessions have running requests. Safe for concurrent
+ * use.
  */
 public final class SessionTable {
-  /** Dynamo's bound. */
+  /** The greatest number of sessions; Dynamo's bound. */
   public static final int MAX_SESSIONS = 65_536;
 
-  /** Clocks of other routers that are further ahead than this do not move ours. */
+  /**
+   * The greatest lead of another router's clock over ours; sequences further ahead do not advance
+   * ours.
+   */
   private static final long MAX_AHEAD_NANOS = TimeUnit.MINUTES.toNanos(1);
 
-  /** A request of a session; what is bound stays while one is open. */
+  /** A running request of a session; the session's binding stays while a lease is open. */
   public interface Lease extends AutoCloseable {
-    /** Of a request without a session. */
+    /** The lease of a request without a session. */
     Lease NONE = () -> {};
 
     @Override
@@ -40,9 +44,9 @@ public final class SessionTable {
     BOUND,
     REFRESHED,
     MOVED,
-    /** Ours is later. */
+    /** The local binding is later. */
     STALE,
-    /** There is no room. */
+    /** The table is full. */
     FULL
   }
 
@@ -77,10 +81,12 @@ public final class SessionTable {
   private long lastSequence; // guarded by this
 
   /**
+   * Creates an empty table.
+   *
    * @param ttl how long an idle session is kept
-   * @param self how this router calls itself to others
+   * @param self the id under which this router publishes its bindings
    * @param nanoClock as {@link System#nanoTime()}
-   * @param wallNanos nanoseconds since 1970; says which of two routers has bound a session later
+   * @param wallNanos nanoseconds since 1970; decides which of two routers has bound a session later
    */
   public SessionTable(
       Duration ttl, int capacity, InstanceId self, LongSupplier nanoClock, LongSupplier wallNanos) {
@@ -92,14 +98,14 @@ public final class SessionTable {
   }
 
   /**
-   * Tells {@code to} whenever a session is bound or used here, in order. It is called under a lock
-   * and must not block.
+   * Sets the listener that is called, in order, whenever a session is bound or used here. It is
+   * called under a lock and must not block.
    */
   synchronized void tell(Consumer<SessionBinding> to) {
     listener = to;
   }
 
-  /** Where session {@code id} is bound; null is nowhere. */
+  /** Returns the target that session {@code id} is bound to; null when it is not bound. */
   public synchronized @Nullable SessionTarget target(String id) {
     expire();
     var bound = find(id);
@@ -114,7 +120,7 @@ public final class SessionTable {
   /**
    * Binds session {@code id} to {@code rank}, in place of {@code known}, while leased.
    *
-   * @param known what {@link #target} said when the rank was chosen
+   * @param known the result of {@link #target} when the rank was chosen
    * @return null when the session has been bound elsewhere since: the request belongs there
    */
   public synchronized @Nullable Lease lease(
@@ -153,13 +159,13 @@ public final class SessionTable {
   private long nextSequence() {
     long now = wallNanos.getAsLong();
     lastSequence =
-        Long.compareUnsigned(now, lastSequence) > 0 ? now : lastSequence + 1; // never the same
+        Long.compareUnsigned(now, lastSequence) > 0 ? now : lastSequence + 1; // unique and rising
     return lastSequence;
   }
 
   /**
-   * The binding as this router publishes it; the publisher is its writer, as in Dynamo, even when
-   * another router bound the session.
+   * Returns the binding as this router publishes it; the publisher is its writer, as in Dynamo,
+   * even when another router bound the session.
    */
   private SessionBinding told(String id, Bound bound) {
     return new SessionBinding(id, bound.target.worker(), bound.target.rank(), bound.sequence, self);
@@ -180,14 +186,14 @@ public final class SessionTable {
   }
 
   /**
-   * Takes another router's word. A session that is bound to the same rank has been used; one that
-   * is bound elsewhere moves when the other router has bound it later.
+   * Applies a binding that another router published. A session that is bound to the same target is
+   * refreshed; one that is bound elsewhere moves when the other router has bound it later.
    */
   synchronized Learned learn(SessionBinding told) {
     expire();
     if (Long.compareUnsigned(told.sequence(), wallNanos.getAsLong() + MAX_AHEAD_NANOS) <= 0
         && Long.compareUnsigned(told.sequence(), lastSequence) > 0) {
-      lastSequence = told.sequence(); // what is bound here from now on is later
+      lastSequence = told.sequence(); // so that later bindings of this router are later than this one
     }
     var id = told.sessionId();
     var bound = find(id);
@@ -209,7 +215,7 @@ public final class SessionTable {
     if (bound == null && working.size() + idle.size() >= capacity) {
       return Learned.FULL;
     }
-    working.remove(id); // those at work end where they are
+    working.remove(id); // running requests end where they are
     idle.remove(id);
     rest(id, new Bound(target, told.sequence(), told.writer()));
     return bound == null ? Learned.BOUND : Learned.MOVED;
@@ -228,7 +234,7 @@ public final class SessionTable {
     }
   }
 
-  /** Unbinds all sessions of all other workers. */
+  /** Unbinds all sessions of all workers but {@code workers}. */
   synchronized void keep(Set<InstanceId> workers) {
     working.values().removeIf(bound -> !workers.contains(bound.target.worker()));
     idle.values().removeIf(bound -> !workers.contains(bound.target.worker()));
@@ -243,7 +249,7 @@ public final class SessionTable {
     }
   }
 
-  /** Sessions that are bound now. */
+  /** Returns the number of sessions that are bound now. */
   public synchronized int size() {
     expire();
     return working.size() + idle.size();

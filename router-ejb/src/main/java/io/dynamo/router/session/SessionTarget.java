@@ -5,16 +5,16 @@ import io.dynamo.kv.WorkerRank;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a session is bound.
+ * The worker, and perhaps the rank, that a session is bound to.
  *
- * @param rank null is any of the worker's
+ * @param rank null is any rank of the worker
  */
 public record SessionTarget(InstanceId worker, @Nullable Integer rank) {
   static SessionTarget of(WorkerRank rank) {
     return new SessionTarget(rank.worker(), rank.rank());
   }
 
-  /** Whether a request on {@code placed} has stayed. */
+  /** Whether a request on {@code placed} runs on this target. */
   boolean covers(WorkerRank placed) {
     return worker.equals(placed.worker()) && (rank == null || rank == placed.rank());
   }

@@ -1,7 +1,7 @@
 /**
- * Sessions whose requests go where the first of them went. Start at {@link
- * io.dynamo.router.session.SessionTable}; {@link io.dynamo.router.session.SessionReplicas} lets the
- * routers of one endpoint know each other's. Knows nothing of prompts and load.
+ * Session affinity: the requests of a session go where its first request went. Start at {@link
+ * io.dynamo.router.session.SessionTable}; {@link io.dynamo.router.session.SessionReplicas}
+ * replicates bindings among the routers of one endpoint. Does not depend on prompts or load.
  */
 @NullMarked
 package io.dynamo.router.session;

@@ -20,11 +20,11 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 
 /**
- * Answers what ranks hold of prompts, each question on a task of its own. Safe for concurrent use;
- * never blocks its caller.
+ * Answers queries for the cached blocks of each rank, each query on a task of its own. Safe for
+ * concurrent use; never blocks its caller.
  */
 final class IndexEndpoint implements EndpointHandler<KvIndexQuery, KvIndexReply> {
-  /** Questions that are being answered at most. */
+  /** The greatest number of queries that are answered at once. */
   static final int ANSWERING = 1024;
 
   private final Map<String, TieredIndexer> models = new ConcurrentHashMap<>();
@@ -39,7 +39,7 @@ final class IndexEndpoint implements EndpointHandler<KvIndexQuery, KvIndexReply>
     models.put(model, index);
   }
 
-  /** Returns whether {@code index} answered for {@code model} until now. */
+  /** Removes {@code index} and returns whether it answered for {@code model} until now. */
   boolean remove(String model, TieredIndexer index) {
     return models.remove(model, index);
   }
@@ -93,7 +93,7 @@ final class IndexEndpoint implements EndpointHandler<KvIndexQuery, KvIndexReply>
       var disk = new int[ranks.size()];
       index.extend(query.prompt(), scores, ranks, host, disk);
       put(below, StorageTier.HOST_PINNED, ranks, host);
-      put(below, StorageTier.DISK, ranks, disk); // what is farther away costs the same
+      put(below, StorageTier.DISK, ranks, disk); // farther tiers cost the same
     }
     return new KvIndexReply.Scores(device, below);
   }

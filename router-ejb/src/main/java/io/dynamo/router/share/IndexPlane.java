@@ -7,27 +7,29 @@ import io.dynamo.kv.KvIndexReply;
 import io.dynamo.router.index.TieredIndexer;
 import java.util.concurrent.CompletableFuture;
 
-/** The way between routers that share an index. Safe for concurrent use. */
+/** Connects routers that share an index. Safe for concurrent use. */
 public interface IndexPlane {
-  /** An index that answers. */
+  /** An index that answers queries of other routers. */
   interface Serving extends AutoCloseable {
-    /** It answers no more. Idempotent. */
+    /** Stops answering. Idempotent. */
     @Override
     void close();
   }
 
   /**
-   * Answers for the workers of {@code model} by {@code index} from now on, in place of an earlier
-   * index of the model.
+   * Starts to answer queries for the workers of {@code model} from {@code index}, in place of an
+   * earlier index of the model.
    *
-   * @param workers their endpoint; the answering one stands beside it
+   * @param workers the workers' endpoint; queries are answered at another endpoint of the same
+   *     component
    */
   Serving serve(EndpointId workers, String model, TieredIndexer index);
 
   /**
-   * Asks one of those who answer for {@code workers}. To cancel the future gives the question up.
+   * Sends the query to one of the routers that answer for {@code workers}. Cancelling the future
+   * cancels the query.
    *
-   * @return fails when nobody answers
+   * @return the answer; fails when no router answers
    */
   CompletableFuture<KvIndexReply> ask(EndpointId workers, KvIndexQuery query, Deadline deadline);
 }

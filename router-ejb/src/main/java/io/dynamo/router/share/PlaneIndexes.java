@@ -35,7 +35,7 @@ public final class PlaneIndexes implements IndexPlane {
   private final AtomicInteger turn = new AtomicInteger();
   private final Map<EndpointId, ServedIndex> desks = new HashMap<>(); // guarded by this
 
-  /** An endpoint that is open while it has a model. */
+  /** An open endpoint with at least one model. */
   private record ServedIndex(
       IndexEndpoint answers, EndpointServer.Served served, Discovery.Handle record) {
     void close() {
@@ -45,6 +45,8 @@ public final class PlaneIndexes implements IndexPlane {
   }
 
   /**
+   * Creates an index plane on the request plane.
+   *
    * @param format the payload format that requesters have to send
    * @param executor runs the answers
    */

@@ -25,15 +25,15 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks another router's index for each prompt. While that does not answer, nothing counts as cached
- * and load decides; it is tried again after a rest. Safe for concurrent use; waits on the caller's
- * thread, which should be virtual.
+ * Queries another router's index for each prompt. While that index does not answer, no block counts
+ * as cached and load decides; it is tried again after {@link #REST}. Safe for concurrent use; waits
+ * on the caller's thread, which should be virtual.
  */
 public final class RemotePrefixes implements CachedPrefixes {
-  /** How long a request waits for an answer. */
+  /** The longest time that a request waits for an answer. */
   static final Duration PATIENCE = Duration.ofMillis(500);
 
-  /** After a question without an answer nobody asks for so long. */
+  /** The time after a failed query in which no request queries the index. */
   static final Duration REST = Duration.ofSeconds(1);
 
   private static final System.Logger LOG = System.getLogger(RemotePrefixes.class.getName());
@@ -45,11 +45,13 @@ public final class RemotePrefixes implements CachedPrefixes {
   private final LongSupplier nanoClock;
   private final AtomicReference<@Nullable Silence> silence = new AtomicReference<>();
 
-  /** It does not answer, and was tried last then. */
+  /** The state in which the index does not answer, with the time of the last attempt. */
   private record Silence(long triedAtNanos) {}
 
   /**
-   * @param failures counts questions without an answer
+   * Creates a reader of another router's index.
+   *
+   * @param failures counts queries without an answer
    */
   public RemotePrefixes(
       IndexPlane plane,
@@ -88,7 +90,7 @@ public final class RemotePrefixes implements CachedPrefixes {
     }
   }
 
-  /** Whether the index is left alone; one request tries it after each rest. */
+  /** Whether the index is not to be queried now; one request tries it after each rest. */
   private boolean rests() {
     var silent = silence.get();
     if (silent == null) {
@@ -112,11 +114,11 @@ public final class RemotePrefixes implements CachedPrefixes {
       Thread.currentThread().interrupt();
       throw new CancelledException("interrupted while an index was asked");
     } finally {
-      var _ = asked.cancel(false); // does nothing to what is answered
+      var _ = asked.cancel(false); // does nothing to a finished query
     }
   }
 
-  /** The blocks that the index's answer names. */
+  /** The overlaps in the index's answer. */
   private static final class RemoteMatches implements Found {
     private final Map<WorkerRank, Integer> device = new HashMap<>();
     private final Map<WorkerRank, Integer> host = new HashMap<>();
@@ -149,9 +151,9 @@ public final class RemotePrefixes implements CachedPrefixes {
 
   @Override
   public int size() {
-    return 0; // they are another's
+    return 0; // the index belongs to another router
   }
 
   @Override
-  public void close() {} // what is asked ends by itself
+  public void close() {} // a running query ends by itself
 }

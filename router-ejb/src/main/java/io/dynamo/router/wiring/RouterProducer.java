@@ -10,7 +10,7 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 
 /**
- * Gives the application its one router, as {@code KvRouter} and as {@code RouterStatus}, without a
+ * Produces the application's one router, as {@code KvRouter} and as {@code RouterStatus}, without a
  * proxy on the request path.
  */
 @ApplicationScoped

@@ -20,7 +20,7 @@ public class RouterStartup {
   private static final System.Logger LOG = System.getLogger(RouterStartup.class.getName());
 
   @Inject private RuntimeLifecycle runtime;
-  @Inject private Instance<RouterStatus> router; // can be made only once the runtime is there
+  @Inject private Instance<RouterStatus> router; // can be made only once the runtime runs
 
   @PostConstruct
   void start() {
