@@ -12,14 +12,17 @@ import io.dynamo.router.session.SessionTarget;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Sends the requests of a session where its first one went. Safe for concurrent use. */
+/** Sends the requests of a session to the rank of its first request. Safe for concurrent use. */
 final class Affinity implements AutoCloseable {
-  /** A session that moves each time that it is looked at is not followed any further. */
+  /**
+   * The number of attempts to follow a session that is bound elsewhere during each of them; then
+   * the request is placed without its session.
+   */
   private static final int TRIES = 8;
 
   /** The limits that a session puts on one attempt to place a request. */
   static final class Hold {
-    /** Of a request without a session. */
+    /** The hold of a request without a session. */
     static final Hold FREE = new Hold(null, null, null, null, true);
 
     private final @Nullable SessionTable sessions;
@@ -41,12 +44,14 @@ final class Affinity implements AutoCloseable {
       this.waits = waits;
     }
 
-    /** The only place where the request may go; null is anywhere. */
+    /** Returns the only target that the request may go to; null is any. */
     @Nullable SessionTarget only() {
       return only;
     }
 
-    /** Whether the request may wait for that place; otherwise it goes there at once or not. */
+    /**
+     * Whether the request may wait for that target; otherwise it goes there at once or not at all.
+     */
     boolean waits() {
       return waits;
     }
@@ -76,10 +81,11 @@ final class Affinity implements AutoCloseable {
   }
 
   /**
-   * Places {@code request} where its session is, and otherwise anywhere.
+   * Places {@code request} on its session's target, and otherwise anywhere.
    *
    * @param admit makes one attempt within the limits of its argument
-   * @throws InvalidRequestException when the request asks for another place than its session's
+   * @throws InvalidRequestException when the request is pinned to another worker or rank than its
+   *     session's
    */
   RouteDecision route(RouteRequest request, Function<Hold, RouteOutcome> admit) {
     var id = request.hints().sessionId();
@@ -91,7 +97,10 @@ final class Affinity implements AutoCloseable {
     return decision(admit.apply(Hold.FREE));
   }
 
-  /** The decision on a request without a session, whose session cannot move. */
+  /**
+   * Returns the decision on a request without a session, for which {@code SessionMoved} cannot
+   * occur.
+   */
   static RouteDecision decision(RouteOutcome outcome) {
     return switch (outcome) {
       case RouteOutcome.Routed routed -> routed.decision();
@@ -112,7 +121,10 @@ final class Affinity implements AutoCloseable {
     }
   }
 
-  /** Where the session is; null when that is nowhere, or nowhere that can still serve. */
+  /**
+   * Returns the target that the session is bound to; null when it is not bound, or its target
+   * cannot serve any more.
+   */
   private @Nullable SessionTarget bound(String id, RouteRequest request) {
     var target = sessions.target(id);
     if (target == null) {

@@ -6,7 +6,10 @@ import io.dynamo.router.session.SessionTarget;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Requests that narrow their candidates in the same way wait for the same ranks: in one lane. */
+/**
+ * The key of a lane: requests that narrow their candidates in the same way wait for the same ranks,
+ * in one lane.
+ */
 record CandidateLane(
     String model,
     @Nullable InstanceId worker,
@@ -16,9 +19,9 @@ record CandidateLane(
     @Nullable String adapter,
     Set<InstanceId> excluded) {
   /**
-   * The lane of {@code request}.
+   * Returns the lane of {@code request}.
    *
-   * @param only where its session is; null is anywhere
+   * @param only the target of its session; null is any
    */
   static CandidateLane of(RouteRequest request, @Nullable SessionTarget only) {
     var model = request.workers().model(); // an adapter has candidates of its own

@@ -20,8 +20,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the newest decisions in places that are used again and again: keeping one allocates nothing
- * once its place has room for the candidates. Safe for concurrent use.
+ * Keeps the newest decisions in reused slots: keeping one allocates nothing once its slot has room
+ * for the candidates. Safe for concurrent use.
  */
 final class DecisionLog implements RouteExplanations {
   /** The reason why fewer ranks than usual were candidates. */
@@ -34,7 +34,7 @@ final class DecisionLog implements RouteExplanations {
   /**
    * The properties that all decisions of one router share.
    *
-   * @param reported what workers tell of their load
+   * @param reported the workers' load reports
    * @param readsReports whether reports may make workers busy now
    */
   record Router(RouterSettings.Mode mode, ReportedLoads reported, BooleanSupplier readsReports) {}
@@ -50,8 +50,10 @@ final class DecisionLog implements RouteExplanations {
   }
 
   /**
-   * @param waitedNanos from the request's arrival to the decision
-   * @param queuedNanos of it in the queue
+   * Keeps one decision.
+   *
+   * @param waitedNanos nanoseconds from the request's arrival to the decision
+   * @param queuedNanos the part of {@code waitedNanos} spent in the queue
    */
   void add(
       RouteRequest request,
@@ -97,9 +99,9 @@ final class DecisionLog implements RouteExplanations {
     return remote;
   }
 
-  /** One decision; all guarded by this. */
+  /** The slot of one decision; all fields are guarded by this. */
   private static final class Place {
-    private @Nullable String requestId; // null while never used
+    private @Nullable String requestId; // null while the slot is unused
     private @Nullable WorkerSet workers;
     private RouterSettings.Mode mode = RouterSettings.Mode.KV;
     private Narrowing narrowing = Narrowing.NONE;

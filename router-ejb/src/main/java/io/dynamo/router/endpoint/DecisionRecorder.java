@@ -28,8 +28,10 @@ final class DecisionRecorder {
   }
 
   /**
-   * @param waitedNanos from the request's arrival to the decision
-   * @param queuedNanos of it in the queue
+   * Counts, keeps, logs and records one decision.
+   *
+   * @param waitedNanos nanoseconds from the request's arrival to the decision
+   * @param queuedNanos the part of {@code waitedNanos} spent in the queue
    */
   void add(
       RouteRequest request,

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists the ranks that may take a request: those of every live worker of its model that the request
  * allows, that has not failed it, that has the taints and the adapter it needs, and that is not
- * busy. Workers set aside are taken only when nothing else is left. Safe for concurrent use.
+ * busy. Inhibited workers are taken only when no other is left. Safe for concurrent use.
  */
 final class Eligibility {
   private final WorkerSet set;
@@ -30,7 +30,9 @@ final class Eligibility {
   private final BusyWorkers busy;
 
   /**
-   * @param set whose live workers {@code instances} are
+   * Creates a list of one set's ranks.
+   *
+   * @param set the set whose live workers are {@code instances}
    */
   Eligibility(
       WorkerSet set,
@@ -44,10 +46,10 @@ final class Eligibility {
   }
 
   /**
-   * The candidates for {@code request}.
+   * Returns the candidates for {@code request}.
    *
-   * @param bound the only worker or rank that counts, by the request's session; null is all
-   * @throws NoWorkerException when nobody is left
+   * @param bound the only worker or rank that may take it, by the request's session; null is all
+   * @throws NoWorkerException when no rank is left
    * @throws OverloadedException when only busy workers are left
    * @throws InvalidRequestException when the pin contradicts the workers allowed
    */
@@ -77,8 +79,9 @@ final class Eligibility {
   }
 
   /**
-   * Whether {@code target} is there: its worker is live, has the rank, has not failed {@code
-   * request}, is allowed to take it and has what it requires. A busy one can serve later.
+   * Whether {@code target} can serve {@code request}: its worker is live, has the rank, has not
+   * failed the request, is allowed to take it and has what it requires. A busy worker counts, as it
+   * can serve later.
    */
   boolean canServe(RouteRequest request, SessionTarget target) {
     var allowed = request.hints().allowedWorkers();
@@ -103,12 +106,15 @@ final class Eligibility {
         && serves(its, request.workers().model());
   }
 
-  /** A name that is not the model's is that of an adapter, which not every worker need have. */
+  /**
+   * Whether the worker serves {@code asked}. A name that is not the model's is that of an adapter,
+   * which not every worker need have.
+   */
   private boolean serves(WorkerTraits its, String asked) {
     return asked.equals(set.model()) || its.adapters().contains(asked);
   }
 
-  /** The adapter that {@code hints} name, where any worker tells of it; null is none. */
+  /** Returns the adapter that {@code hints} name, if any worker has it; otherwise null. */
   private @Nullable String neededAdapter(RouteHints hints, List<Instance> live) {
     var lora = hints.loraName();
     if (lora != null) {
@@ -121,7 +127,7 @@ final class Eligibility {
     return null;
   }
 
-  /** A worker is busy when all its ranks are. */
+  /** Whether all ranks of the worker are busy. */
   private boolean isBusy(InstanceId id, WorkerTraits its) {
     for (int i = 0; i < its.ranks().count(); i++) {
       var rank = new WorkerRank(id, its.ranks().first() + i);
@@ -146,7 +152,7 @@ final class Eligibility {
     return !live.isEmpty();
   }
 
-  /** The workers that count as busy. */
+  /** Returns the decider of which workers are busy. */
   BusyWorkers busy() {
     return busy;
   }

@@ -29,7 +29,7 @@ final class EndpointGauges implements AutoCloseable {
     this.changes = workers.onChange(this::workersChanged);
   }
 
-  /** Publishes one more; the first value of a name stays. */
+  /** Adds a gauge; the first value of a name stays. */
   synchronized void add(MetricName name, DoubleSupplier value) {
     if (values.putIfAbsent(name, value) == null && published) {
       metrics.gauge(name, value, label);
@@ -51,7 +51,7 @@ final class EndpointGauges implements AutoCloseable {
     }
   }
 
-  /** Publishes nothing more. Idempotent. */
+  /** Removes all gauges and publishes no more. Idempotent. */
   @Override
   public void close() {
     changes.close();

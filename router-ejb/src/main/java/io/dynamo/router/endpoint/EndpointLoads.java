@@ -8,10 +8,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The load of one endpoint's ranks, as booked here, as booked by other routers, and as reported.
  *
- * @param active booked by this router and, where load is shared, by others
+ * @param active the load booked by this router and, where load is shared, by others
  * @param replicas exchanges bookings with other routers; null where load is not shared
- * @param reported by the workers
- * @param reports starts listening to the workers' reports
+ * @param reported the load reported by the workers
+ * @param reports starts to receive the workers' reports
  */
 record EndpointLoads(
     ActiveSequences active,

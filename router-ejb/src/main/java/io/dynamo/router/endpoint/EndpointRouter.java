@@ -27,8 +27,8 @@ final class EndpointRouter implements AutoCloseable {
   private final EndpointLoads loads;
   private final AdmissionQueue queue;
   private final Strategy strategy;
-  private final @Nullable Affinity affinity; // null when sessions count for nothing
-  private final @Nullable InitialWorkers initial; // null when none are waited for
+  private final @Nullable Affinity affinity; // null when sessions are not used
+  private final @Nullable InitialWorkers initial; // null when the router does not wait for workers
   private final RequestPlacer placer;
   private final OverheadMeters overhead;
   private final LongSupplier nanoClock;
@@ -37,8 +37,8 @@ final class EndpointRouter implements AutoCloseable {
   /**
    * Takes ownership of all arguments that can be closed.
    *
-   * @param affinity null when sessions count for nothing
-   * @param observers see each placed request
+   * @param affinity null when sessions are not used
+   * @param observers measure and record each placed request
    */
   EndpointRouter(
       RouterSettings settings,
@@ -72,7 +72,7 @@ final class EndpointRouter implements AutoCloseable {
   /**
    * The metrics and records of a router's requests.
    *
-   * @param overhead how long the router takes
+   * @param overhead durations of the router's own work
    * @param nanoClock as {@link System#nanoTime()}
    */
   record Observers(
@@ -89,7 +89,7 @@ final class EndpointRouter implements AutoCloseable {
     strategy.workersChanged();
   }
 
-  /** Cards of workers came or went; none speaks for them that did not before. */
+  /** Called when cards of workers were added or removed while the set's profile stayed the same. */
   void cardsChanged() {
     strategy.cardsChanged();
   }
@@ -163,7 +163,7 @@ final class EndpointRouter implements AutoCloseable {
     return placed;
   }
 
-  /** Requests that wait now. */
+  /** Returns the number of requests that wait now. */
   int queued() {
     return queue.waiting();
   }
@@ -172,32 +172,32 @@ final class EndpointRouter implements AutoCloseable {
     return plan.tracksPrefill() && queue.waits();
   }
 
-  /** Blocks active on {@code rank}. */
+  /** Returns the number of blocks active on {@code rank}. */
   int blocks(WorkerRank rank) {
     return loads.active().blocks(rank);
   }
 
-  /** Prompt tokens booked on {@code rank} whose first output is not out. */
+  /** Returns the prompt tokens booked on {@code rank} by requests that have no first token yet. */
   long prefillTokens(WorkerRank rank) {
     return loads.active().prefillTokens(rank);
   }
 
-  /** Requests placed and not freed. */
+  /** Returns the number of requests placed and not freed. */
   int active() {
     return loads.active().active();
   }
 
-  /** Live workers. */
+  /** Returns the number of live workers. */
   int workers() {
     return instances.live().size();
   }
 
-  /** KV blocks in use, by the workers' reports. */
+  /** Returns the number of KV blocks in use, by the workers' reports. */
   long reportedBlocks() {
     return loads.reported().usedBlocks();
   }
 
-  /** Sessions that are bound now. */
+  /** Returns the number of sessions that are bound now. */
   int sessions() {
     return affinity == null ? 0 : affinity.size();
   }
@@ -210,7 +210,7 @@ final class EndpointRouter implements AutoCloseable {
     return strategy.indexBlocks();
   }
 
-  /** Stops listening and refuses waiting requests. Bookings may still be freed. */
+  /** Stops following the workers and rejects waiting requests. Bookings may still be freed. */
   @Override
   public void close() {
     changes.close();

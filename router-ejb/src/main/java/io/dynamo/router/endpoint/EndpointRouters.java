@@ -29,17 +29,17 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The router of a server: an {@link EndpointRouter} for each set of workers, made when it is first
- * asked for and closed when no card of the set is left, or with this. Models that share an endpoint
- * share no router: neither candidates nor indexes, loads, queues or sessions. Safe for concurrent
- * use.
+ * The router of a server: an {@link EndpointRouter} for each set of workers, made at the first
+ * request or when a card of the set appears, and closed when no card of the set is left, or with
+ * this router. Models that share an endpoint share no router: neither candidates nor indexes,
+ * loads, queues or sessions. Safe for concurrent use.
  */
 public final class EndpointRouters
     implements KvRouter, BusyControl, BookedLoads, QueueDepths, RouteExplanations, AutoCloseable {
   /**
-   * A router and what it was made by.
+   * A router and the profile that it was made by.
    *
-   * @param decisions counts them
+   * @param decisions counts the router's decisions
    */
   private record Running(
       EndpointProfile profile, EndpointRouter router, Metrics.Counter decisions) {}
@@ -57,6 +57,8 @@ public final class EndpointRouters
   private boolean closed; // guarded by this
 
   /**
+   * Creates a router without worker sets.
+   *
    * @param routerId a label of the router's metrics
    */
   public EndpointRouters(
@@ -124,10 +126,10 @@ public final class EndpointRouters
   }
 
   /**
-   * Begins to listen to the events of the workers of {@code endpoint}, so that the first request of
-   * each set finds an index that knows what happened before. Where their cards ask for another
-   * routing than they have, it begins anew: what waits is placed by the new one, what is placed
-   * already no longer counts as load. Ends where no card is left. Does nothing once closed.
+   * Starts to follow the events of the workers of {@code endpoint}, so that the first request of
+   * each set finds an index that already has the earlier events. A set whose cards now have another
+   * profile gets a new router: the new one places the waiting requests, and placed ones no longer
+   * count as load. Closes the routers of sets without a card. Does nothing once closed.
    */
   public synchronized void prepare(EndpointId endpoint) {
     if (closed) {
@@ -155,7 +157,9 @@ public final class EndpointRouters
   }
 
   /**
-   * @throws NoWorkerException when no card says that anybody serves {@code asked}
+   * Returns the router of the set that serves {@code asked}; makes it if there is none.
+   *
+   * @throws NoWorkerException when no card describes a worker that serves {@code asked}
    */
   private Running running(WorkerSet asked) {
     var known = routers.get(asked);
@@ -241,7 +245,7 @@ public final class EndpointRouters
     return explanations.remote();
   }
 
-  /** Stops listening. What is booked may still be freed. Idempotent. */
+  /** Stops following all workers. Booked load may still be freed. Idempotent. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -11,19 +11,21 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An index of one's own that follows the workers' events, and perhaps answers other routers. Events
- * come in on threads of the feed. Looking up what devices hold takes no lock. Looking up what lies
- * below the device, which is done only once a worker has reported any of it, takes two locks, which
- * the feed holds while it applies one event. Safe for concurrent use.
+ * The router's own index, which follows the workers' events and may answer other routers. Events
+ * arrive on threads of the feed. Looking up blocks on devices takes no lock. Looking up blocks
+ * below the device, which is done only once a worker has reported any, takes two locks, which the
+ * feed holds while it applies one event. Safe for concurrent use.
  */
 final class FollowedPrefixes implements CachedPrefixes {
   private final TieredIndexer index = new TieredIndexer();
   private final EndpointEvents events;
-  private final IndexPlane.@Nullable Serving serving; // null where nobody is answered
+  private final IndexPlane.@Nullable Serving serving; // null where other routers are not answered
 
   /**
-   * @param follow brings events into the index
-   * @param serve lets it answer others; null does not
+   * Creates an index and starts to follow the workers' events.
+   *
+   * @param follow starts to apply events to the index
+   * @param serve starts to answer other routers from the index; null does not
    */
   FollowedPrefixes(
       Function<TieredIndexer, EndpointEvents> follow,

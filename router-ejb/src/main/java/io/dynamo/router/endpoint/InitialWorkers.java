@@ -14,7 +14,9 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Holds the first requests until enough workers have been seen once. Safe for concurrent use. */
+/**
+ * Holds the first requests until enough workers have been live at once. Safe for concurrent use.
+ */
 final class InitialWorkers implements AutoCloseable {
   private final int wanted;
   private final Duration timeout;
@@ -41,10 +43,10 @@ final class InitialWorkers implements AutoCloseable {
   }
 
   /**
-   * Returns when they have been seen.
+   * Returns once enough workers have been seen.
    *
    * @throws NoWorkerException when the timeout passes first, or the router is closed
-   * @throws DeadlineExceededException when the request's deadline does
+   * @throws DeadlineExceededException when the request's deadline passes first
    * @throws CancelledException when the request is killed
    */
   void await(RouteRequest request) {
@@ -54,7 +56,7 @@ final class InitialWorkers implements AutoCloseable {
     var waiter = new Waiter();
     var mine = waiter.told;
     waiting.add(waiter);
-    if (seen) { // who was told of it may not have met this one
+    if (seen) { // the listener may have run before this waiter was added
       mine.complete(null);
     } else if (closed) {
       mine.completeExceptionally(closing());
@@ -93,7 +95,7 @@ final class InitialWorkers implements AutoCloseable {
     }
   }
 
-  /** Refuses who waits. Idempotent. */
+  /** Rejects the waiting requests. Idempotent. */
   @Override
   public void close() {
     watching.close();

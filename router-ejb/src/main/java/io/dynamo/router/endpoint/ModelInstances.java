@@ -12,7 +12,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
  * The live instances of an endpoint whose model card belongs to one set. An instance without a card
- * is not among them: nobody knows what it serves. Safe for concurrent use; reads take no lock.
+ * is left out, because its model is unknown. Safe for concurrent use; reads take no lock.
  */
 final class ModelInstances implements EndpointInstances, AutoCloseable {
   private final WorkerSet set;
@@ -21,7 +21,7 @@ final class ModelInstances implements EndpointInstances, AutoCloseable {
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
   private final Cancellation.Registration instanceChanges;
   private final Cancellation.Registration cardChanges;
-  private volatile List<Instance> live = List.of(); // replaced whole, under this
+  private volatile List<Instance> live = List.of(); // replaced as a whole, under this
 
   /** Follows {@code all} and {@code cards} until it is closed. */
   ModelInstances(WorkerSet set, EndpointInstances all, WorkerCards cards) {
@@ -81,7 +81,7 @@ final class ModelInstances implements EndpointInstances, AutoCloseable {
     return () -> listeners.remove(listener);
   }
 
-  /** Follows no more; what was live last stays so. Idempotent. */
+  /** Stops following; the last live set stays. Idempotent. */
   @Override
   public void close() {
     instanceChanges.close();

@@ -34,8 +34,8 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
   /**
    * The cards of one worker. Immutable.
    *
-   * @param model null while only cards of adapters are there
-   * @param set that {@code model} belongs to
+   * @param model null while the worker has only cards of adapters
+   * @param set the set that {@code model} belongs to; null without a model
    * @param adapters by the suffix of their keys
    */
   private record Cards(
@@ -75,16 +75,16 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
   private final Map<Server, Cards> workers = new ConcurrentHashMap<>(); // written under sets
   private final Map<WorkerSet, Map<InstanceId, ModelRecord>> sets = // each oldest first
       new LinkedHashMap<>(); // guarded by itself
-  private final Map<WorkerSet, Set<InstanceId>> adapters = // who has each, oldest first
+  private final Map<WorkerSet, Set<InstanceId>> adapters = // its workers, oldest first
       new HashMap<>(); // guarded by sets
   private final List<Consumer<EndpointId>> listeners = new CopyOnWriteArrayList<>();
 
   /**
    * Follows the model cards in {@code discovery} until the result is closed.
    *
-   * @param onServed told each endpoint of which a model's card came, perhaps again, and when
-   *     another card speaks for a set of its workers, less is said of what they share, or a set has
-   *     no worker any more; must not block
+   * @param onServed called with an endpoint when a model's card of it was added, perhaps again, and
+   *     when the loss of a card changes the profile of a set, removes a description of a shared
+   *     cache, or leaves a set without workers; must not block
    */
   public Discovery.Handle follow(Discovery discovery, Consumer<EndpointId> onServed) {
     return discovery.watch(ModelRecord.class, event -> onEvent(event, onServed));
@@ -141,7 +141,7 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
     }
   }
 
-  /** Called with the lock. */
+  /** Removes the worker of {@code adapter} from those that have it. Called with the lock. */
   private void unload(@Nullable ModelRecord adapter) {
     if (adapter != null) {
       adapters.computeIfPresent(
@@ -150,7 +150,10 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
     }
   }
 
-  /** Whether the others of the set say something else, or nobody is left. Called with the lock. */
+  /**
+   * Removes a worker's card from the set; returns whether the set's profile or its descriptions of
+   * a shared cache changed, or no worker is left. Called with the lock.
+   */
   private boolean leave(WorkerSet set, InstanceId id) {
     var known = sets.get(set);
     if (known == null) {
@@ -243,7 +246,10 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
     return new Server(instance.endpoint(), instance.id());
   }
 
-  /** Cards of adapters come and go beside that of their model and name the adapter alone. */
+  /**
+   * Returns the traits by a worker's cards. Cards of adapters are separate from that of their model
+   * and name only the adapter.
+   */
   private static WorkerTraits traits(
       @Nullable ModelRecord model, Collection<ModelRecord> adapters) {
     var names = new HashSet<String>();
@@ -266,7 +272,7 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
         names);
   }
 
-  /** The ranks that a card names, cut to the highest number that the router accepts. */
+  /** Returns the ranks that a card names, cut to the highest number that the router accepts. */
   private static RankRange ranks(long first, int count) {
     int from = (int) Math.min(first, LoadIntake.MAX_RANKS - 1);
     return new RankRange(from, Math.clamp(count, 1, LoadIntake.MAX_RANKS - from));
@@ -276,7 +282,7 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
     return value instanceof Number number ? Math.max(0, number.longValue()) : 0;
   }
 
-  /** A list of names, or a map whose keys they are. */
+  /** Returns the names in a list, or the keys of a map. */
   private static Set<String> taints(@Nullable Object value) {
     var names = new HashSet<String>();
     switch (value) {
@@ -287,7 +293,7 @@ public final class ModelTraits implements WorkerCards, HicacheCards {
     return names;
   }
 
-  /** Workers of which something is kept. */
+  /** Returns the number of workers with at least one card. */
   int workers() {
     return workers.size();
   }

@@ -4,9 +4,9 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 
-/** Where a decision's time goes. Dynamo's histograms are in milliseconds. */
+/** Durations of the steps of a decision. Dynamo's histograms are in milliseconds. */
 final class OverheadMeters {
-  private static final long SECONDS_PER_MILLI = 1000; // a timer counts what it is told in seconds
+  private static final long SECONDS_PER_MILLI = 1000; // a timer reports in seconds
 
   private final Metrics.Timer hashing;
   private final Metrics.Timer matching;

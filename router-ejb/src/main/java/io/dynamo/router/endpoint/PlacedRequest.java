@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 
 /** The decision on one request, until the request ends. Safe for concurrent use. */
 final class PlacedRequest implements RouteDecision {
-  /** The booking, session and predicted blocks of a request, given back when it ends. */
+  /** The booking, session and predicted blocks of a request, released when it ends. */
   record Resources(Placement placement, SessionTable.Lease session, RoomIndex.Hold blocks) {
     private void close() {
       placement.close();

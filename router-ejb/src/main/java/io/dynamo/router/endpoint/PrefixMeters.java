@@ -6,7 +6,7 @@ import io.dynamo.metrics.RouterMetrics;
 
 /** Metrics of the cached blocks that requests of one endpoint found. Safe for concurrent use. */
 final class PrefixMeters {
-  private static final long UNIT = 1_000_000_000; // a timer counts its nanoseconds in seconds
+  private static final long UNIT = 1_000_000_000; // a timer reports its nanoseconds in seconds
 
   final OverheadMeters overhead;
   private final Metrics.Counter promptBlocks;
@@ -21,7 +21,9 @@ final class PrefixMeters {
   private final Metrics.Timer sharedBeyond;
 
   /**
-   * @param overhead how long the router takes
+   * Looks up the metrics.
+   *
+   * @param overhead durations of the router's own work
    */
   PrefixMeters(Metrics metrics, RouterLabels labels, String model, OverheadMeters overhead) {
     this.overhead = overhead;
@@ -43,8 +45,10 @@ final class PrefixMeters {
   /**
    * Counts the blocks of a placed prompt.
    *
-   * @param best leading blocks that the best candidate holds
-   * @param selected leading blocks that the chosen rank holds
+   * @param promptLength blocks of the prompt
+   * @param best leading blocks that the best candidate has
+   * @param selected leading blocks that the chosen rank has
+   * @param blockTokens tokens per block
    */
   void countOverlap(int promptLength, int best, int selected, int blockTokens) {
     promptBlocks.add(promptLength);
@@ -60,6 +64,8 @@ final class PrefixMeters {
   /**
    * Counts the blocks of a placed prompt that the shared cache has.
    *
+   * @param promptLength blocks of the prompt
+   * @param total blocks of the prompt that the shared cache has
    * @param beyond those of them that follow the blocks of the chosen rank
    */
   void countShared(int promptLength, int total, int beyond) {

@@ -23,7 +23,7 @@ import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Compares by the prefixes that ranks hold and by their load. */
+/** Compares ranks by the prefixes that they have cached and by their load. */
 final class PrefixStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
 
@@ -31,7 +31,7 @@ final class PrefixStrategy implements Strategy {
    * The caches that workers have reported.
    *
    * @param ranks the caches of single ranks
-   * @param shared null where workers share nothing
+   * @param shared the cache that all workers share; null where they share none
    */
   record Caches(CachedPrefixes ranks, @Nullable SharedPool shared) {}
 
@@ -40,9 +40,9 @@ final class PrefixStrategy implements Strategy {
   private final RankSelector selector;
   private final EndpointInstances instances;
   private final CachedPrefixes cached;
-  private final @Nullable SharedPool pool; // null where workers share nothing
+  private final @Nullable SharedPool pool; // null where workers share no cache
   private final @Nullable PredictedIndex predicted; // null where nothing is predicted
-  private final @Nullable RoomIndex byRoom; // null where no rank's room counts
+  private final @Nullable RoomIndex byRoom; // null where the capacity of ranks is not used
   private final PrefixMeters meters;
   private final LongSupplier nanoClock;
 
@@ -84,7 +84,7 @@ final class PrefixStrategy implements Strategy {
     return byRoom == null ? 0 : byRoom.holds();
   }
 
-  /** Forgets what lost workers were believed to hold. */
+  /** Removes the predicted blocks of lost workers. */
   @Override
   public void workersChanged() {
     var live = new HashSet<InstanceId>();
@@ -97,7 +97,7 @@ final class PrefixStrategy implements Strategy {
     }
   }
 
-  /** Looks for the workers' shared cache again, since their cards may name another store. */
+  /** Updates the workers' shared cache, since their cards may name another store. */
   @Override
   public void cardsChanged() {
     if (pool != null) {
@@ -166,7 +166,7 @@ final class PrefixStrategy implements Strategy {
               hints.expectedOutputTokens());
     }
 
-    /** Blocks that no other request has. */
+    /** Returns random blocks that no other request has. */
     private static BlockHashes unshared(int blocks) {
       return BlockHashes.ofBlocks(ThreadLocalRandom.current().longs(blocks).toArray());
     }
@@ -212,7 +212,7 @@ final class PrefixStrategy implements Strategy {
       }
       found.extend(candidates.ranks(), overlaps.host(), overlaps.disk());
       for (int i = 0; i < device.length; i++) {
-        // What is only predicted to be on the device is not counted again below it.
+        // Blocks that are only predicted to be on the device are not counted again below it.
         int beyond = device[i] - found.onDevice(candidates.ranks().get(i));
         int lessHost = Math.min(beyond, overlaps.host()[i]);
         overlaps.host()[i] -= lessHost;
@@ -227,7 +227,10 @@ final class PrefixStrategy implements Strategy {
       return name == null || name.isEmpty();
     }
 
-    /** Pages are named by their tokens alone: what is cached apart is not looked for. */
+    /**
+     * Looks up the prompt in the shared cache. Its pages are named by their tokens alone, so
+     * prompts with a salt or an adapter are not looked up.
+     */
     private PoolHits share(SharedPool with) {
       var hints = request.hints();
       long begin = nanoClock.getAsLong();

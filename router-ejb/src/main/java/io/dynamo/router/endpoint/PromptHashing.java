@@ -7,24 +7,26 @@ import io.dynamo.token.TrackingKey;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the blocks of an endpoint's prompts are named: openly, to find them in caches, and perhaps
- * under a secret, to tell other routers of them. Immutable.
+ * Hashes the blocks of an endpoint's prompts: without a secret, to find them in caches, and perhaps
+ * with a secret, to publish them to other routers. Immutable.
  */
 final class PromptHashing {
-  private static final String ONLY_GROUP = "default"; // a router here has no routing groups
+  private static final String ONLY_GROUP = "default"; // this router has no routing groups
 
   private final EndpointProfile profile;
   private final @Nullable TrackingKey key;
 
   /**
-   * @param key null names blocks openly to everybody
+   * Creates the hashing of one endpoint.
+   *
+   * @param key the secret for published hashes; null publishes the hashes that caches use
    */
   PromptHashing(EndpointProfile profile, @Nullable TrackingKey key) {
     this.profile = profile;
     this.key = key;
   }
 
-  /** Names by which caches know the blocks. */
+  /** Returns the hashes by which caches know the blocks. */
   BlockHashes cached(RouteRequest request) {
     var hints = request.hints();
     var hasher = BlockHasher.of(request.blockTokens(), hints.loraName(), hints.cacheSalt());
@@ -32,9 +34,9 @@ final class PromptHashing {
   }
 
   /**
-   * Names by which routers know them while they are active.
+   * Returns the hashes by which routers know the blocks while they are active.
    *
-   * @param cached what {@link #cached} has said
+   * @param cached the result of {@link #cached}
    */
   BlockHashes tracked(RouteRequest request, BlockHashes cached) {
     if (key == null) {

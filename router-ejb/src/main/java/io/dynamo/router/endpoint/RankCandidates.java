@@ -8,8 +8,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The ranks that may take a request, at least one; all parts have the same order.
  *
- * @param traits of their workers
- * @param factors what each cost is multiplied by for the taints that the client prefers; null is 1
+ * @param traits the traits of the ranks' workers
+ * @param factors the factor of each cost for the taints that the client prefers; null is 1
  */
 record RankCandidates(
     List<Instance> instances,

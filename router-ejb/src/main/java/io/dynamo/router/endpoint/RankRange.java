@@ -1,12 +1,12 @@
 package io.dynamo.router.endpoint;
 
 /**
- * The data-parallel ranks of one worker: {@code count} from {@code first} on.
+ * The data-parallel ranks of one worker: {@code count} ranks from {@code first} on.
  *
  * @param count at least 1
  */
 public record RankRange(int first, int count) {
-  /** A worker without data parallelism. */
+  /** The one rank of a worker without data parallelism. */
   public static final RankRange ONE = new RankRange(0, 1);
 
   public RankRange {

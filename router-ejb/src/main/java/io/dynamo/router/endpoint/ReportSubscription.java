@@ -3,7 +3,10 @@ package io.dynamo.router.endpoint;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Load reports of an endpoint, listened to from when somebody wants them. Thread-safe. */
+/**
+ * A subscription to the load reports of an endpoint, opened at the first call of {@link #want}.
+ * Thread-safe.
+ */
 final class ReportSubscription implements AutoCloseable {
   private final Supplier<Runnable> intake;
   private @Nullable Runnable open; // guarded by this
@@ -13,7 +16,7 @@ final class ReportSubscription implements AutoCloseable {
     this.intake = intake;
   }
 
-  /** Listens from now on. Idempotent; does nothing once closed. */
+  /** Opens the subscription. Idempotent; does nothing once closed. */
   synchronized void want() {
     if (open == null && !closed) {
       open = intake.get();

@@ -5,7 +5,7 @@ import io.dynamo.metrics.RouterMetrics;
 
 /** Metrics of the requests that one endpoint's router places. */
 final class RequestMeters {
-  private static final double UNIT = 1e9; // a timer counts its nanoseconds in seconds
+  private static final double UNIT = 1e9; // a timer reports its nanoseconds in seconds
 
   private final Metrics.Counter ended;
   private final Metrics.Timer firstToken;
@@ -28,7 +28,9 @@ final class RequestMeters {
   }
 
   /**
-   * @param blocks of the prompt, complete ones; at least 1
+   * Records the share of the prompt that the chosen rank has cached.
+   *
+   * @param blocks complete blocks of the prompt; at least 1
    */
   void hit(int overlapBlocks, int blocks) {
     hitRate.record((long) (overlapBlocks * UNIT / blocks));

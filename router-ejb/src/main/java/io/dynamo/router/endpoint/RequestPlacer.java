@@ -22,6 +22,8 @@ final class RequestPlacer {
   private final EndpointRouter.Observers observers;
 
   /**
+   * Creates a placer for one endpoint.
+   *
    * @param unknownBatchTokens the tokens per pass that are assumed of ranks that report none
    */
   RequestPlacer(
@@ -69,7 +71,7 @@ final class RequestPlacer {
       return booked == null ? null : settle(candidates, booked, queuedNanos);
     }
 
-    /** Binds the session to the booked rank, or gives the booking back. */
+    /** Binds the session to the booked rank, or releases the booking. */
     private RouteOutcome settle(
         RankCandidates candidates,
         ActiveSequences.Booked<Strategy.Verdict> booked,

@@ -11,7 +11,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** A decision in a flight recording; off unless a recording asks for it. */
+/** A routing decision as a flight-recorder event; off unless a recording enables it. */
 @Name("io.dynamo.router.RouteDecision")
 @Label("Route Decision")
 @Description("Where a request was sent, and why")
@@ -82,7 +82,7 @@ final class RouteEvent extends Event {
   @Timespan(Timespan.NANOSECONDS)
   long queued;
 
-  /** The same for a log. */
+  /** Returns the event's fields as a line for the log. */
   String line() {
     return "%s of %s goes to %s/%d of %d candidates: %s, cost %s, %d blocks of %d tokens cached and %d shared, load %d tokens %d blocks %d requests, reported %d blocks (%s), waited %d us, %d us of it in the queue"
         .formatted(
@@ -105,7 +105,7 @@ final class RouteEvent extends Event {
             queued / 1000);
   }
 
-  /** Whether a recording wants these events; asked before one is made. */
+  /** Whether a recording has enabled these events; checked before one is made. */
   static boolean wanted() {
     return TYPE.isEnabled();
   }

@@ -2,9 +2,12 @@ package io.dynamo.router.endpoint;
 
 import io.dynamo.router.RouteDecision;
 
-/** The end of an attempt to place a request: on a rank, or not with the session that it assumed. */
+/**
+ * The outcome of an attempt to place a request: placed on a rank, or not placed because its session
+ * has moved.
+ */
 sealed interface RouteOutcome {
-  /** The request has a rank. */
+  /** The request was placed on a rank. */
   record Routed(RouteDecision decision) implements RouteOutcome {}
 
   /** The request's session was bound to another rank meanwhile; nothing is booked. */

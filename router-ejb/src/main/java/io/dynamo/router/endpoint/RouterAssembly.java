@@ -38,8 +38,8 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Puts the router of one set of workers together, as their cards ask for it. Safe for concurrent
- * use.
+ * Assembles the router of one set of workers, with the settings that their cards request. Safe for
+ * concurrent use.
  */
 final class RouterAssembly implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(RouterAssembly.class.getName());
@@ -57,15 +57,17 @@ final class RouterAssembly implements AutoCloseable {
   private final EventFeed feed;
   private final Metrics metrics;
   private final LongSupplier nanoClock;
-  private final @Nullable TrackingKey ownKey; // null names blocks openly
-  private final @Nullable PolicyFile policies; // null has one class of requests
+  private final @Nullable TrackingKey ownKey; // null publishes unkeyed block hashes
+  private final @Nullable PolicyFile policies; // null means one class of requests
   private final OverheadMeters overhead;
   private final ConcurrentMap<EndpointId, EndpointGauges> gauges = new ConcurrentHashMap<>();
   private final DecisionLog explanations;
   private final Function<EndpointId, List<EndpointRouter>> current;
 
   /**
-   * @param current the endpoint's routers of the moment, for metrics, which outlive routers
+   * Reads the key and policy files of the settings.
+   *
+   * @param current returns the endpoint's present routers, for metrics, which outlive routers
    */
   RouterAssembly(
       Server server,
@@ -112,7 +114,10 @@ final class RouterAssembly implements AutoCloseable {
     return file == null ? null : TrackingKey.read(file.file(), file.id());
   }
 
-  /** A secret that cannot be read is replaced by one that nobody shares: nothing is disclosed. */
+  /**
+   * Returns the key for published hashes. A key file that cannot be read is replaced by a random
+   * key that no other router has, so that nothing is disclosed.
+   */
   private @Nullable TrackingKey key(WorkerSet set, RouterSettings asked) {
     if (Objects.equals(asked.tracking().key(), settings.tracking().key())) {
       return ownKey;
@@ -130,9 +135,9 @@ final class RouterAssembly implements AutoCloseable {
   }
 
   /**
-   * A router that listens already.
+   * Makes a router that already follows its workers.
    *
-   * @param settings as {@link #asked}
+   * @param settings the result of {@link #asked}
    */
   EndpointRouter assemble(WorkerSet set, EndpointProfile profile, RouterSettings settings) {
     var endpoint = set.endpoint();
@@ -195,7 +200,7 @@ final class RouterAssembly implements AutoCloseable {
         metrics);
   }
 
-  /** Counts requests of an endpoint, whose cards need not be known. */
+  /** Returns the counter of requests to an endpoint, whose cards need not be known. */
   Metrics.Counter started(EndpointId endpoint) {
     return metrics.counter(RouterMetrics.REQUESTS_STARTED, labels(endpoint).of());
   }
@@ -242,7 +247,7 @@ final class RouterAssembly implements AutoCloseable {
         .add(name, () -> current.apply(endpoint).stream().mapToDouble(value).sum());
   }
 
-  /** Takes the gauges of all endpoints back. Idempotent. */
+  /** Removes the gauges of all endpoints. Idempotent. */
   @Override
   public void close() {
     gauges.values().forEach(EndpointGauges::close);

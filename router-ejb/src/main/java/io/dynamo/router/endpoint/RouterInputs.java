@@ -13,7 +13,7 @@ import java.util.function.Function;
  * @param instances finds the live instances of an endpoint
  * @param cards looks up the workers' model cards
  * @param feed delivers their KV events
- * @param indexes asks and serves indexes that several routers share
+ * @param indexes queries and serves indexes that several routers share
  * @param pools finds the caches that workers share
  */
 public record RouterInputs(

@@ -10,7 +10,7 @@ import java.util.stream.Stream;
  * instance.
  */
 record RouterLabels(EndpointId endpoint, String routerId, InstanceId self) {
-  /** Of most of them. */
+  /** Returns the labels of most router metrics. */
   Label[] of(Label... more) {
     return Stream.concat(
             Stream.of(more),
@@ -22,7 +22,7 @@ record RouterLabels(EndpointId endpoint, String routerId, InstanceId self) {
         .toArray(Label[]::new);
   }
 
-  /** Of those that tell models apart. */
+  /** Returns the labels of metrics that distinguish models. */
   Label[] ofModel(String model) {
     return of(new Label("model", model), new Label("phase", "aggregated"));
   }

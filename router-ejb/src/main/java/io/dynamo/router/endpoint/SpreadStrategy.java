@@ -8,11 +8,11 @@ import io.dynamo.router.load.Work;
 import io.dynamo.router.select.Spread;
 import io.dynamo.token.BlockHashes;
 
-/** Routing without a look at the prompt: each request counts as one unit of load. */
+/** A strategy that ignores the prompt: each request counts as one unit of load. */
 final class SpreadStrategy implements Strategy {
   private static final BlockHashes NO_BLOCKS = BlockHashes.ofBlocks();
 
-  private static final String CPU = "cpu"; // as instances say it
+  private static final String CPU = "cpu"; // device type in instance records
 
   private final Spread spread;
 
@@ -53,7 +53,7 @@ final class SpreadStrategy implements Strategy {
 
       @Override
       public RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict) {
-        return RoomIndex.Hold.NONE; // nothing is remembered
+        return RoomIndex.Hold.NONE; // nothing is recorded
       }
 
       @Override
@@ -74,5 +74,5 @@ final class SpreadStrategy implements Strategy {
   }
 
   @Override
-  public void close() {} // holds nothing
+  public void close() {} // nothing to release
 }

@@ -10,49 +10,55 @@ import io.dynamo.router.select.CostModel;
 import io.dynamo.router.select.SelectionReason;
 import org.jspecify.annotations.Nullable;
 
-/** How one endpoint's requests are compared with its ranks. Safe for concurrent use. */
+/** Compares the ranks of one endpoint for each request. Safe for concurrent use. */
 interface Strategy extends AutoCloseable {
-  /** Looks at the prompt. */
+  /** Hashes the prompt and prepares the choice of its rank. */
   Plan plan(RouteRequest request);
 
-  /** Prompts of open requests that are believed to be cached; 0 where none are. */
+  /**
+   * Returns the number of open requests whose prompts are believed to be cached; 0 where none are
+   * predicted.
+   */
   int holds();
 
-  /** Distinct blocks that are known to be cached somewhere; recent. */
+  /** Returns the number of distinct blocks known to be cached on any rank; may lag. */
   int indexBlocks();
 
-  /** Workers of the endpoint came or went. */
+  /** Called when workers of the endpoint were added or removed. */
   default void workersChanged() {}
 
-  /** Model cards of the workers may say something else. */
+  /** Called when the workers' model cards may have changed. */
   default void cardsChanged() {}
 
   @Override
   void close();
 
-  /** One request's way to a rank; for one thread. */
+  /** The placing of one request; for one thread. */
   interface Plan {
-    /** The load that the request adds to the chosen rank. */
+    /** Returns the load that the request adds to the chosen rank. */
     Work work();
 
-    /** Whether the prompt counts as work ahead, so that waiting can help. */
+    /** Whether the prompt counts as prefill load, so that waiting can help. */
     boolean tracksPrefill();
 
-    /** Finds out what the ranks know of the prompt; before {@link #choose}, without a lock. */
+    /**
+     * Looks up how much of the prompt the candidates have cached; called before {@link #choose},
+     * without a lock.
+     */
     void look(RankCandidates candidates);
 
-    /** Chooses; short, under the lock of the loads. */
+    /** Chooses a candidate; must be short, as it runs under the lock of the loads. */
     Verdict choose(RankCandidates candidates, RankLoads loads);
 
     /**
      * Called once the request has been placed on a rank.
      *
-     * @param traits of the rank's worker
+     * @param traits the traits of the rank's worker
      * @return closed when the request ends
      */
     RoomIndex.Hold placed(WorkerRank rank, WorkerTraits traits, Verdict verdict);
 
-    /** Prompt tokens that the best candidate has cached, by the last look. */
+    /** Returns the prompt tokens that the best candidate has cached, by the latest look. */
     long cachedTokens();
   }
 

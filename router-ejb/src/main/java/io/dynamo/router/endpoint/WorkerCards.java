@@ -13,22 +13,23 @@ import org.jspecify.annotations.Nullable;
  * blocks.
  */
 public interface WorkerCards {
-  /** The traits of one worker by its cards. */
+  /** Returns the traits of one worker by its cards. */
   WorkerTraits traits(Instance worker);
 
-  /** The set that {@code worker} belongs to; null while it has no card of a model. */
+  /** Returns the set that {@code worker} belongs to; null while it has no card of a model. */
   @Nullable WorkerSet set(Instance worker);
 
-  /** The sets of the workers of {@code endpoint}. A snapshot. */
+  /** Returns the sets of the workers of {@code endpoint}. A snapshot. */
   Collection<WorkerSet> sets(EndpointId endpoint);
 
   /**
-   * The set whose workers serve {@code asked}: itself, or where {@code asked} is an adapter, the
-   * set of the model that the adapter is loaded on. Null when no card says that it is served.
+   * Returns the set whose workers serve {@code asked}: itself, or where {@code asked} is an
+   * adapter, the set of the model that the adapter is loaded on. Null when no card describes a
+   * worker that serves it.
    */
   @Nullable WorkerSet serving(WorkerSet asked);
 
-  /** The properties that all workers of {@code set} share. */
+  /** Returns the properties that all workers of {@code set} share. */
   EndpointProfile profile(WorkerSet set);
 
   /**

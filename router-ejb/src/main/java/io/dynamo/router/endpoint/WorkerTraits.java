@@ -5,9 +5,9 @@ import java.util.Set;
 /**
  * A worker's ranks, limits, taints and adapters, as its model cards state them.
  *
- * @param maxBatchedTokens prompt tokens that one pass of a rank takes; 0 is not told
- * @param totalBlocks KV blocks of a rank; 0 is not told
- * @param adapters names of the LoRA adapters that it has
+ * @param maxBatchedTokens prompt tokens that one pass of a rank takes; 0 is unknown
+ * @param totalBlocks KV blocks of a rank; 0 is unknown
+ * @param adapters names of the LoRA adapters that the worker has loaded
  */
 public record WorkerTraits(
     RankRange ranks,
@@ -23,7 +23,7 @@ public record WorkerTraits(
     adapters = Set.copyOf(adapters);
   }
 
-  /** A worker of which nothing but its ranks is known. */
+  /** Returns the traits of a worker of which only the ranks are known. */
   public static WorkerTraits of(RankRange ranks) {
     return new WorkerTraits(ranks, 0, 0, Set.of(), Set.of());
   }

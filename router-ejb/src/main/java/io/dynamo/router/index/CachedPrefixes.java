@@ -6,9 +6,9 @@ import java.util.List;
 
 /** Looks up which prefix blocks each rank has reported as cached. Safe for concurrent use. */
 public interface CachedPrefixes extends AutoCloseable {
-  /** The leading blocks of one prompt that each rank holds. For one thread. */
+  /** The leading blocks of one prompt that each rank has cached. For one thread. */
   interface Found {
-    /** Nobody holds anything. */
+    /** The result when no rank has a block cached. */
     Found NOTHING =
         new Found() {
           @Override
@@ -17,22 +17,22 @@ public interface CachedPrefixes extends AutoCloseable {
           }
 
           @Override
-          public void extend(List<WorkerRank> ranks, int[] host, int[] disk) {} // by nothing
+          public void extend(List<WorkerRank> ranks, int[] host, int[] disk) {} // adds nothing
         };
 
-    /** Leading blocks on the device of {@code rank}. */
+    /** Returns the number of leading blocks on the device of {@code rank}. */
     int onDevice(WorkerRank rank);
 
     /**
      * Counts for each of {@code ranks} the blocks that follow those on its device.
      *
-     * @param host takes blocks in host memory, in the order of {@code ranks}
-     * @param disk takes blocks on disk and farther away
+     * @param host receives the number of blocks in host memory, in the order of {@code ranks}
+     * @param disk receives the number of blocks on disk and farther tiers
      */
     void extend(List<WorkerRank> ranks, int[] host, int[] disk);
   }
 
-  /** Nothing is known, ever. */
+  /** An index that is always empty. */
   CachedPrefixes NONE =
       new CachedPrefixes() {
         @Override
@@ -46,13 +46,13 @@ public interface CachedPrefixes extends AutoCloseable {
         }
 
         @Override
-        public void close() {} // holds nothing
+        public void close() {} // nothing to release
       };
 
-  /** Looks {@code prompt} up, as of now; may wait for a bounded time. */
+  /** Looks up {@code prompt} in the present state; may wait for a bounded time. */
   Found find(BlockHashes prompt);
 
-  /** Distinct blocks that are known here; recent. */
+  /** Returns the number of distinct blocks in this index; may lag. */
   int size();
 
   @Override

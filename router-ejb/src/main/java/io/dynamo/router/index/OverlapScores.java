@@ -6,9 +6,9 @@ import java.util.StringJoiner;
 import java.util.function.ObjIntConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** How many leading blocks of a prompt each rank holds; a rank that is absent holds none. */
+/** The number of leading blocks of a prompt that each rank has; an absent rank has none. */
 public final class OverlapScores {
-  /** No rank holds anything. */
+  /** The scores when no rank has a block. */
   public static final OverlapScores NONE = new Builder(0).build();
 
   /** Collects the scores of one match. One thread, one use. */
@@ -23,7 +23,7 @@ public final class OverlapScores {
       blocks = new int[slots];
     }
 
-    /** Notes the score of a rank that was not noted yet; zero is not noted. */
+    /** Adds the score of a rank that has none yet; a score of zero is not added. */
     void add(WorkerRank rank, int score) {
       if (score > 0) {
         int slot = slot(ranks, rank);
@@ -58,12 +58,12 @@ public final class OverlapScores {
     return slot;
   }
 
-  /** Leading blocks that {@code rank} holds. */
+  /** Returns the number of leading blocks that {@code rank} has. */
   public int blocks(WorkerRank rank) {
     return blocks[slot(ranks, rank)];
   }
 
-  /** Tells {@code to} each rank that holds at least one block, and how many. */
+  /** Calls {@code to} with each rank that has at least one block, and the number of its blocks. */
   public void forEach(ObjIntConsumer<WorkerRank> to) {
     for (int i = 0; i < ranks.length; i++) {
       var rank = ranks[i];
@@ -73,7 +73,7 @@ public final class OverlapScores {
     }
   }
 
-  /** Ranks that hold at least one block. */
+  /** Returns the number of ranks that have at least one block. */
   public int size() {
     return size;
   }

@@ -18,11 +18,14 @@ import java.util.function.LongSupplier;
 
 /**
  * Predicts which blocks each rank caches from the router's own decisions: each placed prompt counts
- * as cached for a fixed time. Placing a prompt again begins its while anew. Safe for concurrent
- * use; matching takes a lock only when something has expired.
+ * as cached for a fixed time. Placing a prompt again restarts this time. Safe for concurrent use;
+ * matching takes a lock only when something has expired.
  */
 public final class PredictedIndex {
-  /** Blocks that may await their end; beyond it the oldest prompts are forgotten early. */
+  /**
+   * The greatest number of blocks of unexpired prompts; beyond it the oldest prompts are removed
+   * early.
+   */
   static final int MAX_BLOCKS = 1 << 22;
 
   private static final long TICK_NANOS = 100_000_000; // Dynamo's granularity of expiry
@@ -34,12 +37,15 @@ public final class PredictedIndex {
   private final LongSupplier nanoClock;
   private final long epochNanos;
   private final Object lock = new Object();
-  private final ArrayDeque<PlacedPrompt> placed = new ArrayDeque<>(); // by end; guarded by lock
+  private final ArrayDeque<PlacedPrompt> placed = new ArrayDeque<>(); // in order of expiry; guarded by lock
   private final Map<WorkerRank, HashLongMap> ends = new HashMap<>(); // hash -> tick; by lock
-  private int waitingBlocks; // of placed; guarded by lock
+  private int waitingBlocks; // sum over placed; guarded by lock
   private volatile long firstEnd = Long.MAX_VALUE; // written under lock
 
   /**
+   * Creates an empty index.
+   *
+   * @param ttl how long a placed prompt counts as cached
    * @param nanoClock as {@link System#nanoTime()}
    */
   public PredictedIndex(Duration ttl, LongSupplier nanoClock) {
@@ -48,7 +54,7 @@ public final class PredictedIndex {
     this.epochNanos = nanoClock.getAsLong();
   }
 
-  /** {@code rank} is given {@code prompt} to compute. */
+  /** Records that {@code rank} will compute {@code prompt}. */
   public void placed(WorkerRank rank, BlockHashes prompt) {
     if (prompt.length() == 0) {
       return;
@@ -68,7 +74,7 @@ public final class PredictedIndex {
       }
       placed.add(new PlacedPrompt(end, rank, prompt));
       waitingBlocks += prompt.length();
-      var _ = index.apply(rank, new KvEvent.Stored(0, null, blocks)); // a root is always there
+      var _ = index.apply(rank, new KvEvent.Stored(0, null, blocks)); // never fails: the parent is the root
       while (waitingBlocks > MAX_BLOCKS && placed.size() > 1) {
         forgetFirst(Long.MAX_VALUE);
       }
@@ -83,7 +89,10 @@ public final class PredictedIndex {
     firstEnd = placed.isEmpty() ? Long.MAX_VALUE : placed.element().endTick();
   }
 
-  /** Forgets what the oldest prompt alone has kept, the blocks that end by {@code tick}. */
+  /**
+   * Removes the oldest prompt and those of its blocks that no later prompt keeps and that end by
+   * {@code tick}.
+   */
   private void forgetFirst(long tick) {
     var first = placed.remove();
     waitingBlocks -= first.prompt().length();
@@ -104,12 +113,12 @@ public final class PredictedIndex {
       ends.remove(first.rank());
     }
     if (!gone.isEmpty()) {
-      // Children go with their parents, so later names may be unknown by then.
+      // Children are removed with their parents, so later hashes may be unknown by then.
       var _ = index.apply(first.rank(), new KvEvent.Removed(0, List.copyOf(gone)));
     }
   }
 
-  /** Leading blocks of {@code request} that each rank probably holds. */
+  /** Returns how many leading blocks of {@code request} each rank probably has. */
   public OverlapScores match(BlockHashes request) {
     long tick = (nanoClock.getAsLong() - epochNanos) / TICK_NANOS;
     if (firstEnd <= tick) {
@@ -128,14 +137,14 @@ public final class PredictedIndex {
     }
   }
 
-  /** Workers that something is believed of. */
+  /** Returns the workers with at least one block in the index. */
   public List<InstanceId> workers() {
     synchronized (lock) {
       return ends.keySet().stream().map(WorkerRank::worker).distinct().toList();
     }
   }
 
-  /** Distinct prefixes; recent. */
+  /** Returns the number of distinct prefixes; may lag. */
   public int size() {
     return index.size();
   }

@@ -3,15 +3,16 @@ package io.dynamo.router.index;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block in its place: its content after all blocks before it, and the ranks that hold it. The
- * links are touched by the writer only; {@link #owners} is replaced whole and read by anybody.
+ * A block in the tree of prefixes: its content after all blocks before it, and the ranks that have
+ * it. The links are accessed by the writer only; {@link #owners} is replaced as a whole and read by
+ * any thread.
  */
 final class Prefix {
   private static final long[] NOBODY = {};
 
   final long hash; // the sequence hash: content chained to the parent's
   final long content;
-  final @Nullable Prefix parent; // null for the root alone
+  final @Nullable Prefix parent; // null only for the root
   private @Nullable Prefix firstChild;
   private @Nullable Prefix nextSibling;
   private @Nullable Prefix previousSibling;
@@ -23,7 +24,7 @@ final class Prefix {
     this.parent = parent;
   }
 
-  /** The slots of the ranks that hold this block, as a bit set; not to be changed. */
+  /** Returns the slots of the ranks that have this block, as a bit set; not to be changed. */
   long[] owners() {
     return owners;
   }
@@ -45,9 +46,9 @@ final class Prefix {
   }
 
   /**
-   * Takes {@code slot}, which owns this, from the owners.
+   * Removes {@code slot}, which owns this block, from the owners.
    *
-   * @return whether nobody is left
+   * @return whether no owner is left
    */
   boolean disown(int slot) {
     var less = owners.clone();

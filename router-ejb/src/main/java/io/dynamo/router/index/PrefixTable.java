@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
  * <p>Open addressing with linear probing. An element goes from null to a prefix to {@link #GONE}
  * and never moves within one array, so a reader that probes past it either sees it or sees an array
  * from before or after its life. Release on writing and acquire on reading an element publish the
- * final fields of what it refers to; a new array is published by the volatile field, filled.
+ * final fields of the prefix; a new array is published, filled, by the volatile field.
  */
 final class PrefixTable {
   private static final VarHandle ELEMENT = MethodHandles.arrayElementVarHandle(Prefix[].class);
-  private static final Prefix GONE = new Prefix(0, 0, null); // probing goes on behind it
+  private static final Prefix GONE = new Prefix(0, 0, null); // probing continues behind it
   private static final int FIRST_CAPACITY = 1024; // a power of two
   private static final long SPREAD = 0x9E3779B97F4A7C15L;
 
@@ -22,7 +22,7 @@ final class PrefixTable {
   private int size; // prefixes; writer only
   private int taken; // prefixes and gone ones; writer only
 
-  /** The prefix of {@code hash}, or null. */
+  /** Returns the prefix of {@code hash}, or null. */
   @Nullable Prefix find(long hash) {
     var array = elements;
     int mask = array.length - 1;
@@ -37,7 +37,7 @@ final class PrefixTable {
     }
   }
 
-  /** Adds a prefix whose hash is not there. Writer only. */
+  /** Adds a prefix whose hash is not in the table. Writer only. */
   void add(Prefix prefix) {
     if (2 * (taken + 1) > elements.length) {
       rebuild();
@@ -47,7 +47,7 @@ final class PrefixTable {
     taken++;
   }
 
-  /** Takes away a prefix that is there. Writer only. */
+  /** Removes a prefix that is in the table. Writer only. */
   void remove(Prefix prefix) {
     var array = elements;
     int mask = array.length - 1;
@@ -59,15 +59,16 @@ final class PrefixTable {
     size--;
   }
 
-  /** Prefixes held; exact for the writer, recent for others. */
+  /** Returns the number of prefixes; exact for the writer, may lag for others. */
   int size() {
     return size;
   }
 
   private void rebuild() {
     var old = elements;
-    // Three to six times what lives, of which half may be taken: at least half as many adds again
-    // before the next rebuild, whatever the size, and room is given back after a purge.
+    // The capacity is three to six times the live prefixes and half of it may be taken: at least
+    // half as many adds again before the next rebuild, whatever the size, and memory is released
+    // after a purge.
     int capacity = Math.max(FIRST_CAPACITY, Integer.highestOneBit(Math.max(1, 3 * size)) << 1);
     var fresh = new Prefix[capacity];
     for (var prefix : old) {

@@ -17,18 +17,18 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One table for all ranks, from the hash of a prefix to the set of ranks that hold it; a match
- * looks up one prefix after another and narrows the set. Writers take turns by a lock, readers take
- * none.
+ * An index with one table for all ranks, from the hash of a prefix to the set of ranks that have
+ * it; a match looks up one prefix after another and narrows the set. Writers are serialised by a
+ * lock, readers take none.
  *
- * <p>Engines name blocks as they like, so each rank has its own map from the engine's name to the
+ * <p>Engines choose the names of blocks, so each rank has its own map from the engine's name to the
  * prefix's hash. A prefix without owners is in neither the table nor the tree.
  */
 public final class PrefixTableIndexer implements KvIndexer {
   private static final class RankState {
     final int slot;
     final HashLongMap prefixByName = new HashLongMap(); // the engine's name -> prefix hash
-    @Nullable HashLongMap nameByPrefix; // the other way; only of ranks in named
+    @Nullable HashLongMap nameByPrefix; // the reverse map; only of ranks in named
 
     RankState(int slot) {
       this.slot = slot;
@@ -42,12 +42,12 @@ public final class PrefixTableIndexer implements KvIndexer {
   private final Set<WorkerRank> named = new HashSet<>(); // see keepNames; guarded by writer
   private final ArrayDeque<Prefix> toCut = new ArrayDeque<>(); // guarded by writer
 
-  /** The rank that each bit of an owner set stands for; replaced whole under writer. */
+  /** The rank for each bit of an owner set; replaced as a whole under writer. */
   private volatile @Nullable WorkerRank[] slots = {};
 
   @Override
   public OverlapScores match(BlockHashes request) {
-    var ranks = slots; // before any owner set: a bit that is reused later then names nobody new
+    var ranks = slots; // read before any owner set, so that a bit reused later names no new rank
     int length = request.length();
     if (length == 0) {
       return OverlapScores.NONE;
@@ -73,9 +73,9 @@ public final class PrefixTableIndexer implements KvIndexer {
   }
 
   /**
-   * Keeps in {@code active} those in {@code owners}; the others end with score {@code depth}.
+   * Keeps in {@code active} the ranks in {@code owners}; the others end with score {@code depth}.
    *
-   * @return whether any is left
+   * @return whether any rank is left
    */
   private static boolean narrow(
       long[] active,
@@ -127,8 +127,8 @@ public final class PrefixTableIndexer implements KvIndexer {
   }
 
   /**
-   * The name that {@code rank}'s engine gave to the prefix of {@code hash}; null when the rank does
-   * not hold it.
+   * Returns the name that {@code rank}'s engine gave to the prefix of {@code hash}; null when the
+   * rank does not have it.
    */
   @Nullable Long name(WorkerRank rank, long hash) {
     synchronized (writer) {
@@ -143,9 +143,9 @@ public final class PrefixTableIndexer implements KvIndexer {
   }
 
   /**
-   * Keeps the names that {@code rank}'s engine gives, those of now and of later, until the rank is
-   * cleared or its worker forgotten. Without it {@link #name} knows none. Takes as long as the rank
-   * holds blocks, once; for threads that apply events.
+   * Keeps the names that {@code rank}'s engine gives, present and later ones, until the rank is
+   * cleared or its worker forgotten. Without it {@link #name} returns null. Walks once over all
+   * blocks of the rank; for threads that apply events.
    */
   void keepNames(WorkerRank rank) {
     synchronized (writer) {
@@ -158,7 +158,7 @@ public final class PrefixTableIndexer implements KvIndexer {
     }
   }
 
-  /** Distinct prefixes held by any rank; recent. */
+  /** Returns the number of distinct prefixes of all ranks; may lag. */
   public int size() {
     synchronized (writer) {
       return table.size();
@@ -259,7 +259,9 @@ public final class PrefixTableIndexer implements KvIndexer {
     slots = ranks;
   }
 
-  /** Takes {@code top}, which {@code slot} owns, and all it owns below from its holdings. */
+  /**
+   * Removes {@code top}, which {@code slot} owns, and all prefixes below it that {@code slot} owns.
+   */
   private void cut(Prefix top, int slot) {
     toCut.push(top);
     while (!toCut.isEmpty()) {

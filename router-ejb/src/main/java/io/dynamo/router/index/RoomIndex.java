@@ -19,27 +19,25 @@ import java.util.function.LongConsumer;
 /**
  * Predicts which blocks each rank caches from the router's own decisions and the rank's capacity in
  * blocks: prompts of open requests stay; when a rank is full, the least recently used blocks of
- * ended requests go, last blocks of a prompt first. Safe for concurrent use; matching takes no
- * lock.
+ * ended requests are evicted, last blocks of a prompt first. Safe for concurrent use; matching
+ * takes no lock.
  */
 public final class RoomIndex {
-  /** The prompt of an open request. */
+  /** Keeps the prompt of an open request in the index. */
   @FunctionalInterface
   public interface Hold extends AutoCloseable {
-    /** Of nothing. */
+    /** A hold of no blocks. */
     Hold NONE = () -> {};
 
-    /** The request has ended. Idempotent. */
+    /** Records that the request has ended. Idempotent. */
     @Override
     void close();
   }
 
-  /**
-   * The blocks that one rank probably holds. Children are never longer unused than their parents.
-   */
+  /** The blocks that one rank probably has. A child has never been used later than its parent. */
   private static final class Room {
-    final HashLongMap users = new HashLongMap(); // hash -> open requests that have it; all blocks
-    final LinkedHashSet<Long> unused = new LinkedHashSet<>(); // longest first
+    final HashLongMap users = new HashLongMap(); // hash -> open requests that have it; 0 for unused blocks
+    final LinkedHashSet<Long> unused = new LinkedHashSet<>(); // least recently used first
   }
 
   private final PrefixTableIndexer index = new PrefixTableIndexer();
@@ -48,6 +46,8 @@ public final class RoomIndex {
   private volatile int holds; // written under rooms
 
   /**
+   * Creates an empty index.
+   *
    * @param onEviction receives the number of blocks that were evicted; must not block
    */
   public RoomIndex(LongConsumer onEviction) {
@@ -55,9 +55,9 @@ public final class RoomIndex {
   }
 
   /**
-   * {@code rank} is given {@code prompt} to compute.
+   * Records that {@code rank} will compute {@code prompt}.
    *
-   * @param blocks that the rank has room for; at least 1
+   * @param blocks capacity of the rank in blocks; at least 1
    */
   public Hold placed(WorkerRank rank, BlockHashes prompt, long blocks) {
     if (prompt.length() == 0) {
@@ -74,7 +74,7 @@ public final class RoomIndex {
         }
       }
       evict(rank, room, blocks);
-      var _ = index.apply(rank, new KvEvent.Stored(0, null, named(prompt))); // a root is there
+      var _ = index.apply(rank, new KvEvent.Stored(0, null, named(prompt))); // never fails
       holds++;
       var open = new AtomicBoolean(true);
       return () -> {
@@ -111,7 +111,7 @@ public final class RoomIndex {
     synchronized (rooms) {
       holds--;
       if (rooms.get(rank) != room) {
-        return; // the worker has gone
+        return; // the worker is gone
       }
       for (int i = prompt.length() - 1; i >= 0; i--) {
         long hash = prompt.sequence(i);
@@ -124,7 +124,7 @@ public final class RoomIndex {
     }
   }
 
-  /** Leading blocks of {@code request} that each rank probably holds. */
+  /** Returns how many leading blocks of {@code request} each rank probably has. */
   public OverlapScores match(BlockHashes request) {
     return index.match(request);
   }
@@ -137,19 +137,19 @@ public final class RoomIndex {
     }
   }
 
-  /** Workers that something is believed of. */
+  /** Returns the workers with at least one block in the index. */
   public List<InstanceId> workers() {
     synchronized (rooms) {
       return rooms.keySet().stream().map(WorkerRank::worker).distinct().toList();
     }
   }
 
-  /** Open requests. */
+  /** Returns the number of open requests. */
   public int holds() {
     return holds;
   }
 
-  /** Distinct prefixes; recent. */
+  /** Returns the number of distinct prefixes; may lag. */
   public int size() {
     return index.size();
   }

@@ -6,11 +6,11 @@ import io.dynamo.token.HashLongMap;
 
 /**
  * The blocks of one rank in one tier, as a map from the engine's name of a block and the content of
- * its successor to the successor's name. Blocks need not hang together; a chain that lost its
- * middle is whole again when the middle is back. One thread at a time.
+ * its successor to the successor's name. Blocks need not be consecutive; a chain that lost its
+ * middle is complete again when the middle is stored again. For one thread at a time.
  */
 final class TierBlocks {
-  /** Stands for the name before a first block; its edges are kept apart by the mixing below. */
+  /** The parent name of first blocks; mixing with the content keeps its edges distinct. */
   static final long ROOT = 0x7b5a_e1c2_94d6_0f31L;
 
   private final HashLongMap next = new HashLongMap(); // parent's name and content, mixed -> name
@@ -45,12 +45,12 @@ final class TierBlocks {
     }
   }
 
-  /** Whether the block of {@code content} behind the one named {@code above} is here. */
+  /** Whether the block of {@code content} after the block named {@code above} is in this tier. */
   boolean holds(long above, long content) {
     return next.contains(BlockHashes.chain(above, content));
   }
 
-  /** Its name, when it is here. */
+  /** Returns the name of that block if it is in this tier; otherwise 0. */
   long name(long above, long content) {
     return next.getOrDefault(BlockHashes.chain(above, content), 0);
   }

@@ -13,15 +13,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An exact index of all tiers. The device's is asked without a lock; what follows in host memory,
- * on disk and farther is looked up rank by rank under one, and only once there is anything.
+ * An exact index of all tiers. The device's tier is read without a lock; the blocks that follow in
+ * host memory, on disk and farther are looked up rank by rank under one lock, and only if there are
+ * any.
  */
 public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
   private static final List<StorageTier> BELOW =
       List.of(StorageTier.HOST_PINNED, StorageTier.DISK, StorageTier.EXTERNAL);
 
   private final PrefixTableIndexer device = new PrefixTableIndexer();
-  private final Map<WorkerRank, Map<StorageTier, TierBlocks>> below = new HashMap<>(); // by itself
+  private final Map<WorkerRank, Map<StorageTier, TierBlocks>> below = new HashMap<>(); // guarded by itself
   private volatile boolean hasLower; // written under below
 
   @Override
@@ -31,12 +32,12 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
 
   /**
    * Counts for each of {@code ranks} the blocks of {@code request} that follow those on its device:
-   * first in host memory, then behind them on disk, then behind those farther away. As on the
-   * device, a block counts when those before it do.
+   * first in host memory, then after them on disk, then after those in farther tiers. As on the
+   * device, a block counts only if those before it do.
    *
-   * @param held the answer of {@link #match}
-   * @param host takes blocks in host memory, in the order of {@code ranks}
-   * @param disk takes blocks on disk and farther away
+   * @param held the result of {@link #match}
+   * @param host receives the number of blocks in host memory, in the order of {@code ranks}
+   * @param disk receives the number of blocks on disk and farther tiers
    */
   public void extend(
       BlockHashes request, OverlapScores held, List<WorkerRank> ranks, int[] host, int[] disk) {
@@ -55,9 +56,9 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
   }
 
   /**
-   * Ranks that may hold something of a prompt in any tier.
+   * Returns the ranks that may have a block of a prompt in any tier.
    *
-   * @param held the answer of {@link #match}
+   * @param held the result of {@link #match}
    */
   public List<WorkerRank> holders(OverlapScores held) {
     var all = new LinkedHashSet<WorkerRank>();
@@ -83,7 +84,7 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
     if (depth > 0) {
       var name = device.name(rank, request.sequence(depth - 1));
       if (name == null) {
-        return; // gone meanwhile
+        return; // removed meanwhile
       }
       above = name;
     }
@@ -118,7 +119,7 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
   @Override
   public void apply(WorkerRank rank, StorageTier tier, KvEvent event) {
     if (event instanceof KvEvent.Stored && !holdsBelow(rank)) {
-      device.keepNames(rank); // here, and not on the thread of a request
+      device.keepNames(rank); // here, not on the thread of a request
     }
     synchronized (below) {
       if (event instanceof KvEvent.Cleared) {
@@ -162,7 +163,7 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
     device.forget(worker);
   }
 
-  /** Distinct prefixes on devices; recent. */
+  /** Returns the number of distinct prefixes on devices; may lag. */
   public int size() {
     return device.size();
   }

@@ -8,12 +8,12 @@ import java.util.List;
  * concurrent use; never blocks.
  */
 public interface HicacheCards {
-  /** The name under which a card's {@code runtime_data} says it. */
+  /** The key of the description in a card's {@code runtime_data}. */
   String NAME = "sglang_hicache_mooncake";
 
   /**
-   * The descriptions in the cards of {@code workers} as JSON values; cards without one are left
-   * out.
+   * Returns the descriptions in the cards of {@code workers} as JSON values; cards without one are
+   * left out.
    */
   List<Object> hicache(WorkerSet workers);
 }

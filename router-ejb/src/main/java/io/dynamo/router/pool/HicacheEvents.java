@@ -10,10 +10,10 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Hears Mooncake's master and keeps an index by what it tells. A message is an empty topic, a
- * number of eight bytes, big-endian, that rises by one, and the events. The master repeats nothing:
- * when a number is missing, or there has been no connection for a while, what is known may be gone,
- * and is forgotten. On the stream's thread.
+ * Applies the events of Mooncake's master to an index. A message is an empty topic, a sequence
+ * number of eight bytes, big-endian, that rises by one, and the events. The master does not repeat
+ * messages: when a number is missing, or there has been no connection for a while, the index may be
+ * wrong, and is cleared. Runs on the stream's thread.
  */
 final class HicacheEvents implements RawStreams.Listener {
   private static final System.Logger LOG = System.getLogger(HicacheEvents.class.getName());
@@ -22,12 +22,14 @@ final class HicacheEvents implements RawStreams.Listener {
   private final PageIndex index;
   private final Metrics.Counter failures;
   private boolean heard;
-  private long last; // number, when heard
-  private boolean again; // connected again since
+  private long last; // sequence number of the last message; valid if heard
+  private boolean again; // whether the stream has reconnected since
   private boolean silent;
   private boolean warned;
 
   /**
+   * Creates a listener of one source.
+   *
    * @param what names the source of the events in the log
    */
   HicacheEvents(String what, PageIndex index, Metrics.Counter failures) {
@@ -44,7 +46,7 @@ final class HicacheEvents implements RawStreams.Listener {
     long number = ByteBuffer.wrap(frames[1]).getLong();
     var events = decoded(frames[2]);
     if (heard && number == last && !again) {
-      return; // told twice
+      return; // a duplicate
     }
     if (heard && number != last + 1) {
       missed(number);

@@ -6,17 +6,18 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How SGLang's HiCache cuts prompts into pages and names their objects in Mooncake's store. A page
- * is there when all its objects are: {@code prefix} {@code hash} {@code suffix}, a suffix for the
- * keys and one for the values of each rank, or one alone where a model's attention is latent.
+ * The way in which SGLang's HiCache divides prompts into pages and names their objects in
+ * Mooncake's store. A page is complete when the store has all its objects: {@code prefix} {@code
+ * hash} {@code suffix}, with a suffix for the keys and one for the values of each rank, or a single
+ * suffix per pipeline stage where a model's attention is latent.
  *
- * @param pageTokens at least 1
- * @param drafting whether pages are made of pairs of neighbours, as for models that draft
+ * @param pageTokens tokens per page; at least 1
+ * @param drafting whether pages are made of pairs of neighbouring tokens, as for models that draft
  * @param prefix with its separator; empty is none
  * @param suffixes at least one, at most {@link #MAX_OBJECTS}
  */
 record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<String> suffixes) {
-  /** Objects of one page; more is believed of nobody. */
+  /** The greatest number of objects per page; a card that implies more is rejected. */
   static final int MAX_OBJECTS = 4096;
 
   private static final String MOONCAKE = "mooncake";
@@ -25,15 +26,15 @@ record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<Strin
     suffixes = List.copyOf(suffixes);
   }
 
-  /** Whether it is kept in a store that tells what is in it. */
+  /** Whether the pages are kept in a Mooncake store, which publishes its content. */
   static boolean isInMooncake(Map<?, ?> card) {
     return required(card, "backend", String.class).equals(MOONCAKE);
   }
 
   /**
-   * Reads what a worker says of itself.
+   * Reads the description in a worker's card.
    *
-   * @throws IllegalArgumentException saying what of it makes no sense
+   * @throws IllegalArgumentException when a field is missing or wrong; names the field
    */
   static HicacheLayout read(Map<?, ?> card) {
     int pageTokens = count(card, "page_size");
@@ -59,12 +60,17 @@ record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<Strin
         latent ? latent(stages) : whole(heads, stages));
   }
 
-  /** Where a worker says that its store's events are to be had; null is nowhere. */
+  /**
+   * Returns the address of the store's events by the worker's card; null when the card has none.
+   */
   static @Nullable String events(Map<?, ?> card) {
     return text(card, "kv_events_endpoint");
   }
 
-  /** An empty tag is none, but an empty prefix is one: SGLang puts its separator behind it. */
+  /**
+   * Returns the prefix of object names. An empty tag counts as none, but an empty prefix does not:
+   * SGLang puts its separator behind it.
+   */
   private static String prefix(Map<?, ?> card) {
     if (card.get("key_prefix") != null) {
       return required(card, "key_prefix", String.class) + "_";
@@ -113,7 +119,7 @@ record HicacheLayout(int pageTokens, boolean drafting, String prefix, List<Strin
     throw new IllegalArgumentException("its %s is %s".formatted(name, card.get(name)));
   }
 
-  /** Null where there is none, or an empty one. */
+  /** Returns the text of field {@code name}; null where it is missing or empty. */
   private static @Nullable String text(Map<?, ?> card, String name) {
     var value = card.get(name);
     if (value != null && !(value instanceof String)) {

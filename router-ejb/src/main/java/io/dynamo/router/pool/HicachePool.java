@@ -15,26 +15,26 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Follows which pages the SGLang workers of one model keep in a Mooncake store, by the events of
- * the store's master. While its workers' cards contradict each other, or none names the store, it
- * holds nothing. Safe for concurrent use.
+ * the store's master. While the workers' cards contradict each other, or none names the store, no
+ * page is found. Safe for concurrent use.
  */
 final class HicachePool implements SharedPool {
   private static final System.Logger LOG = System.getLogger(HicachePool.class.getName());
   private static final int FRAMES = 3;
 
-  /** Where to hear of which objects. */
+  /** A layout of pages and the address of their store's events. */
   private record Source(HicacheLayout layout, String events) {}
 
   /**
    * A followed source of store events and the index that they fill.
    *
-   * @param unfit whether it was told that blocks are no pages
+   * @param unfit whether it was logged that the block length differs from the page length
    */
   private record FollowedSource(
       Source source, PageIndex index, RawStreams.Following following, AtomicBoolean unfit) {}
 
   private final WorkerSet workers;
-  private final @Nullable String events; // null is as the cards say
+  private final @Nullable String events; // null takes the address from the cards
   private final HicacheCards cards;
   private final RawStreams streams;
   private final Metrics.Counter failures;
@@ -43,7 +43,9 @@ final class HicachePool implements SharedPool {
   private boolean closed;
 
   /**
-   * @param failures counts messages that are dropped, and times that the store is not heard
+   * Creates a pool that follows no source until {@link #cardsChanged}.
+   *
+   * @param failures counts messages that are dropped, and losses of the connection to the store
    */
   HicachePool(
       WorkerSet workers,
@@ -117,7 +119,7 @@ final class HicachePool implements SharedPool {
         new AtomicBoolean());
   }
 
-  /** Null where there is no one store that all workers name. */
+  /** Returns the source that the cards of all workers agree on; null where there is none. */
   private @Nullable Source source(Consumer<String> complain) {
     var layouts = new LinkedHashSet<HicacheLayout>();
     var places = new LinkedHashSet<String>();
@@ -157,7 +159,7 @@ final class HicachePool implements SharedPool {
     return known.size() == 1 ? new Source(layouts.getFirst(), known.iterator().next()) : null;
   }
 
-  /** Logs what was not wrong with the cards before. */
+  /** Returns a consumer that logs the complaints that the last check of the cards did not have. */
   private Consumer<String> complaints() {
     var before = complaints;
     var now = new HashSet<String>();

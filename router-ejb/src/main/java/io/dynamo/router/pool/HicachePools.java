@@ -7,15 +7,17 @@ import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import org.jspecify.annotations.Nullable;
 
-/** Pools of SGLang's workers in stores of Mooncake. Safe for concurrent use. */
+/** Opens pools of SGLang's workers in Mooncake stores. Safe for concurrent use. */
 public final class HicachePools implements SharedPools {
   private final HicacheCards cards;
   private final RawStreams streams;
   private final Metrics.Counter failures;
 
   /**
-   * @param streams bring what the stores tell
-   * @param routerId a label of what it counts
+   * Creates an opener of pools.
+   *
+   * @param streams deliver the stores' events
+   * @param routerId a label of the error counter
    */
   public HicachePools(HicacheCards cards, RawStreams streams, Metrics metrics, String routerId) {
     this.cards = cards;

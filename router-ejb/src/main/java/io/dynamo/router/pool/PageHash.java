@@ -3,19 +3,21 @@ package io.dynamo.router.pool;
 import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
-/** The key of one page of a prompt: the first half of a SHA-256. */
+/** The key of one page of a prompt: the first half of a SHA-256 hash. */
 record PageHash(long first, long second) {
-  /** Characters of a whole hash. */
+  /** The number of hexadecimal digits of a whole hash. */
   static final int DIGITS = 64;
 
-  private static final int HALF_DIGITS = 2 * Long.BYTES; // of one number
+  private static final int HALF_DIGITS = 2 * Long.BYTES; // hexadecimal digits of one number
 
   static PageHash of(byte[] sha256) {
     var bytes = ByteBuffer.wrap(sha256);
     return new PageHash(bytes.getLong(), bytes.getLong());
   }
 
-  /** Reads a whole hash that begins at {@code at}, in lower case; null when there is none. */
+  /**
+   * Reads a whole hash in lower case at index {@code at} of {@code text}; null when there is none.
+   */
   static @Nullable PageHash read(String text, int at) {
     if (text.length() - at < DIGITS) {
       return null;

@@ -6,9 +6,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 
 /**
- * Names the complete pages of one prompt in their order, as SGLang does: SHA-256 over the whole
- * hash of the page before and the page's tokens, four bytes each, little-endian. Where a model
- * drafts, each token comes with the next, and the last one begins no pair. One thread, one prompt.
+ * Computes the hashes of the complete pages of one prompt in their order, as SGLang does: SHA-256
+ * over the whole hash of the page before and the page's tokens, four bytes each, little-endian.
+ * Where a model drafts, each token is followed by the next, and the last token begins no pair. One
+ * thread, one prompt.
  */
 final class PageHasher {
   private static final byte[] NOTHING = {};
@@ -41,12 +42,12 @@ final class PageHasher {
     }
   }
 
-  /** Complete pages of the prompt. */
+  /** Returns the number of complete pages of the prompt. */
   int pages() {
     return pages;
   }
 
-  /** The next page; called {@link #pages} times at most. */
+  /** Returns the hash of the next page; called {@link #pages} times at most. */
   PageHash next() {
     content.clear();
     for (int end = at + pageTokens; at < end; at++) {

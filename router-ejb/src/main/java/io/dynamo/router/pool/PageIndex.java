@@ -9,11 +9,13 @@ import java.util.function.LongBinaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which objects of which pages a store holds, by the store's word. Objects of others and of other
+ * Records which objects of which pages a store has reported. Objects of other layouts and of other
  * tenants take no room. Written by one thread, read by any without a lock.
  */
 final class PageIndex {
-  /** More pages are not learned of, until some go; about 100 MiB. */
+  /**
+   * The greatest number of pages; further ones are ignored until some are removed. About 100 MiB.
+   */
   static final int MAX_PAGES = 1_000_000;
 
   private final int maxPages;
@@ -40,7 +42,7 @@ final class PageIndex {
   /**
    * Applies one event of the store.
    *
-   * @return whether there was room for it
+   * @return false when the event's page was ignored because the index is full
    */
   boolean apply(ObjectEvent event) {
     if (!event.tenant().equals(ObjectEvent.DEFAULT_TENANT)) {
@@ -112,7 +114,7 @@ final class PageIndex {
     return objects.get(key.substring(prefix.length() + PageHash.DIGITS));
   }
 
-  /** Whether all objects of {@code page} are there, each in memory or on disk. */
+  /** Whether all objects of {@code page} are in the store, each in memory or on disk. */
   boolean holds(PageHash page) {
     var bits = pages.get(page);
     if (bits == null) {
@@ -130,7 +132,7 @@ final class PageIndex {
     return pages.isEmpty();
   }
 
-  /** Pages of which at least one object is there. */
+  /** Returns the number of pages of which at least one object is in the store. */
   int size() {
     return pages.size();
   }

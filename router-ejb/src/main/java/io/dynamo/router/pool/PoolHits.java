@@ -1,18 +1,20 @@
 package io.dynamo.router.pool;
 
-/** Which blocks of one prompt a shared pool holds. Immutable. */
+/** The blocks of one prompt that a shared pool has. Immutable. */
 public final class PoolHits {
-  /** None. */
+  /** The result when the pool has no block of the prompt. */
   public static final PoolHits NONE = new PoolHits(new int[1]);
 
-  private final int[] before; // how many of the first 0, 1, 2, … blocks it holds
+  private final int[] before; // at i, how many of the first i blocks the pool has
 
   private PoolHits(int[] before) {
     this.before = before;
   }
 
   /**
-   * @param held of each block whether it is there
+   * Creates the result from one flag per block.
+   *
+   * @param held at i, whether the pool has block i
    */
   public static PoolHits of(boolean... held) {
     var before = new int[held.length + 1];
@@ -22,12 +24,15 @@ public final class PoolHits {
     return before[held.length] == 0 ? NONE : new PoolHits(before);
   }
 
-  /** Blocks of the prompt that are there, anywhere in it. */
+  /** Returns the number of blocks of the prompt that the pool has, anywhere in it. */
   public int total() {
     return before[before.length - 1];
   }
 
-  /** Those of them that do not belong to its first {@code blocks}; they need not hang together. */
+  /**
+   * Returns how many of them are not among the prompt's first {@code blocks}; they need not be
+   * consecutive.
+   */
   public int beyond(int blocks) {
     return total() - before[Math.min(blocks, before.length - 1)];
   }

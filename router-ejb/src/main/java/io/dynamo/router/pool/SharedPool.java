@@ -6,14 +6,17 @@ package io.dynamo.router.pool;
  */
 public interface SharedPool extends AutoCloseable {
   /**
-   * Says which blocks of a prompt it holds, as far as it has heard; never waits.
+   * Looks up which blocks of a prompt the pool has, by the events received so far; never waits.
    *
    * @param tokenIds the prompt; not changed
-   * @param blockTokens tokens per block, at least 1
+   * @param blockTokens tokens per block; at least 1
    */
   PoolHits find(int[] tokenIds, int blockTokens);
 
-  /** The workers' model cards may say something else of it now. Never waits. */
+  /**
+   * Reads the workers' model cards again, as their descriptions of the pool may have changed. Never
+   * waits.
+   */
   void cardsChanged();
 
   @Override

@@ -3,12 +3,12 @@ package io.dynamo.router.pool;
 import io.dynamo.discovery.WorkerSet;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the pools of a router's workers. Safe for concurrent use. */
+/** Opens the pools of a router's workers. Safe for concurrent use. */
 public interface SharedPools {
   /**
-   * The pool that the workers of {@code workers} share; hears of it until closed.
+   * Opens the pool that {@code workers} share; it follows the pool's events until it is closed.
    *
-   * @param events where it is told what is in it; null is as the workers' cards say
+   * @param events the address of the pool's events; null takes it from the workers' cards
    */
   SharedPool open(WorkerSet workers, @Nullable String events);
 }

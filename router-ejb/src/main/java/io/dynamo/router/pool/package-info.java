@@ -1,6 +1,6 @@
 /**
  * The cache that all workers of an endpoint share: SGLang's HiCache in a Mooncake store. Start at
- * {@link io.dynamo.router.pool.SharedPool}. Knows nothing of what single workers hold, nor of
+ * {@link io.dynamo.router.pool.SharedPool}. Does not depend on the caches of single workers or on
  * costs.
  */
 @NullMarked

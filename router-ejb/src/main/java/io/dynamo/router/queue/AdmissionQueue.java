@@ -365,7 +365,7 @@ public final class AdmissionQueue implements AutoCloseable {
 
   /** Called when there may be room: the first waiter of each lane tries again. */
   public void relieved() {
-    reliefs.incrementAndGet(); // before waiting is read: a new waiter does both in reverse order
+    reliefs.incrementAndGet(); // before waiting is read; new waiters do the reverse
     if (waiting.get() > 0) {
       lock.lock();
       try {
