@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Hints, from the wire. */
+/** Tests of reading hints from the wire. */
 public class HintsReaderTest {
   public static RouteHints read(
       RoutePhase phase, @Nullable Integer rank, Map<String, Object> routing) {

@@ -37,7 +37,7 @@ public final class PredictedIndex {
   private final LongSupplier nanoClock;
   private final long epochNanos;
   private final Object lock = new Object();
-  private final ArrayDeque<PlacedPrompt> placed = new ArrayDeque<>(); // in order of expiry; guarded by lock
+  private final ArrayDeque<PlacedPrompt> placed = new ArrayDeque<>(); // by expiry; guarded by lock
   private final Map<WorkerRank, HashLongMap> ends = new HashMap<>(); // hash -> tick; by lock
   private int waitingBlocks; // sum over placed; guarded by lock
   private volatile long firstEnd = Long.MAX_VALUE; // written under lock
@@ -74,7 +74,7 @@ public final class PredictedIndex {
       }
       placed.add(new PlacedPrompt(end, rank, prompt));
       waitingBlocks += prompt.length();
-      var _ = index.apply(rank, new KvEvent.Stored(0, null, blocks)); // never fails: the parent is the root
+      var _ = index.apply(rank, new KvEvent.Stored(0, null, blocks)); // never fails: a root's child
       while (waitingBlocks > MAX_BLOCKS && placed.size() > 1) {
         forgetFirst(Long.MAX_VALUE);
       }

@@ -36,7 +36,7 @@ public final class RoomIndex {
 
   /** The blocks that one rank probably has. A child has never been used later than its parent. */
   private static final class Room {
-    final HashLongMap users = new HashLongMap(); // hash -> open requests that have it; 0 for unused blocks
+    final HashLongMap users = new HashLongMap(); // hash -> open requests that have it; 0 if unused
     final LinkedHashSet<Long> unused = new LinkedHashSet<>(); // least recently used first
   }
 

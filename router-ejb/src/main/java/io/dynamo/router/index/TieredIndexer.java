@@ -22,7 +22,8 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
       List.of(StorageTier.HOST_PINNED, StorageTier.DISK, StorageTier.EXTERNAL);
 
   private final PrefixTableIndexer device = new PrefixTableIndexer();
-  private final Map<WorkerRank, Map<StorageTier, TierBlocks>> below = new HashMap<>(); // guarded by itself
+  // Guarded by itself.
+  private final Map<WorkerRank, Map<StorageTier, TierBlocks>> below = new HashMap<>();
   private volatile boolean hasLower; // written under below
 
   @Override

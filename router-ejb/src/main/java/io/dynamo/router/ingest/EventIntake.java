@@ -50,7 +50,7 @@ public final class EventIntake implements LinkListener, AutoCloseable {
   private final SerialTasks mailbox;
   private volatile boolean closed;
   // touched in the mailbox only
-  private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, oldest first
+  private final Map<Long, KvEventSource> sources = new LinkedHashMap<>(); // by publisher, in order
   private final Map<WorkerRank, SourceFollower> followers = new HashMap<>();
   private final Set<Long> unheard = new HashSet<>(); // publishers of sources without a connection
   private final JoinBuffer unknown;

@@ -58,8 +58,7 @@ public final class ActiveSequences {
   /**
    * Creates an empty account.
    *
-   * @param expiry the age at which a booking that nobody released is dropped, when the next one is
-   *     made
+   * @param expiry the age at which an unreleased booking is dropped, when the next one is made
    */
   public ActiveSequences(Duration expiry, LongSupplier nanoClock) {
     this.expiry = expiry;

@@ -22,7 +22,7 @@ final class HicacheEvents implements RawStreams.Listener {
   private final PageIndex index;
   private final Metrics.Counter failures;
   private boolean heard;
-  private long last; // sequence number of the last message; valid if heard
+  private long last; // sequence number of the last message, if any
   private boolean again; // whether the stream has reconnected since
   private boolean silent;
   private boolean warned;

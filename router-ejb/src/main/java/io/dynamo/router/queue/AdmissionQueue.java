@@ -268,7 +268,7 @@ public final class AdmissionQueue implements AutoCloseable {
   }
 
   private Lane lane(Waiter waiter) {
-    return Objects.requireNonNull(lanes.get(waiter.ticket.lane())); // present while the waiter waits
+    return Objects.requireNonNull(lanes.get(waiter.ticket.lane())); // present while it waits
   }
 
   private void check(Waiter waiter) {
@@ -301,7 +301,7 @@ public final class AdmissionQueue implements AutoCloseable {
     }
   }
 
-  @SuppressWarnings("WaitNotInLoop") // the caller tries again, whatever the cause of the wake-up
+  @SuppressWarnings("WaitNotInLoop") // the caller tries again after any wake-up
   private void pause(Waiter waiter, long seen, long end) {
     lock.lock();
     try {

@@ -123,7 +123,7 @@ public final class PolicyFile {
               .formatted(where, standard));
     }
     families.forEach((family, members) -> buckets.checkWhole(family, members, where));
-    named.keySet().removeAll(families.keySet()); // a name that is both a class's and a family's means the family
+    named.keySet().removeAll(families.keySet()); // a name of both means the family
     return new PolicyProfile(classes, buckets.from, named, families, standard);
   }
 

@@ -193,7 +193,7 @@ public final class SessionTable {
     expire();
     if (Long.compareUnsigned(told.sequence(), wallNanos.getAsLong() + MAX_AHEAD_NANOS) <= 0
         && Long.compareUnsigned(told.sequence(), lastSequence) > 0) {
-      lastSequence = told.sequence(); // so that later bindings of this router are later than this one
+      lastSequence = told.sequence(); // later local bindings are then later
     }
     var id = told.sessionId();
     var bound = find(id);

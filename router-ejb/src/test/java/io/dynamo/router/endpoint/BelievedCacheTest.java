@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** What is believed to be cached where no event says so. */
+/** Tests of predicted caches, where no events arrive. */
 class BelievedCacheTest extends RouterHarness {
   @Test
   void withoutEventsTheRoutersOwnDecisionsAreBelievedForAWhile() {

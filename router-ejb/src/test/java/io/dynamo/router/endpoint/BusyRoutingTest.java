@@ -10,7 +10,7 @@ import io.dynamo.router.RouteHints;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** Busy workers are passed over. */
+/** Tests that busy workers get no requests. */
 class BusyRoutingTest extends RouterHarness {
   @Test
   void whenAllWorkersAreBusyRequestsAreRefused() {

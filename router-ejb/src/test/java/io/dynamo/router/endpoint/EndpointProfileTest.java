@@ -44,7 +44,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What the cards of an endpoint say of all its workers. */
+/** Tests of the routing properties in the cards of an endpoint's workers. */
 class EndpointProfileTest extends RouterHarness {
   private static EndpointProfile routed(String mode) {
     return new EndpointProfile("m", false, Map.of("router_mode", mode));

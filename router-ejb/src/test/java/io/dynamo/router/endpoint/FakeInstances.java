@@ -15,18 +15,18 @@ import java.util.Set;
 import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
-/** The workers of one endpoint, as a test says; tells of a change on the test's thread. */
+/** A set of live workers that the test controls; listeners run on the test's thread. */
 public final class FakeInstances implements EndpointInstances {
   public static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
 
-  /** Those that serve the one model. */
+  /** The set of the workers that serve the one model. */
   public static final WorkerSet WORKERS = new WorkerSet(ENDPOINT, "m", null, null, 4);
 
   private final List<Runnable> listeners = new ArrayList<>();
   private final Set<InstanceId> inhibited = new HashSet<>();
   private List<Instance> live = List.of();
 
-  /** These are live from now on. */
+  /** Replaces the live workers. */
   public void set(long... ids) {
     set(LongStream.of(ids).mapToObj(FakeInstances::instance).toList());
   }
@@ -49,7 +49,7 @@ public final class FakeInstances implements EndpointInstances {
         PayloadFormat.JSON);
   }
 
-  /** Who wants to hear of changes. */
+  /** Returns the listeners, in order of registration. */
   public List<Runnable> listeners() {
     return listeners;
   }

@@ -16,11 +16,11 @@ import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Tells model records as a test says. */
+/** A discovery that announces the model records that the test adds. */
 final class FakeModelRecords implements Discovery {
   private final List<Consumer<DiscoveryEvent<ModelRecord>>> listeners = new ArrayList<>();
 
-  /** The card of a model, or with a suffix of an adapter, that says little else. */
+  /** Returns the card of a model, or with a suffix of an adapter, with few other fields. */
   static ModelRecord record(
       EndpointId endpoint, InstanceId id, String name, @Nullable String suffix) {
     return new ModelRecord(
@@ -64,7 +64,7 @@ final class FakeModelRecords implements Discovery {
   }
 
   @Override
-  @SuppressWarnings("unchecked") // only model records are asked for
+  @SuppressWarnings("unchecked") // only model records are watched
   public <R extends DiscoveryRecord> Handle watch(
       Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
     assertThat(kind).isEqualTo(ModelRecord.class);

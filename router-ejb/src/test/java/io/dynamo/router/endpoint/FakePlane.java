@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * An event plane in a test's hands: what is published waits until the test delivers it, and what
- * others publish the test tells. Everything is heard on the test's thread.
+ * An event plane that the test controls: published events wait until the test delivers them, and
+ * the test publishes for others. Listeners run on the test's thread.
  */
 public final class FakePlane implements EventPlane {
   private record Subscriber(EventSubject subject, Consumer<EventEnvelope> listener) {}
@@ -18,30 +18,30 @@ public final class FakePlane implements EventPlane {
   private final List<Subscriber> subscribers = new ArrayList<>();
   private final List<EventEnvelope> published = new ArrayList<>();
   private final List<EventEnvelope> waiting = new ArrayList<>();
-  private final List<EventSubject> publishers = new ArrayList<>(); // that are open
+  private final List<EventSubject> publishers = new ArrayList<>(); // the open ones
   private long lastPublisher;
 
-  /** All that has been published. */
+  /** Returns all published events. */
   public List<EventEnvelope> published() {
     return published;
   }
 
-  /** What has been published and not delivered; the test may reorder it and take from it. */
+  /** Returns the published events that are not delivered; the test may reorder and remove them. */
   public List<EventEnvelope> waiting() {
     return waiting;
   }
 
-  /** Subjects of the open publishers. */
+  /** Returns the subjects of the open publishers. */
   public List<EventSubject> publishing() {
     return publishers;
   }
 
-  /** Subjects that somebody listens to. */
+  /** Returns the subjects with a subscriber. */
   public List<EventSubject> subscribed() {
     return subscribers.stream().map(Subscriber::subject).toList();
   }
 
-  /** Who listens to {@code topic}. */
+  /** Returns the listeners of {@code topic}. */
   public List<Consumer<EventEnvelope>> listeners(String topic) {
     return subscribers.stream()
         .filter(one -> one.subject.topic().equals(topic))
@@ -49,7 +49,7 @@ public final class FakePlane implements EventPlane {
         .toList();
   }
 
-  /** Delivers what waits to all who listen, its publisher's own side, too. */
+  /** Delivers the waiting events to all listeners, those of the publisher's own side, too. */
   public void deliver() {
     var now = List.copyOf(waiting);
     waiting.clear();
@@ -60,7 +60,7 @@ public final class FakePlane implements EventPlane {
     listeners(envelope.topic()).forEach(listener -> listener.accept(envelope));
   }
 
-  /** Publishes as another router or worker would, and delivers it. */
+  /** Publishes as another router or worker would, and delivers the event. */
   public void tell(long publisher, String topic, byte[] payload) {
     deliver(new EventEnvelope(publisher, 0, 0, topic, payload));
   }

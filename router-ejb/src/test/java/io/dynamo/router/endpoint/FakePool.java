@@ -8,7 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A pool that holds the blocks that a test says, of any prompt; keeps what it is told. */
+/** A pool that has the given blocks of any prompt; records the calls that it receives. */
 final class FakePool implements SharedPool, SharedPools {
   private final boolean[] held;
   private final List<String> told = new ArrayList<>();

@@ -15,7 +15,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** The first requests wait until enough workers have been seen. */
+/** Tests that the first requests wait until enough workers have been seen. */
 @Timeout(60)
 class InitialWorkersTest extends RouterHarness {
   static RouterSettings waitingFor(int workers) {

@@ -31,7 +31,10 @@ final class RecordedHistograms implements Metrics.Outlet {
     return Objects.requireNonNull(histograms.get(name), name);
   }
 
-  /** Those that something was recorded in by now: a router makes more than it uses. */
+  /**
+   * Returns the names of the histograms with at least one value; a router creates more than it
+   * uses.
+   */
   Set<String> used() {
     return histograms.entrySet().stream()
         .filter(histogram -> histogram.getValue().count() > 0)

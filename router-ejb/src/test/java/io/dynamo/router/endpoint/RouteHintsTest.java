@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-/** What clients say of where their requests go decides. */
+/** Tests that the clients' hints decide where requests go. */
 class RouteHintsTest extends RouterHarness {
   private static RouteHints read(Map<String, Object> routing) {
     return HintsReaderTest.read(RoutePhase.DECODE, null, routing);

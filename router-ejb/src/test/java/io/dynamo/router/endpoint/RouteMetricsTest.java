@@ -6,7 +6,7 @@ import io.dynamo.config.router.RouterSettings.Mode;
 import io.dynamo.metrics.RouterMetrics;
 import org.junit.jupiter.api.Test;
 
-/** What is counted of requests. */
+/** Tests of the metrics of requests. */
 class RouteMetricsTest extends RouterHarness {
   @Test
   void whatBecomesOfRequestsIsMeasured() {

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What holds of the router as a whole. */
+/** Property tests of the router as a whole. */
 @Timeout(60)
 class RoutePropertiesTest extends RouterHarness {
   private static final int WORKERS = 8;
@@ -43,7 +43,7 @@ class RoutePropertiesTest extends RouterHarness {
 
   private static final int PROMPT_BLOCKS = 12;
 
-  /** A prompt of one of a few long prefixes, the first far more often than the last. */
+  /** Returns a prompt with one of a few long prefixes, the first far more often than the last. */
   private static int[] skewedPrompt(Random random) {
     int prefix = (int) (PREFIXES * Math.pow(random.nextDouble(), 4));
     int shared = 4 + random.nextInt(PROMPT_BLOCKS - 5);
@@ -57,9 +57,9 @@ class RoutePropertiesTest extends RouterHarness {
   }
 
   /**
-   * The bound: with credit c and scale 1, what a rank has in hand (prefill booked, in blocks, and
-   * active blocks) is at most that of any other plus (c + 3) prompts. The chosen rank's cost is at
-   * least its load and a prompt less the credit of one prompt times c; any other's at most its load
+   * The bound: with credit c and scale 1, the load of a rank (booked prefill, in blocks, and active
+   * blocks) is at most that of any other plus (c + 3) prompts. The chosen rank's cost is at least
+   * its load and a prompt less the credit of one prompt times c; any other's is at most its load
    * and two prompts (all to prefill, all added). So before the booking the chosen one has at most c
    * + 1 prompts more, and the booking adds at most two.
    */
@@ -113,7 +113,7 @@ class RoutePropertiesTest extends RouterHarness {
 
   /**
    * The same bound at each step, for the worst case: every prompt but its last block is cached on
-   * one worker, and nothing is given back.
+   * one worker, and no load is released.
    */
   @Test
   void oneHotPrefixDrawsNoMoreThanTheBoundToItsWorker() {
@@ -138,7 +138,7 @@ class RoutePropertiesTest extends RouterHarness {
     }
   }
 
-  /** What a rank has in hand, in blocks. */
+  /** Returns the load of a rank in blocks. */
   private static double load(RouteExplanation.Candidate candidate) {
     return candidate.prefillTokens() / (double) BLOCK_TOKENS + candidate.activeBlocks();
   }
@@ -233,7 +233,7 @@ class RoutePropertiesTest extends RouterHarness {
     }
   }
 
-  /** How a request ends. */
+  /** The ways in which a request ends. */
   private enum End {
     CLOSED,
     CLOSED_TWICE,
@@ -244,8 +244,8 @@ class RoutePropertiesTest extends RouterHarness {
   }
 
   /**
-   * What each decision sees of the others is compared with a model: a load that is given back twice
-   * or never shows at the next decision.
+   * Compares the loads that each decision sees with a model: a load that is released twice or never
+   * shows at the next decision.
    */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8})
@@ -312,7 +312,7 @@ class RoutePropertiesTest extends RouterHarness {
         }
         ended.add(Objects.requireNonNull(open.remove(ending)));
       }
-      nanos.addAndGet(Duration.ofMinutes(5).toNanos()); // what leaked expires
+      nanos.addAndGet(Duration.ofMinutes(5).toNanos()); // leaked bookings expire
       router.route(request(prompt(0, 40))).close();
       checkLoad(router.recent(1).getFirst(), Set.of(), Set.of());
     }
@@ -323,13 +323,13 @@ class RoutePropertiesTest extends RouterHarness {
             .filter(SequenceFreed.class::isInstance)
             .map(SequenceEvent::requestId)
             .toList();
-    ended.add("r"); // the last
+    ended.add("r"); // the last request
     assertThat(freed)
         .as("other routers hear of each end once")
         .containsExactlyInAnyOrderElementsOf(ended);
   }
 
-  /** Closes what ran on the lost worker, as who waits for its tokens does. */
+  /** Closes the requests that ran on the lost worker, as their frontends do when the tokens end. */
   private static List<String> closed(Map<RouteDecision, String> open, long lost) {
     var ids = new ArrayList<String>();
     for (var decision : List.copyOf(open.keySet())) {

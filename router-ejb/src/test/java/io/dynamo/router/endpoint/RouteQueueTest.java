@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests that wait for a rank. */
+/** Tests of requests that wait for a rank. */
 @Timeout(60)
 class RouteQueueTest extends RouterHarness {
   private EndpointRouters saturable(RouterSettings.Queueing queueing) {

@@ -50,7 +50,7 @@ import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** Workers, events and discovery as a test says, and a router on top of them. */
+/** A router with workers, events and discovery that the test controls. */
 abstract class RouterHarness {
   static final EndpointId ENDPOINT = FakeInstances.ENDPOINT;
   static final WorkerSet WORKERS = FakeInstances.WORKERS;
@@ -60,7 +60,7 @@ abstract class RouterHarness {
 
   static final Alarms NEVER = (_, _) -> () -> {};
 
-  /** Tells of event sources on the caller's thread. */
+  /** Announces event sources on the caller's thread. */
   static final class Sources implements Discovery {
     final List<Consumer<DiscoveryEvent<EventSource>>> listeners = new ArrayList<>();
 
@@ -144,11 +144,11 @@ abstract class RouterHarness {
 
         @Override
         public Cancellation.Registration onChange(Consumer<EndpointId> listener) {
-          return () -> {}; // they stay as they are
+          return () -> {}; // the cards never change
         }
       };
 
-  /** A counter as Dynamo's router labels its own. */
+  /** Returns a counter with the labels of Dynamo's router metrics. */
   long counted(MetricName name, Label... more) {
     var labels = new ArrayList<>(List.of(more));
     labels.add(new Label("dynamo_component", ENDPOINT.component()));
@@ -213,7 +213,7 @@ abstract class RouterHarness {
     plane.tell(publisher, KvEventSource.TOPIC, new byte[0]);
   }
 
-  /** Worker {@code id} tells how many blocks are in use. */
+  /** Makes worker {@code id} report the number of its blocks in use. */
   void reported(long id, long usedBlocks) {
     var load = ActiveLoad.ofUsedBlocks(new WorkerRank(new InstanceId(id), 0), usedBlocks);
     plane.tell(id, ActiveLoad.TOPIC, ActiveLoadCodec.encode(load));

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Requests of one session go where its first one went. */
+/** Tests that the requests of one session go to the rank of its first request. */
 class SessionRoutingTest extends RouterHarness {
   private RouterSettings withSessions(RouterSettings.SessionMode mode) {
     return RouterSettings.of(RouterSettings.Mode.KV)

@@ -36,14 +36,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Several models whose workers share one endpoint: each request goes to a worker of its model. */
+/**
+ * Tests of several models whose workers share one endpoint: each request goes to a worker of its
+ * model.
+ */
 class SharedEndpointTest extends RouterHarness {
   private static final int WORKERS_THERE = 6;
   private static final List<String> MODELS = List.of("a", "b", "c");
 
   private final FakeModelRecords records = new FakeModelRecords();
   private final ModelTraits traitsOfCards = new ModelTraits();
-  private final Map<Long, String> served = new HashMap<>(); // by worker, as its card says
+  private final Map<Long, String> served = new HashMap<>(); // model by worker, as its card names it
   private final Map<Long, Set<String>> adapters = new HashMap<>();
   private Discovery.@Nullable Handle following;
 
@@ -114,7 +117,10 @@ class SharedEndpointTest extends RouterHarness {
     return EnumSet.copyOf(FREE_MODES);
   }
 
-  /** Models, adapters and workers come and go between the requests; decisions stay open a while. */
+  /**
+   * Models, adapters and workers are added and removed between the requests; decisions stay open a
+   * while.
+   */
   @ParameterizedTest
   @EnumSource(Mode.class)
   void everyModeChoosesAWorkerOfTheModelOrNone(Mode mode) {
@@ -135,7 +141,7 @@ class SharedEndpointTest extends RouterHarness {
           case 4 -> unload(worker, "lora");
           case 5 -> {
             if (live.remove(worker)) {
-              adapters.remove(worker); // its process is gone, with all of its cards
+              adapters.remove(worker); // its process ends, and all its cards are lost
               records.lose(
                   FakeModelRecords.record(ENDPOINT, new InstanceId(worker), "lora", "lora"));
               withdraw(worker);
@@ -169,7 +175,7 @@ class SharedEndpointTest extends RouterHarness {
               open.add(decision);
               placed++;
             } catch (NoWorkerException nobody) {
-              // of two models that have one adapter loaded, one answers for it
+              // of two models with the same adapter loaded, one answers for it
               if (!asked.equals("lora")) {
                 assertThat(there).as("%s for %s: %s", mode, asked, nobody.getMessage()).isEmpty();
               }

@@ -12,7 +12,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** One router's index answers another router. */
+/** Tests that one router's index answers another router. */
 @Timeout(60)
 class SharedIndexTest extends RouterHarness {
   private static final EventSubject EVENTS = new EventSubject(ENDPOINT, KvEventSource.TOPIC);

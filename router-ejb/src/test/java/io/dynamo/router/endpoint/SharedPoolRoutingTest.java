@@ -12,7 +12,7 @@ import io.dynamo.router.RoutePhase;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** How what all workers share counts in choices. */
+/** Tests how the cache that all workers share counts in choices. */
 class SharedPoolRoutingTest extends RouterHarness {
   private static final String EVENTS = "tcp://mooncake:5557";
 
@@ -77,7 +77,10 @@ class SharedPoolRoutingTest extends RouterHarness {
     assertThat(chosenBesideLoad(shared(1), cached)).as("as good as one's own").isEqualTo(1);
   }
 
-  /** Who gets a prompt that worker 2 holds while that has two blocks of another in hand. */
+  /**
+   * Returns the worker chosen for a prompt that worker 2 has cached while two blocks of another
+   * prompt are booked on it.
+   */
   private long chosenBesideLoad(RouterSettings settings, int[] cached) {
     try (var router = router(settings)) {
       router.prepare(ENDPOINT);
@@ -157,7 +160,7 @@ class SharedPoolRoutingTest extends RouterHarness {
     try (var router = router(shared(0.5))) {
       router.prepare(ENDPOINT);
       stored(1, 0, 1, prompt(0, 8));
-      route(router, prompt(0, 18)); // four blocks, of which it has two
+      route(router, prompt(0, 18)); // four blocks, of which the worker has two
       assertThat(recorded.of("dynamo_component_router_shared_cache_hit_rate").sum()).isEqualTo(0.5);
       assertThat(recorded.of("dynamo_component_router_shared_cache_beyond_blocks").sum())
           .isEqualTo(1);

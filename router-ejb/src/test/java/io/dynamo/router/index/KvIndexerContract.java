@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What every index promises. */
+/** The contract of every index. */
 abstract class KvIndexerContract {
   private static final WorkerRank ONE = new WorkerRank(new InstanceId(1), 0);
   private static final WorkerRank ONE_B = new WorkerRank(new InstanceId(1), 1);
@@ -30,7 +30,7 @@ abstract class KvIndexerContract {
     return BlockHashes.ofBlocks(contents);
   }
 
-  /** Blocks named 100 more than their content. */
+  /** Returns an event that stores blocks; a block's name is its content plus 100. */
   private static KvEvent stored(@Nullable Long parentContent, long... contents) {
     var blocks = new ArrayList<StoredBlock>();
     for (long content : contents) {

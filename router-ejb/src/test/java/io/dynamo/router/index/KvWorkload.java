@@ -11,9 +11,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** Seeded sequences of changes and questions, with the mistakes that real engines make. */
+/** Seeded sequences of changes and queries, with the mistakes that real engines make. */
 final class KvWorkload {
-  /** One change to an index, and a question to ask after it. */
+  /** One change to an index, and a query to make after it. */
   sealed interface Step {
     BlockHashes probe();
 
@@ -59,7 +59,10 @@ final class KvWorkload {
         random.longs(random.nextInt(LONGEST + 1), 1, CONTENTS + 1).toArray());
   }
 
-  /** Engines name blocks each in their own way; some worker has two names for the same content. */
+  /**
+   * Returns the engine's name of a block. Engines name blocks in different ways; worker 1 has two
+   * names for the same content.
+   */
   private SequenceHash name(WorkerRank rank, long sequence) {
     long dialect = rank.worker().value() == 1 ? random.nextInt(2) : rank.worker().value() % 3;
     return new SequenceHash(sequence ^ dialect);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What an index means, said as plainly as can be. One thread. */
+/** A reference index in the simplest form. For one thread. */
 final class NaiveKvIndexer implements KvIndexer {
   private static final class Holdings {
     final Set<List<Long>> prefixes = new HashSet<>(); // block contents from the start

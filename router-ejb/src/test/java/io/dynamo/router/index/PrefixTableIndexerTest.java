@@ -55,7 +55,7 @@ class PrefixTableIndexerTest extends KvIndexerContract {
     assertThat(indexer.size()).isEqualTo(3 + 10);
   }
 
-  /** A resident rank scores in full whatever a writer does to others, rebuilds included. */
+  /** A rank whose blocks stay scores in full while a writer changes others, rebuilds included. */
   @Test
   void readersNeverLoseAResidentPrefixWhileAWriterWorks() throws Exception {
     var indexer = new PrefixTableIndexer();

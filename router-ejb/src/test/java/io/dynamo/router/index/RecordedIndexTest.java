@@ -21,13 +21,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Replays what the single-threaded tree of Dynamo 1.6.1 was asked and compares the answers. */
+/**
+ * Replays the recorded operations of the single-threaded tree of Dynamo 1.6.1 and compares the
+ * answers.
+ */
 class RecordedIndexTest {
   /**
-   * Scenarios where we mean to differ, and from which step on. Dynamo keeps the first engine name
-   * of a shared block and forgets the others; here each rank's removals use its own names. And
-   * there, children of a removed block come back when the block does, if another worker kept the
-   * node.
+   * Scenarios where this index differs on purpose, and the step from which on it does. Dynamo keeps
+   * the first engine name of a shared block and forgets the others; here each rank's removals use
+   * its own names. In Dynamo, children of a removed block come back when the block does, if another
+   * worker kept the node.
    */
   private static final Map<String, Integer> DIFFERS_FROM =
       Map.of(
@@ -46,7 +49,7 @@ class RecordedIndexTest {
       var scenarios = new ArrayList<Scenario>();
       for (var it : new ObjectMapper().readTree(in).path("scenarios")) {
         var answers = it.path("answers").path("radix_tree");
-        if (answers.isArray()) { // those of lower tiers were recorded elsewhere
+        if (answers.isArray()) { // answers of lower tiers were recorded elsewhere
           scenarios.add(new Scenario(it.path("name").asText(), it.path("steps"), answers));
         }
       }

@@ -86,7 +86,7 @@ class RoomIndexTest {
     assertThat(index.placed(A, prompt(), 1)).isSameAs(RoomIndex.Hold.NONE);
   }
 
-  /** The same by lists: open prompts, then ended ones by age. */
+  /** Compares the index with a model of plain lists: open prompts, then ended ones by age. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 5, 8})
   void agreesWithAPlainModel(long seed) {

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The contract on the device, and lower tiers against a naive walk. */
+/** The contract on the device, and a comparison of lower tiers with a naive walk. */
 class TieredIndexerTest extends KvIndexerContract {
   private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
   private static final List<StorageTier> LOWER =
@@ -38,7 +38,9 @@ class TieredIndexerTest extends KvIndexerContract {
 
   private record Edge(long parent, long content) {}
 
-  /** Blocks by parent's name and content, one map per tier; the device's names, too. */
+  /**
+   * Names of blocks by parent's name and content, one map per tier, with the device's names, too.
+   */
   private final Map<StorageTier, Map<Edge, Long>> naive = new HashMap<>();
 
   private int[] extension(BlockHashes prompt) {
@@ -70,7 +72,9 @@ class TieredIndexerTest extends KvIndexerContract {
     };
   }
 
-  /** The engine's name of a prefix: not Dynamo's hash, and never 0, which is the root here. */
+  /**
+   * Returns the engine's name of a prefix: not Dynamo's hash, and never 0, which is the root here.
+   */
   private static long name(long[] contents, int length) {
     long name = 1;
     for (int i = 0; i < length; i++) {
@@ -115,7 +119,7 @@ class TieredIndexerTest extends KvIndexerContract {
           index.apply(RANK, tier, new KvEvent.Removed(1, List.of(new SequenceHash(gone))));
           blocks.values().removeIf(name -> name == gone);
         }
-        case 5 -> { // whole prefixes only, so that the device's rules of parents do not matter
+        case 5 -> { // whole prefixes only, so that the device's rules on parents do not matter
           index.apply(RANK, stored(contents, 0, to));
           var device = naive.computeIfAbsent(StorageTier.DEVICE, _ -> new HashMap<>());
           for (int i = 0; i < to; i++) {

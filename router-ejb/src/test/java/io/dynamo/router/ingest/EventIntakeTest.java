@@ -321,7 +321,7 @@ class EventIntakeTest {
     intake.linked(_ -> true);
     assertThat(asked).hasSize(1);
     alarm.ringAll();
-    alarm.ringAll(); // the pause before a question
+    alarm.ringAll(); // the pause before a query
     assertThat(asked).hasSize(2);
     assertThat(held(RANK)).isEqualTo(1);
   }
@@ -348,7 +348,7 @@ class EventIntakeTest {
     intake.workers(Set.of(RANK.worker()));
     intake.sourceFound(source(RANK, 12, true));
     alarm.ringAll();
-    assertThat(asked).containsExactly(KvQuery.ofAll(RANK)); // 12 is not cut
+    assertThat(asked).containsExactly(KvQuery.ofAll(RANK)); // publisher 12 is connected
     intake.sourceLost(12);
     intake.sourceLost(9);
     asked.clear();

@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Alarms that ring when the test says so. One thread. */
+/** Alarms that ring when the test calls for it. For one thread. */
 final class ManualAlarm implements Alarms {
   private static final class Task implements Alarm {
     final Duration delay;
@@ -32,7 +32,7 @@ final class ManualAlarm implements Alarms {
     return added;
   }
 
-  /** The delays of the tasks that are set. */
+  /** Returns the delays of the tasks that are set. */
   List<Duration> delays() {
     return tasks.stream().filter(task -> !task.cancelled).map(task -> task.delay).toList();
   }

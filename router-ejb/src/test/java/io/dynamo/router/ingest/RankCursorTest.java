@@ -71,7 +71,7 @@ class RankCursorTest {
     events(ids).forEach(cursor::receive);
   }
 
-  /** Begins with an empty rank whose next event is {@code lastId + 1}. */
+  /** Starts the cursor with an empty rank whose next event is {@code lastId + 1}. */
   private void begun(long lastId) {
     recoverable.begin();
     recoverable.answered(new KvReply.TreeDump(List.of(), lastId));

@@ -46,7 +46,7 @@ class ReplicasTest {
     workers.set(1, 2);
   }
 
-  /** A router, as far as its replicas are concerned. */
+  /** A router, reduced to its load and its replicas. */
   private final class Router {
     final ActiveSequences load = new ActiveSequences(Duration.ofMinutes(5), nanos::get);
     final Replicas replicas;
@@ -63,7 +63,7 @@ class ReplicasTest {
       return replicas.placed(id, RANKS.get(rank), hashes, tokens, booking);
     }
 
-    /** What the next decision for {@code prompt} would see. */
+    /** Returns the loads that the next decision for {@code prompt} would see. */
     RankLoads sees(long... prompt) {
       var seen = new ArrayList<RankLoads>();
       load.book(
@@ -92,7 +92,7 @@ class ReplicasTest {
     plane.tell(publisher, SUBJECT.topic(), SequenceEventCodec.encode(List.of(events)));
   }
 
-  /** How many events each message has had. */
+  /** Returns the number of events of each message. */
   private List<Integer> batches() {
     return plane.published().stream()
         .map(message -> SequenceEventCodec.decode(message.payload()).size())
@@ -191,7 +191,7 @@ class ReplicasTest {
   @Test
   void aRequestThatMovesIsCountedOnce() {
     one.place("r", 0, 40, 1);
-    one.place("r", 1, 30, 1); // its end on the first worker is never told
+    one.place("r", 1, 30, 1); // the event of its end on the first worker is never sent
     settle();
 
     assertThat(two.sees().prefillTokens()).containsExactly(0, 30);
@@ -249,10 +249,10 @@ class ReplicasTest {
       tell(9, new SequenceAdded("r" + i, RANK, new InstanceId(9), BlockHashes.ofBlocks(), 1));
     }
     assertThat(two.load.active()).isEqualTo(Replicas.MAX_OTHERS);
-    assertThat(dropped("full")).isEqualTo(4); // two routers hear two too many
+    assertThat(dropped("full")).isEqualTo(4); // two routers receive two too many
 
     nanos.set(Duration.ofMinutes(6).toNanos());
-    two.sees(); // the expired leave
+    two.sees(); // the expired are dropped
     tell(9, new SequenceAdded("new", RANK, new InstanceId(9), BlockHashes.ofBlocks(), 1));
     assertThat(two.load.active()).isEqualTo(1);
   }
@@ -265,7 +265,7 @@ class ReplicasTest {
         new SequenceAdded(
             "r", new WorkerRank(WORKER, -1), new InstanceId(9), BlockHashes.ofBlocks(), 1));
 
-    assertThat(dropped("undecodable")).isEqualTo(4); // two routers heard both
+    assertThat(dropped("undecodable")).isEqualTo(4); // two routers received both
     assertThat(two.load.active()).isZero();
   }
 

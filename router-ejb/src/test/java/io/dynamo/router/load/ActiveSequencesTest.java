@@ -25,7 +25,7 @@ class ActiveSequencesTest {
         _ -> new ActiveSequences.RankChoice(candidate, tokensToPrefill));
   }
 
-  /** What a chooser sees for {@code prompt}, leaving nothing behind. */
+  /** Returns the loads that a chooser sees for {@code prompt}; leaves no booking. */
   private RankLoads look(long... prompt) {
     var seen = new ArrayList<RankLoads>();
     active

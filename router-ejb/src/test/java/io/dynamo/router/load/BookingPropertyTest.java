@@ -21,9 +21,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever ends a request, and however often, what is booked for it is freed exactly once: after
- * each step the account agrees with one that is added up anew from the requests that are still
- * open.
+ * Tests that the load booked for a request is freed exactly once, however it ends and however often
+ * it is closed: after each step the account agrees with one that is summed up anew from the open
+ * requests.
  */
 class BookingPropertyTest {
   private static final int WORKERS = 3;
@@ -90,7 +90,7 @@ class BookingPropertyTest {
     int what = open.isEmpty() ? 0 : random.nextInt(100);
     if (what < 40) {
       book(random);
-    } else if (what < 55) { // the first token, perhaps told twice
+    } else if (what < 55) { // the first token, perhaps reported twice
       var it = any(open, random);
       it.booking.prefillDone();
       it.toPrefill = 0;
@@ -101,7 +101,7 @@ class BookingPropertyTest {
       it.generated += tokens;
     } else if (what < 85) { // finished, failed, cancelled or migrated: all close
       end(any(open, random));
-    } else if (what < 93 && !ended.isEmpty()) { // and who has ended may say anything again
+    } else if (what < 93 && !ended.isEmpty()) { // calls on ended requests
       var it = any(ended, random);
       it.prefillDone();
       it.generated(100);
@@ -118,7 +118,7 @@ class BookingPropertyTest {
   }
 
   private void book(Random random) {
-    expire(); // when one is made, what has leaked is dropped first
+    expire(); // leaked bookings are dropped before one is made
     int candidate = random.nextInt(ranks.size());
     int blocks = random.nextInt(6);
     var contents = new long[blocks];

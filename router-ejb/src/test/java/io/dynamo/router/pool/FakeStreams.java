@@ -11,9 +11,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.msgpack.core.MessagePack;
 
-/** Stores of Mooncake that tell what a test says, on its thread. */
+/** Event streams of Mooncake stores that the test controls; they run on its thread. */
 final class FakeStreams implements RawStreams {
-  /** A change of an object; null is left out. */
+  /** A change of an object; null fields are left out. */
   record Change(
       String type, @Nullable String key, @Nullable String tenant, @Nullable String medium) {
     static Change stored(String key) {
@@ -39,7 +39,7 @@ final class FakeStreams implements RawStreams {
     return () -> listeners.remove(endpoint, listener);
   }
 
-  /** Who is followed. */
+  /** Returns the addresses that are followed. */
   List<String> followed() {
     return listeners.keySet().stream().sorted().toList();
   }
@@ -52,18 +52,18 @@ final class FakeStreams implements RawStreams {
     return listener;
   }
 
-  /** Tells the next message. */
+  /** Sends the next message. */
   void tell(String endpoint, Change... changes) {
     tellAs(numbers.merge(endpoint, 1L, Long::sum), endpoint, changes);
   }
 
-  /** Tells a message of that number; the next one follows it. */
+  /** Sends a message with that number; the next message gets the number after it. */
   void tellAs(long number, String endpoint, Change... changes) {
     numbers.put(endpoint, number);
     message(endpoint, ByteBuffer.allocate(Long.BYTES).putLong(number).array(), payload(changes));
   }
 
-  /** A message as it is; what it makes no sense of is counted, as by a real stream. */
+  /** Sends raw frames; a message that cannot be decoded is counted, as by a real stream. */
   void message(String endpoint, byte[] number, byte[] payload) {
     try {
       at(endpoint).message(new byte[][] {{}, number, payload});

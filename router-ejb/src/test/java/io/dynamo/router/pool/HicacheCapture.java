@@ -12,9 +12,9 @@ import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
 /**
- * What Dynamo 1.6.1's frontend was seen to look for: cards of workers, and for each the keys of a
- * prompt's objects, of which one at a time was missing. {@code golden/hicache/README.md} says how
- * it was recorded.
+ * A capture of the objects that Dynamo 1.6.1's frontend looks for: workers' cards, and for each the
+ * keys of a prompt's objects, of which one at a time was missing. {@code golden/hicache/README.md}
+ * describes how it was recorded.
  */
 final class HicacheCapture {
   private static final ObjectMapper JSON = new ObjectMapper();
@@ -22,9 +22,9 @@ final class HicacheCapture {
   /**
    * One card.
    *
-   * @param blocksFound with all objects there
-   * @param foundWithout by the key of an object of the first page: when it was missing, and when it
-   *     was back
+   * @param blocksFound blocks found with all objects present
+   * @param foundWithout blocks found by the key of an object of the first page: while it was
+   *     missing, and after it was back
    */
   record Card(
       String name,

@@ -9,7 +9,7 @@ import io.dynamo.router.load.RankLoads;
 import io.dynamo.router.select.CostModel;
 import org.junit.jupiter.api.Test;
 
-/** Costs of one idle worker, as Dynamo 1.6.1 was seen to count them. */
+/** Compares costs of one idle worker with those recorded from Dynamo 1.6.1. */
 class HicacheCostTest {
   private static final int BLOCK = 16;
 

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The names of objects, as Dynamo 1.6.1 was seen to look for them. */
+/** Compares the names of objects with those that Dynamo 1.6.1 was recorded to look for. */
 class HicacheKeysTest {
   static Stream<HicacheCapture.Card> cardsOfFoundPages() {
     return HicacheCapture.cards().filter(card -> card.blocksFound() > 0);

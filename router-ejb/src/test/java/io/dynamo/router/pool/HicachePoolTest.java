@@ -19,12 +19,12 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What a pool holds of the prompt of the capture, of three pages. */
+/** Tests which blocks of the captured prompt, of three pages, a pool finds. */
 class HicachePoolTest {
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
   private static final WorkerSet WORKERS = new WorkerSet(ENDPOINT, "m", null, null, 16);
   private static final HicacheCapture.Card PLAIN = HicacheCapture.card("plain");
-  private static final String STORE = "tcp://127.0.0.1:15557"; // as the captured cards say
+  private static final String STORE = "tcp://127.0.0.1:15557"; // as in the captured cards
   private static final int[] TOKENS = HicacheCapture.tokens();
   private static final int PAGE = 16;
 
@@ -55,7 +55,7 @@ class HicachePoolTest {
     return card;
   }
 
-  /** How many blocks of the captured prompt are found. */
+  /** Returns how many blocks of the captured prompt are found. */
   private static int found(SharedPool pool) {
     return pool.find(TOKENS, PAGE).total();
   }

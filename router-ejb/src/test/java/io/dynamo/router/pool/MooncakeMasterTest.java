@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A pool beside Mooncake itself: what its clients put and remove is found and gone. */
+/**
+ * Tests a pool with Mooncake itself: objects that its clients put are found, and removed ones are
+ * not.
+ */
 @Timeout(120)
 class MooncakeMasterTest {
   private static final EndpointId ENDPOINT = new EndpointId("ns", "backend", "generate");
@@ -55,7 +58,7 @@ class MooncakeMasterTest {
     }
   }
 
-  /** Puts and removes the first page until it is heard: a subscription takes its time. */
+  /** Puts and removes the first page until its events arrive, as a subscription takes its time. */
   private static void greet(MooncakePeer client, SharedPool pool) throws Exception {
     long begun = System.nanoTime();
     do {

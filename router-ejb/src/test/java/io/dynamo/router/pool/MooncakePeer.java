@@ -23,7 +23,7 @@ import java.util.concurrent.TimeUnit;
  */
 final class MooncakePeer implements AutoCloseable {
   private static final String PROPERTY = "dynamo.it.mooncake";
-  private static final Duration PATIENCE = Duration.ofSeconds(40); // Python starts, beside others
+  private static final Duration PATIENCE = Duration.ofSeconds(40); // Python starts slowly
 
   private final Path console;
   private final Process process;
@@ -35,7 +35,7 @@ final class MooncakePeer implements AutoCloseable {
     this.answers = process.inputReader(StandardCharsets.UTF_8);
   }
 
-  /** Leaves the test out where there is none. */
+  /** Skips the test when there is no such environment. */
   static void assumeThere() {
     var folder = System.getProperty(PROPERTY, "skip");
     assumeTrue(
@@ -49,7 +49,7 @@ final class MooncakePeer implements AutoCloseable {
     }
   }
 
-  /** A master that publishes at {@code events}; returns at once. */
+  /** Starts a master that publishes at {@code events}; returns at once. */
   static MooncakePeer master(Path folder, int port, int events) throws IOException {
     return start(
         folder,
@@ -62,7 +62,7 @@ final class MooncakePeer implements AutoCloseable {
         "--kv_events_backend_id=pool");
   }
 
-  /** A client of the master at {@code port}; returns when it is connected. */
+  /** Starts a client of the master at {@code port}; returns when it is connected. */
   static MooncakePeer client(Path folder, int port) throws Exception {
     var client =
         start(folder, "bin/python", "src/test/python/mooncake_client.py", Integer.toString(port));
@@ -82,7 +82,7 @@ final class MooncakePeer implements AutoCloseable {
     return new MooncakePeer(console, builder.start());
   }
 
-  /** Has the client do something. */
+  /** Sends a command to the client and waits until it is done. */
   void tell(String what, String key) throws Exception {
     var input = process.getOutputStream();
     input.write((what + " " + key + "\n").getBytes(StandardCharsets.UTF_8));
@@ -90,7 +90,7 @@ final class MooncakePeer implements AutoCloseable {
     assertThat(answer("DONE")).as(Files.readString(console)).startsWith("DONE " + what);
   }
 
-  /** The next line that begins so; its libraries print others. */
+  /** Returns the next line that begins with {@code begin}; its libraries print others. */
   private String answer(String begin) throws Exception {
     var line =
         CompletableFuture.supplyAsync(

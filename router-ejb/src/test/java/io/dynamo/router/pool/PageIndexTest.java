@@ -17,7 +17,7 @@ class PageIndexTest {
   private static final List<String> HASHES =
       IntStream.range(0, 6).mapToObj(i -> "%064x".formatted(0x1234567L * (i + 1))).toList();
 
-  /** Wide enough for several words of bits. */
+  /** A layout with enough objects for several words of bits. */
   private static final HicacheLayout WIDE =
       new HicacheLayout(
           16, false, "p_", IntStream.range(0, 70).mapToObj(i -> "_" + i + "_k").toList());
@@ -37,7 +37,7 @@ class PageIndexTest {
     return new ObjectEvent.Stored("default", key, Medium.MEMORY);
   }
 
-  /** Distinct in their first halves. */
+  /** Returns hashes that are distinct in their first halves. */
   private static List<String> hashes() {
     return HASHES.stream().map(hash -> new StringBuilder(hash).reverse().toString()).toList();
   }
@@ -47,7 +47,7 @@ class PageIndexTest {
     var random = new Random(repetition.getCurrentRepetition());
     var layout = random.nextBoolean() ? WIDE : NARROW;
     var index = new PageIndex(layout);
-    var copies = new HashSet<Copy>(); // the naive account
+    var copies = new HashSet<Copy>(); // the reference
     var hashes = hashes();
     for (int step = 0; step < 3000; step++) {
       var hash = hashes.get(random.nextInt(hashes.size()));

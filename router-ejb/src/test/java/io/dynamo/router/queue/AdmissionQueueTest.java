@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
-/** Who goes when there is room again. */
+/** Tests which request goes when there is room again. */
 class AdmissionQueueTest extends WaitingRequests {
   @Test
   void whereThereIsRoomNobodyWaits() {
@@ -97,7 +97,7 @@ class AdmissionQueueTest extends WaitingRequests {
   void whoComesLaterDoesNotPass() throws Exception {
     var queue = queue(QueuePolicy.FCFS, 10);
     var a = waits(queue, ticket(0, 0, 1), "a");
-    room.release(); // there is room, but nobody has been told
+    room.release(); // there is room, but the queue has not been notified
     var b =
         CompletableFuture.supplyAsync(() -> queue.admit(ticket(0, 0, 1), attempt("b")), threads);
     release(queue, 1);

@@ -13,7 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** How classes of requests share the room. */
+/** Tests how classes of requests share the capacity. */
 class PolicyClassesTest extends WaitingRequests {
   private static PolicyProfile twoClasses() {
     var a = new PolicyClass("a", QueuePolicy.FCFS, 10, 0L, null, null, null, null);

@@ -19,7 +19,7 @@ import java.util.concurrent.ExecutionException;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** Who is refused, and who waits no more without having been placed. */
+/** Tests which requests are refused, and which stop waiting without having been placed. */
 class QueueEndTest extends WaitingRequests {
   private long backpressure(String reason) {
     return metrics

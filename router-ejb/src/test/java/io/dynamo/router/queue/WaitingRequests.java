@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 
-/** An admission queue, who waits in it and the room that they wait for. */
+/** An admission queue, the requests that wait in it and the room that they wait for. */
 @Timeout(30)
 abstract class WaitingRequests {
   static final Label[] LABELS = {
@@ -83,7 +83,7 @@ abstract class WaitingRequests {
         new Cancellation());
   }
 
-  /** Starts to wait and returns once it does. */
+  /** Starts a request that waits; returns once it does. */
   CompletableFuture<String> waits(AdmissionQueue queue, Ticket ticket, String name) {
     int before = queue.waiting();
     var done = CompletableFuture.supplyAsync(() -> queue.admit(ticket, attempt(name)), threads);

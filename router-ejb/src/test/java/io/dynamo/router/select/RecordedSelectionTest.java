@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Replays the decisions of Dynamo 1.6.1's select service and compares costs and choices: all tiers,
- * requests that do not count as work ahead or share no blocks, and generated blocks.
+ * requests that do not count as prefill load or share no blocks, and generated blocks.
  */
 class RecordedSelectionTest {
   private static final CostModel COSTS = new CostModel(RouterSettings.Costs.STANDARD, 0);
@@ -141,7 +141,9 @@ class RecordedSelectionTest {
       return ranks.indexOf(new WorkerRank(new InstanceId(worker), 0));
     }
 
-    /** Leading blocks of {@code tokens} up to the end of what the tier extends. */
+    /**
+     * Returns the number of leading blocks of {@code tokens} up to the end of those in the tier.
+     */
     private int held(JsonNode cache, int[] tokens, String tier) {
       var cached = tokens(cache.path("prompt_tokens"));
       int end = cache.path(tier).get(1).intValue() * blockTokens;

@@ -157,7 +157,7 @@ class SessionReplicasTest {
       use(i % ROUTERS, "s" + i, 1 + i % WORKERS).close();
     }
     plane.waiting().clear();
-    for (int i = 0; i < 10; i++) { // each router says once more what it holds
+    for (int i = 0; i < 10; i++) { // each router publishes its bindings once more
       for (int router = 0; router < ROUTERS; router++) {
         var target = tables.get(router).target("s" + i);
         if (target != null) {

@@ -12,18 +12,18 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Flow;
 
-/** A way without a plane between routers of one test, on the caller's thread. */
+/** An index plane without a network between routers of one test; answers on the caller's thread. */
 public final class FakeIndexPlane implements IndexPlane {
   private final Map<EndpointId, IndexEndpoint> desks = new HashMap<>();
   private boolean silent;
   private int asked;
 
-  /** Whether questions are lost from now on. */
+  /** Sets whether queries are lost from now on. */
   public void setSilent(boolean silent) {
     this.silent = silent;
   }
 
-  /** Questions until now. */
+  /** Returns the number of queries until now. */
   public int asked() {
     return asked;
   }
@@ -56,7 +56,7 @@ public final class FakeIndexPlane implements IndexPlane {
     return new RequestContext("r", Map.of(), Map.of(), deadline, new Cancellation());
   }
 
-  /** What an answer of one item says. */
+  /** Returns the one item of an answer. */
   static CompletableFuture<KvIndexReply> first(Flow.Publisher<KvIndexReply> answer) {
     var reply = new CompletableFuture<KvIndexReply>();
     answer.subscribe(
