@@ -4,7 +4,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subscription to the load reports of an endpoint, opened at the first call of {@link #want}.
+ * A subscription to the load reports of an endpoint, opened when they are first wanted.
  * Thread-safe.
  */
 final class ReportSubscription implements AutoCloseable {

@@ -88,7 +88,10 @@ final class RouterAssembly implements AutoCloseable {
     this.overhead = new OverheadMeters(metrics, server.routerId());
   }
 
-  /** The settings that the workers' cards request; this router's own where they request nothing. */
+  /**
+   * Returns the settings that the workers' cards request; this router's own where they request
+   * nothing.
+   */
   RouterSettings asked(WorkerSet set, EndpointProfile profile) {
     if (profile.routing().isEmpty()) {
       return settings;

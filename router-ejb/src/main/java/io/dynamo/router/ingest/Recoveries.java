@@ -15,9 +15,9 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Queries workers for lost events until they answer or too many attempts have failed. At most
- * {@link #CONCURRENT} attempts run at once; the others wait in order of arrival. Safe for
- * concurrent use; never blocks its caller.
+ * Queries workers for lost events until they answer or too many attempts have failed. Only a
+ * bounded number of attempts run at once; the others wait in order of arrival. Safe for concurrent
+ * use; never blocks its caller.
  */
 public final class Recoveries {
   /** The number of attempts after the first. */
@@ -67,7 +67,7 @@ public final class Recoveries {
   /**
    * Creates a scheduler of recoveries.
    *
-   * @param executor makes the attempts; {@link KvQueries#ask} may take it a moment
+   * @param executor makes the attempts; sending a query may take it a moment
    * @param random uniform in [0, 1); safe for concurrent use
    */
   public Recoveries(KvQueries queries, Alarms alarm, Executor executor, DoubleSupplier random) {

@@ -43,7 +43,7 @@ final class HicachePool implements SharedPool {
   private boolean closed;
 
   /**
-   * Creates a pool that follows no source until {@link #cardsChanged}.
+   * Creates a pool that follows no source until its cards are first read.
    *
    * @param failures counts messages that are dropped, and losses of the connection to the store
    */

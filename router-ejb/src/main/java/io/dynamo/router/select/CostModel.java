@@ -15,10 +15,10 @@ import io.dynamo.router.load.RankLoads;
  * cost     = scale · max(0, prefill − credit − shared) + decode + w · requests
  * </pre>
  *
- * <p>Where workers only decode and prompts are not tracked, what is cached lessens the blocks: cost
- * = max(0, decode − credit − shared) + w · requests.
+ * <p>Where workers only decode, prompts are not tracked and c is above 0, cached blocks reduce the
+ * decode term instead: cost = max(0, decode − credit − shared) + w · requests.
  *
- * @param sharedWeight of a block in a cache that all workers share
+ * @param sharedWeight weight of a block in a cache that all workers share
  */
 public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
   /**
@@ -50,7 +50,7 @@ public record CostModel(RouterSettings.Costs weights, double sharedWeight) {
       this(device, host, disk, NO_BLOCKS);
     }
 
-    /** Creates overlaps on the device only. */
+    /** Creates overlaps on the device only, without lower tiers or shared blocks. */
     public Overlaps(int[] device) {
       this(device, new int[device.length], new int[device.length]);
     }

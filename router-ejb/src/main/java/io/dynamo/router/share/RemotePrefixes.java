@@ -26,8 +26,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Queries another router's index for each prompt. While that index does not answer, no block counts
- * as cached and load decides; it is tried again after {@link #REST}. Safe for concurrent use; waits
- * on the caller's thread, which should be virtual.
+ * as cached and load decides; it is tried again after a rest. Safe for concurrent use; waits on the
+ * caller's thread, which should be virtual.
  */
 public final class RemotePrefixes implements CachedPrefixes {
   /** The longest time that a request waits for an answer. */

@@ -91,7 +91,7 @@ class RoutePropertiesTest extends RouterHarness {
           blocks.computeIfAbsent(worker, _ -> new HashSet<>()).add(hashes.sequence(b));
         }
         if (random.nextInt(3) == 0) {
-          decision.prefillDone(); // lessens a load: what others may have more is measured before
+          decision.prefillDone(); // lowers this load; the bound of the others is from before
           prefill.merge(
               worker, -(tokens.length - (long) decision.overlapBlocks() * BLOCK_TOKENS), Long::sum);
         }
