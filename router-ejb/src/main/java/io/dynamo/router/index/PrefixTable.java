@@ -67,8 +67,8 @@ final class PrefixTable {
   private void rebuild() {
     var old = elements;
     // The capacity is three to six times the live prefixes and half of it may be taken: at least
-    // half as many adds again before the next rebuild, whatever the size, and memory is released
-    // after a purge.
+    // half as many adds again before the next rebuild, for any size, and memory is released after a
+    // purge.
     int capacity = Math.max(FIRST_CAPACITY, Integer.highestOneBit(Math.max(1, 3 * size)) << 1);
     var fresh = new Prefix[capacity];
     for (var prefix : old) {
