@@ -205,7 +205,7 @@ public final class RouterMetrics {
   public static final MetricName SHARED_CACHE_ERRORS =
       new MetricName(
           "dynamo_router_shared_cache_errors_total",
-          "Times that what was told of the cache that workers share was lost or made no sense.");
+          "Messages about the cache that workers share which were lost or could not be read.");
   public static final MetricName OVERLAP_BLOCKS_LOST =
       MetricName.histogram(
           "dynamo_component_router_overlap_blocks_lost",

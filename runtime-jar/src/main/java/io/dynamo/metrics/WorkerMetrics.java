@@ -47,11 +47,11 @@ public final class WorkerMetrics {
   public static final MetricName PREFILL_MARKS_DROPPED =
       new MetricName(
           "dynamo_worker_prefill_marks_dropped_total",
-          "First tokens that routers were not told of because too many waited or publishing failed.");
+          "First tokens that were not reported to routers: too many waited, or publishing failed.");
   public static final MetricName FORWARD_PASSES_DROPPED =
       new MetricName(
           "dynamo_worker_forward_passes_dropped_total",
-          "Forward passes that planners were not told of because too many waited or publishing"
+          "Forward passes that were not reported to planners: too many waited, or publishing"
               + " failed.");
 
   private WorkerMetrics() {}

@@ -36,7 +36,7 @@ final class RouteEvent extends Event {
   @Label("Reason")
   @Nullable String reason;
 
-  @Label("RankCandidates")
+  @Label("Candidates")
   int candidates;
 
   @Label("Prompt Tokens")
@@ -46,11 +46,11 @@ final class RouteEvent extends Event {
   int overlapBlocks;
 
   @Label("Shared Blocks")
-  @Description("Beyond those, that all workers can fetch")
+  @Description("Further blocks, which any worker can fetch from the shared cache")
   int sharedBlocks;
 
   @Label("Prefill Tokens")
-  @Description("Booked on the rank before this request, their first output not out")
+  @Description("Booked on the rank before this request and not yet computed")
   long prefillTokens;
 
   @Label("Active Blocks")
@@ -62,15 +62,15 @@ final class RouteEvent extends Event {
   int requests;
 
   @Label("Reported Used Blocks")
-  @Description("By the worker's own word; -1 when it told nothing of late")
+  @Description("As the worker reported last; -1 without a recent report")
   long reportedUsedBlocks;
 
   @Label("Report Used")
-  @Description("Whether that word was looked at to find out who is busy; no cost looks at it")
+  @Description("Whether the report decided that a rank is busy; it has no part in the cost")
   boolean reportUsed;
 
   @Label("Cost")
-  @Description("In KV blocks; 0 in modes that know none")
+  @Description("In KV blocks; 0 in modes without costs")
   double cost;
 
   @Label("Waited")
@@ -78,7 +78,7 @@ final class RouteEvent extends Event {
   long waited;
 
   @Label("Queued")
-  @Description("Of the wait in the queue")
+  @Description("The part of the wait that was spent in the queue")
   @Timespan(Timespan.NANOSECONDS)
   long queued;
 

@@ -75,7 +75,7 @@ final class SourceFollower implements CursorEffects {
         meters.foreign.add(events.size());
         LOG.log(
             Level.DEBUG,
-            "publisher {0} of rank {1} told of rank {2}; its message is dropped",
+            "publisher {0} of rank {1} sent an event of rank {2}; the event is dropped",
             source.publisherId(),
             source.rank(),
             event.rank());

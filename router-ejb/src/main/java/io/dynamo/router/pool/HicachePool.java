@@ -107,7 +107,7 @@ final class HicachePool implements SharedPool {
     var hearing = new HicacheEvents(what + " at " + source.events, index, failures);
     LOG.log(
         Level.INFO,
-        "{0} is told of at {1}: pages of {2} tokens, {3} objects each",
+        "{0} is announced at {1}: pages of {2} tokens, {3} objects each",
         what,
         source.events,
         source.layout.pageTokens(),

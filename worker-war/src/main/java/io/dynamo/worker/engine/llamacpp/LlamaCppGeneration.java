@@ -289,7 +289,7 @@ final class LlamaCppGeneration implements Runnable {
     return switch (why) {
       case END_OF_TEXT -> finish(FinishReason.EOS);
       case LIMIT -> early || text.made() == text.budget() ? finish(FinishReason.LENGTH) : null;
-      case OTHER -> throw lost("ended a stream for no reason that it told", null);
+      case OTHER -> throw lost("ended a stream without a reason", null);
     };
   }
 
