@@ -5,12 +5,12 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.util.concurrent.Flow;
 
-/** Turns prompts into tokens. Safe for concurrent use after {@link #start}. */
+/** Generates tokens from prompts. Safe for concurrent use after {@link #start}. */
 public interface Engine extends AutoCloseable {
   /**
-   * Gets ready to serve; called once, before anything else.
+   * Starts the engine; called once, before any other method.
    *
-   * @param events told each change of a rank's KV cache, in order per rank
+   * @param events receives each change of a rank's KV cache, in order per rank
    */
   EngineDescription start(KvEventSink events);
 
@@ -25,10 +25,10 @@ public interface Engine extends AutoCloseable {
    */
   Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context);
 
-  /** Generations that hold a slot or wait for one. */
+  /** Returns the number of generations that hold a slot or wait for one. */
   int running();
 
-  /** Ends every generation and frees what the engine holds. Idempotent; allowed without a start. */
+  /** Ends every generation and frees all resources. Idempotent; allowed without a start. */
   @Override
   void close();
 }
