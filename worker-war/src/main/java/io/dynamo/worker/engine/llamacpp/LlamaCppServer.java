@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 final class LlamaCppServer implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(LlamaCppServer.class.getName());
   private static final Duration CONNECT = Duration.ofSeconds(5);
-  private static final Duration ANSWER = Duration.ofSeconds(10); // for answers that need no computing
+  private static final Duration ANSWER = Duration.ofSeconds(10); // of trivial requests
   private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
   private static final Duration END = Duration.ofSeconds(5);
 

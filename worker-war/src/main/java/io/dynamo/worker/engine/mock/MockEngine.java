@@ -40,7 +40,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   private final @Nullable VllmSeries series;
   private final CancelLog cancels = new CancelLog();
   private final RankGroup group = new RankGroup();
-  private final AtomicInteger turn = new AtomicInteger(); // rotates among the ranks with the least load
+  private final AtomicInteger turn = new AtomicInteger(); // rotates ties between ranks
   private volatile @Nullable Ranks ranks; // set by start
   private volatile boolean closed; // written under this
 
