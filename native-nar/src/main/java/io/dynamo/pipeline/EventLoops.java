@@ -89,7 +89,7 @@ public final class EventLoops implements AutoCloseable {
     probes.forEach(bootstrap::childOption);
     var bound = bootstrap.bind(address);
     if (!bound.awaitUninterruptibly(patience.toMillis()) || !bound.isSuccess()) {
-      bound.addListener(_ -> Sockets.close(bound.channel())); // it may still be bound later: then unused
+      bound.addListener(_ -> Sockets.close(bound.channel())); // it may still be bound later
       throw new IllegalStateException(
           "cannot listen on %s; is the port in use, and the address one of this host?"
               .formatted(address),

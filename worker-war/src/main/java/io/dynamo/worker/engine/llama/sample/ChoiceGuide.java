@@ -10,10 +10,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Restricts a text to one of several choices. Constructed on any thread, in time that does not grow
- * with the number of nodes; all other methods run on the rank's thread, which builds the tree of
- * the choices with the first token. A token is allowed when it leads to a node from which tokens
- * can write one of the choices to its end.
+ * Restricts a text to one of several choices. Constructed on any thread, without building the tree
+ * of the choices; all other methods run on the rank's thread, which builds it with the first token.
+ * A token is allowed when it leads to a node from which tokens can write one of the choices to its
+ * end.
  */
 public final class ChoiceGuide {
   private final TokenTrie tokens;
