@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
  *  | header length H | body length B | checksum | header | body |
  * </pre>
  *
- * @param header a copy, small: JSON
- * @param body owned by whoever holds the frame
+ * @param header a copy; JSON, and small
+ * @param body owned by the holder of the frame
  */
 public record TwoPartFrame(byte[] header, ByteBuf body) {
   public static final int PREFIX_BYTES = 24;

@@ -231,7 +231,7 @@ public final class TestWorker implements AutoCloseable {
         .anyMatch(record -> record instanceof Instance it && it.endpoint().equals(ENDPOINT));
   }
 
-  /** Returns the model cards in discovery. */
+  /** Returns the model cards that are in discovery. */
   public List<ModelRecord> cards() {
     return records.stream()
         .filter(ModelRecord.class::isInstance)

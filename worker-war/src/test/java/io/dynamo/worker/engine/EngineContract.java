@@ -120,7 +120,7 @@ public abstract class EngineContract {
     got.cancel();
     var next = Collected.all(engine.generate(prompt(8), Requests.context())).ended();
     assertLawful(next, 3);
-    awaitIdle(); // it may run on another rank
+    awaitIdle(); // the next one may have run on another rank
   }
 
   private void awaitIdle() {

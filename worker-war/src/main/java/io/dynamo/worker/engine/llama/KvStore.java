@@ -18,7 +18,7 @@ final class KvStore implements AutoCloseable {
   private final int pieceFloats;
   private final long pieceBytes;
   private final long blockBytes;
-  private final Arena arena = Arena.ofShared(); // of the view; closed with the store
+  private final Arena arena = Arena.ofShared(); // of the view; ends with the store
   private final MemorySegment memory;
 
   /** Returns the bytes of one block. */

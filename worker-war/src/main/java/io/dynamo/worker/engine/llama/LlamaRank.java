@@ -52,7 +52,7 @@ final class LlamaRank implements Pacer.Paced {
   private final AtomicInteger owed = new AtomicInteger();
   private final ArrayDeque<LlamaGeneration> waiting = new ArrayDeque<>();
   private final ArrayList<LlamaGeneration> running =
-      new ArrayList<>(); // in the order of arrival
+      new ArrayList<>(); // in the order of their arrival
   private final AtomicInteger live = new AtomicInteger();
   private volatile boolean clearAsked;
   private volatile boolean ended;

@@ -35,7 +35,7 @@ final class TextSoFar {
         float logit = logits[at + id];
         float penalized = logit > 0 ? logit / repetition : logit * repetition;
         if (logit
-            != Float.NEGATIVE_INFINITY) { // forbidden tokens stay so, the rest stays finite
+            != Float.NEGATIVE_INFINITY) { // forbidden logits stay so, all the rest stays finite
           logits[at + id] = Math.clamp(penalized, -Float.MAX_VALUE, Float.MAX_VALUE);
         }
       }
