@@ -14,9 +14,9 @@ import jdk.net.ExtendedSocketOptions;
  * by themselves.
  */
 final class KeepAlive {
-  static final int IDLE_SECONDS = 10; // before the first probe
-  static final int INTERVAL_SECONDS = 5; // between probes
-  static final int PROBES = 3; // that may stay unanswered
+  static final int IDLE_SECONDS = 10; // idle time before the first probe
+  static final int INTERVAL_SECONDS = 5; // time between probes
+  static final int PROBES = 3; // unanswered probes before the connection fails
 
   private KeepAlive() {}
 

@@ -44,11 +44,11 @@ final class Outbox {
   private final Channel channel;
   private final Owner owner;
   private final Runnable empty = this::empty;
-  private @Nullable ByteBuf gathered; // guarded by this
+  private @Nullable ByteBuf gathered; // frames to be sent together; guarded by this
   private int items; // in gathered; guarded by this
   private int expected = FIRST_BYTES; // bytes to gather: as many as last time; guarded by this
-  private @Nullable Step first; // of the complete steps; guarded by this
-  private @Nullable Step last; // guarded by this
+  private @Nullable Step first; // the first queued step; guarded by this
+  private @Nullable Step last; // the last queued step; guarded by this
   private boolean due; // guarded by this: the task is on the loop's queue
 
   Outbox(Channel channel, Owner owner) {

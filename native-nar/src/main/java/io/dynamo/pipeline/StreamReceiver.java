@@ -38,7 +38,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
 
   private @Nullable Channel channel;
   private @Nullable StreamListener listener;
-  private @Nullable Future<?> timer; // of handshake or inactivity
+  private @Nullable Future<?> timer; // bounds the handshake, then inactivity
   private long heardAtNanos; // kept while an input's inactivity is bounded
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private Awaiting awaiting = Awaiting.HANDSHAKE;

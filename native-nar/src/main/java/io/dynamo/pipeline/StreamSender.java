@@ -30,7 +30,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
   private final boolean secured;
 
   private @Nullable Channel channel; // written once, before the listener gets this
-  private @Nullable Outbox outbox; // likewise
+  private @Nullable Outbox outbox; // written once, too
   private @Nullable WriteStall stall; // set when the connection is open
   private @Nullable Throwable failure; // before the connection is open
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;

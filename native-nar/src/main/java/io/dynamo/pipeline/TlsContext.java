@@ -57,7 +57,7 @@ public final class TlsContext implements AutoCloseable {
   private final long handshakeMillis;
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile SslContext current;
-  private Map<Path, String> contents; // guarded by this
+  private Map<Path, String> contents; // latest contents; guarded by this
 
   private TlsContext(
       PemFiles files, boolean server, @Nullable String serverName, Duration handshakeTimeout) {

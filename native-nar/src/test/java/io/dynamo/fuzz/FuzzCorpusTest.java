@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class FuzzCorpusTest {
   private static final Path CORPUS = Path.of("src/test/resources/fuzz");
-  private static final int CHANGES = 200; // of each input
+  private static final int CHANGES = 200; // mutations of each input
   private static final Map<String, Consumer<byte[]>> TARGETS =
       Map.of(
           "HttpHeadFuzz",

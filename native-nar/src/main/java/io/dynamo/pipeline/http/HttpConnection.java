@@ -35,7 +35,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
   private volatile Connections.Phase phase = Connections.Phase.RECEIVING;
   private volatile long sinceNanos = System.nanoTime(); // start of the phase
   private long bodyBytes; // reserved of the server's room; event loop only
-  private @Nullable ScheduledFuture<?> clock; // of the receipt, then of the handling
+  private @Nullable ScheduledFuture<?> clock; // bounds receiving, then handling
   private @Nullable Future<?> work;
 
   HttpConnection(
@@ -137,7 +137,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     try {
       work = threads.submit(() -> work(ctx, call, writer));
     } catch (RejectedExecutionException e) {
-      Sockets.close(ctx.channel()); // the server is closing
+      Sockets.close(ctx.channel()); // the server is being closed
     }
   }
 

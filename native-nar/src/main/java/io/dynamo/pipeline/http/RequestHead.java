@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  * @param fields the values of each name in order of arrival, by lower-case name
  */
 public record RequestHead(String method, String version, Map<String, List<String>> fields) {
-  private static final int LONGEST_ECHO = 1024; // characters
+  private static final int LONGEST_ECHO = 1024; // characters; a longer id is dropped
 
   public RequestHead {
     fields = Map.copyOf(fields);

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PublisherHandler extends ZmtpHandler {
   private static final int MAX_SUBSCRIPTIONS = 1024;
-  private static final int SUBSCRIPTION_BYTES = 64; // of one without its prefix
+  private static final int SUBSCRIPTION_BYTES = 64; // counted for one without its prefix
   private static final long LAST_WORDS_MILLIS = 1_000;
 
   private final ZmtpPublisher publisher;
@@ -33,7 +33,7 @@ final class PublisherHandler extends ZmtpHandler {
   private final AtomicLong queuedBytes = new AtomicLong();
   private volatile List<byte[]> prefixes = List.of(); // changed by the loop only
   private volatile boolean everything; // all topics are wanted
-  private volatile @Nullable Channel channel; // once open
+  private volatile @Nullable Channel channel; // null before it is open
   private boolean written; // since the last flush; the sender's
   private long prefixBytes; // reserved of the publisher's room; loop only
   private boolean within; // inside a message of several frames; loop only

@@ -11,7 +11,7 @@ final class SubscriberHandler extends ZmtpHandler {
   private final byte[] prefix;
   private final byte[][] frames;
   private final ZmtpListener listener;
-  private int count; // frames of the current message
+  private int count; // number of frames of the current message
 
   SubscriberHandler(byte[] prefix, int frames, int maxFrameBytes, ZmtpListener listener) {
     super("SUB", Set.of("PUB", "XPUB"), maxFrameBytes, true);

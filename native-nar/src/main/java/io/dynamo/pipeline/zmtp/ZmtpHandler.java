@@ -37,10 +37,10 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   private static final long HANDSHAKE_MILLIS = 5_000;
   private static final long BEAT_MILLIS = 5_000;
   private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(15);
-  private static final int SILENCE_TENTHS = 150; // the same, as it is sent to a peer
+  private static final int SILENCE_TENTHS = 150; // the same, in a ping's unit
   private static final long TENTH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int MAX_HANDSHAKE_BYTES = 8192;
-  private static final int MAX_CONTEXT_BYTES = 16; // of a ping
+  private static final int MAX_CONTEXT_BYTES = 16; // bytes of a ping's context
   private static final String SOCKET_TYPE = "Socket-Type";
 
   private final String type;

@@ -32,7 +32,7 @@ public final class ZmtpLoop {
     try {
       loop.execute(() -> safely(task));
     } catch (RejectedExecutionException _) {
-      // the loops are closed, and the sockets with them
+      // the loops are closed, and their sockets too
     }
   }
 
@@ -41,7 +41,7 @@ public final class ZmtpLoop {
     try {
       var _ = loop.schedule(() -> safely(task), delay.toNanos(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException _) {
-      // the loops are closed, and the sockets with them
+      // the loops are closed, and their sockets too
     }
   }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ZmtpPublisher implements AutoCloseable {
   private static final int MAX_SUBSCRIBERS = 16_384;
-  private static final long MAX_PREFIX_BYTES = 16 << 20; // of all peers together
+  private static final long MAX_PREFIX_BYTES = 16 << 20; // for the subscriptions of all peers
 
   private final ZmtpLimits limits;
   private final Runnable onDropped;

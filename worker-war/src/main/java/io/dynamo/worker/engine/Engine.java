@@ -15,8 +15,8 @@ public interface Engine extends AutoCloseable {
   EngineDescription start(KvEventSink events);
 
   /**
-   * Starts one generation on the rank that the request names. The stream law: exactly one item has
-   * a finish reason and it is the last; a raised cancellation ends the stream with {@link
+   * Starts one generation on the rank that the request names. The rules of the stream: exactly one
+   * item has a finish reason and it is the last; a cancellation ends the stream with {@link
    * io.dynamo.inference.FinishReason#CANCELLED} soon, also during prefill; without demand the
    * engine holds at most a bounded number of items.
    *

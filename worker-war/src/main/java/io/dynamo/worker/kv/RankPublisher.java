@@ -27,7 +27,7 @@ final class RankPublisher {
   private final Counter dropped;
   private final RankLog log;
   private final CoalescedTask sending;
-  private long sentId; // used by the sending task
+  private long sentId; // the last id sent; used by the sending task
   private boolean failing; // guarded by this
   private boolean closed; // guarded by this
 

@@ -31,7 +31,7 @@ public final class ForwardPasses implements AutoCloseable {
   private final PassReport report;
   private final Alarms alarms;
   private final BatchPublisher<Passed> passes;
-  private final long[] counters; // passes encoded so far, by rank; the encoder's
+  private final long[] counters; // passes encoded so far, by rank
   private final AtomicIntegerArray toldSinceLook; // 1 where a rank had a pass since the last look
   private Alarms.@Nullable Alarm next; // guarded by this, like the next
   private boolean closed;

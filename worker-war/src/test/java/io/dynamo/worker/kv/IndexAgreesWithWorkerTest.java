@@ -75,7 +75,7 @@ class IndexAgreesWithWorkerTest {
 
   /** One worker and the set of its blocks. For one thread. */
   private static final class Run {
-    private final List<Set<Integer>> truth = new ArrayList<>(); // by rank
+    private final List<Set<Integer>> truth = new ArrayList<>(); // indexed by rank
     private final Random random;
     private final Fleet fleet;
     private Fleet.Telling worker;

@@ -171,7 +171,7 @@ public final class EchoEngine implements Engine, LoadReport {
     }
   }
 
-  /** The pacer's work. */
+  /** The engine's loop, driven by the pacer. */
   private final class Loop implements Pacer.Paced {
     private final ArrayList<Echo> running = new ArrayList<>();
     private volatile boolean ended;

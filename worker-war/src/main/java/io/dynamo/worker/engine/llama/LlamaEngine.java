@@ -55,9 +55,9 @@ public final class LlamaEngine
   private final Pacer pacer;
   private final LongSupplier seeds;
   private final PromptLimits admission;
-  private final BlockHasher hasher; // of prompts without adapter and salt
+  private final BlockHasher hasher; // for prompts without adapter and salt
   private final AdaptedModel unadapted;
-  private final Map<String, AdaptedModel> adapters = new ConcurrentHashMap<>(); // by name
+  private final Map<String, AdaptedModel> adapters = new ConcurrentHashMap<>(); // by adapter name
   private final CancelLog cancels = new CancelLog();
   private volatile List<Rank> ranks = List.of(); // set by start
   private volatile boolean closed; // written under this

@@ -33,7 +33,7 @@ final class LlamaGeneration {
   private int[] tokens; // the prompt, then the generated tokens
   private int length;
   private int computed; // tokens whose keys and values are in the blocks
-  private int cachedTokens; // of the prompt, at the first admission
+  private int cachedTokens; // prompt tokens found cached at first admission
   private boolean admitted;
   private boolean settled;
   private volatile boolean givenUp;

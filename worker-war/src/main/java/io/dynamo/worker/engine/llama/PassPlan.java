@@ -65,7 +65,7 @@ final class PassPlan {
   void make(List<LlamaGeneration> running, ArrayDeque<LlamaGeneration> waiting) {
     parts.clear();
     segments.clear();
-    int room = config.passTokens() - decoding(running); // for prompts
+    int room = config.passTokens() - decoding(running); // rows left for prompts
     boolean ranOut = false;
     for (int i = 0; i < running.size(); i++) {
       var generation = running.get(i);

@@ -26,7 +26,7 @@ final class WeightGroups {
       pass.run(first.weights, plan.segments(), sink);
       return;
     }
-    Map<AdaptedModel, Group> groups = new HashMap<>(); // by identity
+    Map<AdaptedModel, Group> groups = new HashMap<>(); // keyed by identity
     for (int i = 0; i < plan.parts().size(); i++) {
       var group =
           groups.computeIfAbsent(

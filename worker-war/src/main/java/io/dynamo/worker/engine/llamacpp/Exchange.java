@@ -25,8 +25,8 @@ final class Exchange
   private final Runnable onNews;
   private final CompletableFuture<Void> body = new CompletableFuture<>();
   private final ByteArrayOutputStream line = new ByteArrayOutputStream(512); // the reader's
-  private volatile int status; // 0 before it is known
-  private volatile @Nullable List<ByteBuffer> delivered; // taken by the reader
+  private volatile int status; // 0 before the answer begins
+  private volatile @Nullable List<ByteBuffer> delivered; // set to null by the reader
   private volatile boolean ended; // after the last delivery
   private volatile @Nullable Throwable failure;
   private volatile Flow.@Nullable Subscription subscription;

@@ -22,7 +22,7 @@ final class GeneratedText {
   private final @Nullable Integer alternatives; // null when log probabilities are not requested
   private int[] tokens; // the prompt, then the generated tokens
   private volatile int length;
-  private volatile int cachedTokens; // of the prompt
+  private volatile int cachedTokens; // prompt tokens that the server had cached
   private double cumulative;
 
   /**

@@ -44,7 +44,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   private final AtomicInteger live = new AtomicInteger();
   private final AtomicLong promptTokens = new AtomicLong();
   private final AtomicLong cachedTokens = new AtomicLong();
-  private volatile @Nullable LlamaCppServer server; // written under this, like started
+  private volatile @Nullable LlamaCppServer server; // written under this, as is started
   private volatile @Nullable Started started;
   private volatile boolean closed;
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class PassEvents implements KvEventSink {
   private final KvEventSink to;
-  private final List<Runnable> kept = new ArrayList<>(); // of one pass
+  private final List<Runnable> kept = new ArrayList<>(); // the events of one pass
 
   PassEvents(KvEventSink to) {
     this.to = to;

@@ -16,7 +16,7 @@ final class RankGroup implements Pacer.Paced {
   private volatile List<RankScheduler> ranks = List.of(); // set by start
   private volatile Pacer.@Nullable Driven driven;
   private boolean passing;
-  private boolean[] takesPart = {}; // by rank
+  private boolean[] takesPart = {}; // indexed by rank
   private long passNanos; // duration of the current pass, or the last one
   private long passEnd; // by the pacer's clock
 

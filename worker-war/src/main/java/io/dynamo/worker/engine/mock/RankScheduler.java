@@ -41,7 +41,7 @@ final class RankScheduler {
   private final AtomicInteger live = new AtomicInteger();
   private final RankSeries series;
   private final Runnable wake;
-  private ForwardPass.@Nullable Work scheduled; // of the current pass, like the next
+  private ForwardPass.@Nullable Work scheduled; // of the current pass, as is queued
   private ForwardPass.@Nullable Work queued;
   private volatile long preemptions; // written by each tick
   private volatile boolean clearAsked;

@@ -12,7 +12,7 @@ import java.util.Arrays;
 abstract class Sequence {
   final int promptTokens;
   final SequenceBlocks blocks;
-  private int[] tokens; // the prompt, then the generated tokens
+  private int[] tokens; // the prompt, then generated tokens
   private int length;
   int computed; // set by the scheduler, like the next ones
   int passTokens; // computed in the current pass

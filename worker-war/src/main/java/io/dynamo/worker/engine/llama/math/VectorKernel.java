@@ -30,7 +30,7 @@ final class VectorKernel implements Kernel {
   private static final VectorSpecies<Float> S = FloatVector.SPECIES_PREFERRED;
   private static final int LANES = S.length();
   private static final int TILE = 2 * LANES;
-  private static final int GROUP = 4; // tiles that one row is multiplied with at once
+  private static final int GROUP = 4; // tiles that a single row is multiplied with at once
 
   @Override
   public String name() {

@@ -16,7 +16,7 @@ final class ChoiceTrie {
   private final byte[] letters; // from the parent to the node
   private final int[] firstChild;
   private final int[] nextSibling;
-  private final BitSet ends = new BitSet(); // nodes where a text is complete
+  private final BitSet ends = new BitSet(); // nodes at which a text is complete
   private int nodes;
 
   /**

@@ -21,7 +21,7 @@ public final class Sampler {
   private final @Nullable TextSoFar text;
   private final Scratch scratch;
   private double cumulative;
-  private @Nullable Logprobs logprobs; // of the latest token
+  private @Nullable Logprobs logprobs; // those of the latest token
 
   /** Scratch arrays that the generations of one rank share in turn. */
   public static final class Scratch {

@@ -6,9 +6,9 @@ import java.util.BitSet;
 /** The tokens that a text contains so far, for penalties. Used by one thread. */
 final class TextSoFar {
 
-  private final BitSet seen = new BitSet(); // in the prompt or generated
+  private final BitSet seen = new BitSet(); // tokens in the prompt or generated
   private final BitSet made = new BitSet();
-  private final int[] counts; // of generated tokens
+  private final int[] counts; // occurrences of generated tokens
 
   TextSoFar(int vocabulary) {
     this.counts = new int[vocabulary];
