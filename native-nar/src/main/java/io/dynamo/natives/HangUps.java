@@ -10,12 +10,13 @@ import java.util.List;
 import java.util.function.LongConsumer;
 
 /**
- * Tells which peers hang up, of TCP connections that other code of this process has open: their
- * sockets are found by their addresses, and an epoll of their ends alone watches them. Bytes that
- * come and go cost nothing, nor does a request whose connection is known.
+ * Detects which peers hang up, of TCP connections that other code of this process has open: their
+ * sockets are found by their addresses, and an epoll for hang-ups only watches them. Traffic on the
+ * connections costs nothing, nor does a request whose connection is known.
  *
- * <p>{@link #watch}, {@link #await} and {@link #close} are for one thread; {@link #wake} is for
- * any. A client whose connection ends in a proxy that keeps its own open is not seen to go.
+ * <p>{@link #watch}, {@link #await} and {@link #close} are for one thread; {@link #wake} may be
+ * called by any. When a proxy keeps its own connection open, the end of a client's connection to
+ * the proxy is not detected.
  */
 public final class HangUps implements AutoCloseable {
   /**
@@ -32,13 +33,13 @@ public final class HangUps implements AutoCloseable {
 
     /**
      * @param local this host's end
-     * @throws IllegalArgumentException when a name was not resolved
+     * @throws IllegalArgumentException when an address is unresolved
      */
     public Connection(InetSocketAddress local, InetSocketAddress remote) {
       ends[0] = local.getPort() << 16 | remote.getPort();
       put(local, 1);
       put(remote, 5);
-      // a link-local connection is one of its interface only
+      // a link-local connection belongs to one interface only
       ends[9] = Math.max(scope(local), scope(remote));
     }
 
@@ -63,7 +64,7 @@ public final class HangUps implements AutoCloseable {
   /**
    * A connection to watch.
    *
-   * @param id what is said when its peer hangs up; above 0
+   * @param id reported when its peer hangs up; above 0
    */
   public record Watched(long id, Connection connection) {
     public Watched {
@@ -82,6 +83,8 @@ public final class HangUps implements AutoCloseable {
   }
 
   /**
+   * Opens an epoll.
+   *
    * @throws IOException when the native library is absent or the kernel has no descriptors left
    */
   public static HangUps opened() throws IOException {
@@ -96,10 +99,10 @@ public final class HangUps implements AutoCloseable {
   }
 
   /**
-   * Says the id of each once, when its peer closes its side or resets the connection, or if it has
-   * done so before. Takes the place of what was watched of the same connection. Looks through the
-   * process's descriptors when a connection is new, once for all of a call: about a microsecond for
-   * each descriptor.
+   * Watches connections: each id is reported once, when its peer closes its side or resets the
+   * connection, also if it has done so before. Replaces an earlier watch of the same connection.
+   * Searches the process's descriptors when a connection is new, once for all of a call: about a
+   * microsecond per descriptor.
    *
    * @return how many of the connections were found among those of this process
    */
@@ -114,9 +117,12 @@ public final class HangUps implements AutoCloseable {
     return checked(watch(handle, connections, ids, ids.length));
   }
 
-  /** Waits until a peer hangs up, a {@link #wake}, or the time has passed, whichever is first. */
+  /**
+   * Waits until a peer hangs up, a {@link #wake}, or {@code atMost} has passed, and reports the ids
+   * of peers that hung up.
+   */
   public void await(Duration atMost, LongConsumer hungUp) {
-    // rounded up: a wait for less than a millisecond would be none
+    // rounded up: a wait of less than a millisecond would be 0
     long millis = Math.min(Integer.MAX_VALUE, atMost.plusNanos(999_999).toMillis());
     int count = checked(await(handle, (int) Math.max(0, millis), gone));
     for (int i = 0; i < count; i++) {
@@ -131,14 +137,14 @@ public final class HangUps implements AutoCloseable {
     return result;
   }
 
-  /** Ends the wait under way, or else the next one. Does nothing after {@link #close}. */
+  /** Ends the current wait, or else the next one. Does nothing after {@link #close}. */
   public synchronized void wake() {
     if (!closed) {
       wake(handle);
     }
   }
 
-  /** Idempotent. */
+  /** Closes the epoll. Idempotent. */
   @Override
   public synchronized void close() {
     if (!closed) {

@@ -11,22 +11,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings a library from a resource into the process, through a file of its own: a JVM refuses one
- * path in two class loaders. A folder that cannot be written, is mounted noexec or lets other users
- * replace the file is passed over.
+ * Loads a library from a resource into the process, through a file of its own, since a JVM refuses
+ * one path in two class loaders. A folder is skipped when it cannot be written, is mounted noexec
+ * or lets other users replace the file.
  */
 final class LibraryFile {
-  /** Where the library's bytes come from. */
+  /** Opens the library's bytes. */
   interface Source {
-    /** Opens the library, or null when there is none. */
+    /** Opens the library; null when there is none. */
     @Nullable InputStream open() throws IOException;
   }
 
   /**
-   * How it went.
+   * The result of an attempt to load.
    *
    * @param directory the folder that it was loaded from, or null when it was not loaded
-   * @param refusals why each folder before that was passed over, or why there was nothing to load
+   * @param refusals why each earlier folder was skipped, or why there was nothing to load
    */
   record Outcome(@Nullable Path directory, List<String> refusals) {
     Outcome {
@@ -39,7 +39,7 @@ final class LibraryFile {
   /**
    * Tries the folders in order.
    *
-   * @param load hands a file to the JVM
+   * @param load passes a file to the JVM
    */
   static Outcome load(String name, Source source, List<String> directories, Consumer<Path> load) {
     var refusals = new ArrayList<String>();
@@ -66,7 +66,7 @@ final class LibraryFile {
       Files.copy(in, copy);
       load.accept(copy);
     } finally {
-      Files.deleteIfExists(copy); // what is mapped stays mapped
+      Files.deleteIfExists(copy); // the mapping outlives the file
       Files.deleteIfExists(folder);
     }
   }

@@ -9,14 +9,14 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JNI library: loaded once per class loader, on first use, and gone with it. It is never
- * required; where it is absent {@link #cause()} says why.
+ * Loads the JNI library, once per class loader, on first use; it is unloaded with the class loader.
+ * The library is never required; where it is absent {@link #cause()} gives the reason.
  *
  * <p>It is copied to, and loaded from, the first folder that allows it: those given to {@link
  * #extractInto}, the JVM's temporary folder, the working directory. Safe for concurrent use.
  */
 public final class NativeLibrary {
-  /** Apart from its owner, so that folders can be named before the first use. */
+  /** Holds the outcome apart from its owner, so that folders can be named before the first use. */
   private static final class Loaded {
     static final LibraryFile.Outcome OUTCOME = load();
   }
@@ -26,14 +26,14 @@ public final class NativeLibrary {
   private NativeLibrary() {}
 
   /**
-   * Names folders to try first, for hosts whose temporary folder is mounted noexec. Without effect
+   * Names folders to try first, for hosts whose temporary folder is mounted noexec. Has no effect
    * on this library once it has been used.
    */
   public static void extractInto(List<Path> folders) {
     preferred = List.copyOf(folders);
   }
 
-  /** The folders that a native library may be unpacked to, in the order to try them. */
+  /** Returns the folders that a native library may be unpacked to, in the order to try them. */
   public static List<String> extractFolders() {
     var folders = new LinkedHashSet<String>();
     preferred.forEach(folder -> folders.add(folder.toString()));
@@ -46,14 +46,14 @@ public final class NativeLibrary {
     return Loaded.OUTCOME.directory() != null;
   }
 
-  /** Why the library is absent, or null when it is there. */
+  /** Returns why the library is absent, or null when it is loaded. */
   public static @Nullable String cause() {
     return isAvailable() ? null : String.join("; ", Loaded.OUTCOME.refusals());
   }
 
   /**
    * Describes which native libraries are available, and why others are not, as a JSON object:
-   * {@code available}, {@code directory}, {@code refusals} (folders passed over) and, when it is
+   * {@code available}, {@code directory}, {@code refusals} (folders skipped) and, when it is
    * available, {@code machine} with the optional libraries. Opens those libraries, so it may take a
    * while the first time.
    */
@@ -69,7 +69,7 @@ public final class NativeLibrary {
             .formatted(quoted(directory.toString()), refusals, NativeTransfer.probe());
   }
 
-  /** Has the side effect of a first use. */
+  /** Loads the library, if it was not used before. */
   static void ensureLoaded() {
     var _ = Loaded.OUTCOME;
   }

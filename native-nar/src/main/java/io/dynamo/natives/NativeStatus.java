@@ -5,17 +5,17 @@ package io.dynamo.natives;
  */
 public enum NativeStatus {
   OK(0),
-  /** An argument that can never be right. */
+  /** An argument that can never be valid. */
   INVALID(-2),
-  /** A range that leaves its region. */
+  /** A range that exceeds its region. */
   RANGE(-3),
   /** A handle whose region was released. */
   STALE(-4),
-  /** A failure that nobody foresaw. */
+  /** An unexpected failure. */
   BACKEND(-6),
-  /** The kernel refused. */
+  /** A refusal by the kernel. */
   IO(-7),
-  /** The machine has not so many bytes. */
+  /** A lack of memory. */
   NO_MEMORY(-10),
   /** Too many operations at once. */
   BUSY(-11);
@@ -26,7 +26,7 @@ public enum NativeStatus {
     this.code = code;
   }
 
-  /** The status of a result; every result from 0 up is {@link #OK}. */
+  /** Returns the status of a result; every result from 0 up is {@link #OK}. */
   public static NativeStatus of(long result) {
     if (result >= 0) {
       return OK;

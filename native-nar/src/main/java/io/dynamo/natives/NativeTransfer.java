@@ -4,9 +4,9 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of the native library, as they are: callers ask {@link NativeLibrary#isAvailable()}
- * first, else they get an {@link UnsatisfiedLinkError}. Safe for concurrent use; none of them
- * waits.
+ * The functions of the native library, without a Java layer: callers check {@link
+ * NativeLibrary#isAvailable()} first, else they get an {@link UnsatisfiedLinkError}. Safe for
+ * concurrent use; none of them waits.
  *
  * <p>A region is named by a handle that carries an epoch, never by an address: after {@link
  * #release} it is {@link NativeStatus#STALE} for ever, and bytes are freed only when the last
@@ -20,24 +20,28 @@ public final class NativeTransfer {
 
   private NativeTransfer() {}
 
-  /** A handle of zeroed bytes, aligned to 64 at least, or a status. */
+  /**
+   * Allocates zeroed bytes, aligned to at least 64.
+   *
+   * @return their handle, or a status
+   */
   public static native long allocate(long byteSize);
 
   /** Makes a handle stale. */
   public static native int release(long handle);
 
-  /** The bytes of all regions that are not freed yet. */
+  /** Returns the bytes of all regions that are not freed yet. */
   public static native long heldBytes();
 
   /**
-   * Copies from a direct buffer, whose memory must stay valid meanwhile.
+   * Copies from a direct buffer, whose memory must stay valid during the call.
    *
-   * @param position where in the buffer, whatever its own position
+   * @param position offset in the buffer, independent of its own position
    */
   public static native int write(
       long handle, long offset, ByteBuffer from, int position, int length);
 
-  /** Copies into a direct buffer, whose memory must be writable and stay valid meanwhile. */
+  /** Copies into a direct buffer, whose memory must be writable and stay valid during the call. */
   public static native int read(
       long handle, long offset, ByteBuffer into, int position, int length);
 
@@ -54,18 +58,18 @@ public final class NativeTransfer {
    */
   public static native int copy(long source, long target, long[] triples);
 
-  /** The CRC-32C of a range in the lower 32 bits, or a status. */
+  /** Returns the CRC-32C of a range in the lower 32 bits, or a status. */
   public static native long crc32c(long handle, long offset, long length);
 
   /**
-   * Keeps a region's bytes where they are until {@link #letGo}, also past its release, for whoever
+   * Keeps a region's bytes in place until {@link #letGo}, even past its release, for code that
    * works on them in place.
    *
    * @return their address, or a status
    */
   public static native long hold(long handle);
 
-  /** Gives one {@link #hold} back; to be called once for each. */
+  /** Ends one {@link #hold}; called once for each. */
   public static native int letGo(long handle);
 
   /** Describes the machine's devices as a JSON object; null when memory ran out. */

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 
 /**
- * Makes folders that a library may be unpacked to and loaded from: no other user can touch them.
+ * Creates folders that a library may be unpacked to and loaded from: no other user can change them.
  */
 public final class UnpackFolder {
   private static final String UNIX = "unix";
@@ -15,11 +15,11 @@ public final class UnpackFolder {
   private UnpackFolder() {}
 
   /**
-   * Makes a folder for the user of this process alone, under a name that was free.
+   * Creates a folder for the user of this process alone, under an unused name.
    *
-   * @param parent made when it is missing
-   * @throws IOException also when others can write {@code parent} and so put another folder in the
-   *     place of ours: its sticky bit keeps them from that
+   * @param parent created when it is missing
+   * @throws IOException also when others can write {@code parent} without a sticky bit, and so
+   *     could put another folder in the new one's place
    */
   public static Path make(Path parent, String prefix) throws IOException {
     Files.createDirectories(parent);

@@ -16,9 +16,9 @@ public final class CallHomeClient {
   private final Duration writeStall;
 
   /**
-   * @param tls stays the caller's to close; null for connections in the clear
+   * @param tls owned and closed by the caller; null for unencrypted connections
    * @param finTimeout how long a finished stream waits for the requester to close
-   * @param writeStall how long a requester may take nothing of what is written
+   * @param writeStall how long a requester may leave written bytes unread
    */
   public CallHomeClient(
       EventLoops loops,
@@ -33,7 +33,9 @@ public final class CallHomeClient {
     this.writeStall = writeStall;
   }
 
-  /** Connects to {@code requester} and says which stream it is; returns at once. */
+  /**
+   * Connects to {@code requester} and sends the handshake that names the stream; returns at once.
+   */
   public void dial(InetSocketAddress requester, Handshake handshake, CallHomeListener listener) {
     var loop = loops.next();
     var sender = new StreamSender(handshake, listener, finTimeout, writeStall, tls != null);
@@ -60,8 +62,8 @@ public final class CallHomeClient {
   }
 
   /**
-   * Connects to {@code requester} and calls for the input of a request; returns at once. In the
-   * clear this side is then half-closed: it has no more to say.
+   * Connects to {@code requester} and requests the input of a request; returns at once. Without TLS
+   * this side is then half-closed, since it sends nothing more.
    */
   public void dialInput(
       InetSocketAddress requester,

@@ -1,34 +1,37 @@
 package io.dynamo.pipeline;
 
 /**
- * Hears what happens to a stream on its way to the requester. All calls come on the connection's
- * event loop: {@code failed}, or {@code connected}, what may come of it and once {@code closed}. It
+ * Receives the events of a stream that is sent to the requester. All calls come on the connection's
+ * event loop: {@code failed}, or {@code connected}, then any others and once {@code closed}. It
  * must not block.
  */
 public interface CallHomeListener {
-  /** The connection stands and the handshake is written. */
+  /** Called when the connection is open and the handshake is written. */
   void connected(SentStream stream);
 
   /**
-   * So many items are with the kernel since the last such call; not those that were dropped or have
-   * failed.
+   * Called when more items were written to the kernel.
+   *
+   * @param items number of items since the last such call, without those that were dropped or
+   *     failed
    */
   void written(int items);
 
-  /** The requester cannot be reached, or is not who it should be. */
+  /** Called when the requester cannot be reached, or its identity does not match. */
   void failed(Throwable cause);
 
-  /** The requester asks to finish early, or went away. */
+  /** Called when the requester requests an early finish, or went away. */
   void stop();
 
-  /** The requester asks to abandon the work, or its connection failed. */
+  /** Called when the requester requests that the work be abandoned, or its connection failed. */
   void kill();
 
   /**
-   * The requester takes nothing of what is written to it. {@code kill} and {@code closed} follow.
+   * Called when the requester reads none of the bytes written to it. {@code kill} and {@code
+   * closed} follow.
    */
   void stalled();
 
-  /** The connection is gone. */
+  /** Called when the connection is closed. */
   void closed();
 }

@@ -10,13 +10,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where workers deliver their answers: a listener on which each connection names, in its first
- * frame, the stream it carries. A name that nobody waits for is closed. Safe for concurrent use.
+ * Accepts the connections on which workers deliver their answers: each names, in its first frame,
+ * the stream it carries. A connection with a name that is not expected is closed. Safe for
+ * concurrent use.
  */
 public final class CallHomeServer implements AutoCloseable {
-  /** A stream that is waited for. */
+  /** An expected stream. */
   public interface Registration extends AutoCloseable {
-    /** Waits no longer; a worker that still calls is turned away. Idempotent. */
+    /** Stops expecting the stream; a worker that still calls is refused. Idempotent. */
     @Override
     void close();
   }
@@ -32,9 +33,9 @@ public final class CallHomeServer implements AutoCloseable {
    * Binds, so it must not be called on an event loop.
    *
    * @param address to listen on; port 0 lets the system choose
-   * @param tls stays the caller's to close; null for connections in the clear
-   * @param connections how many may be open
-   * @param streams what each may take
+   * @param tls owned and closed by the caller; null for unencrypted connections
+   * @param connections bounds the number of open connections
+   * @param streams bounds each stream
    */
   public CallHomeServer(
       EventLoops loops,
@@ -64,15 +65,15 @@ public final class CallHomeServer implements AutoCloseable {
             });
   }
 
-  /** Where workers reach this. */
+  /** Returns the address at which workers reach this server. */
   public InetSocketAddress address() {
     return (InetSocketAddress) listener.localAddress();
   }
 
   /**
-   * Waits for the stream {@code subject}.
+   * Expects the stream {@code subject}.
    *
-   * @throws IllegalStateException when that is waited for already
+   * @throws IllegalStateException when that stream is expected already
    */
   public Registration expect(String subject, StreamListener waiting) {
     if (expected.putIfAbsent(subject, waiting) != null) {
@@ -88,9 +89,9 @@ public final class CallHomeServer implements AutoCloseable {
   }
 
   /**
-   * Waits for the worker to call for the input {@code subject}.
+   * Expects a worker to call for the input {@code subject}.
    *
-   * @throws IllegalStateException when that is waited for already
+   * @throws IllegalStateException when that input is expected already
    */
   public Registration expectInput(String subject, InputSource source) {
     if (inputs.putIfAbsent(subject, source) != null) {
@@ -105,7 +106,7 @@ public final class CallHomeServer implements AutoCloseable {
         : null;
   }
 
-  /** Streams and inputs that are waited for. */
+  /** Returns the number of streams and inputs that are expected. */
   public int waiting() {
     return expected.size() + inputs.size();
   }

@@ -4,7 +4,7 @@ import io.netty.channel.Channel;
 import io.netty.channel.ChannelOption;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Closes the connections of a listener that are too many. Safe for concurrent use. */
+/** Closes the connections of a listener that exceed a limit. Safe for concurrent use. */
 public final class ConnectionLimit {
   private final int max;
   private final Runnable onRefused;
@@ -12,14 +12,14 @@ public final class ConnectionLimit {
 
   /**
    * @param max connections open at once
-   * @param onRefused called for each one above, on its event loop
+   * @param onRefused called for each connection above the limit, on its event loop
    */
   public ConnectionLimit(int max, Runnable onRefused) {
     this.max = max;
     this.onRefused = onRefused;
   }
 
-  /** Counts a connection that was accepted until it closes, or closes it and returns false. */
+  /** Counts an accepted connection until it closes, or closes it and returns false. */
   public boolean admits(Channel accepted) {
     if (open.incrementAndGet() > max) {
       open.decrementAndGet();
@@ -32,7 +32,7 @@ public final class ConnectionLimit {
     return true;
   }
 
-  /** Connections open now. */
+  /** Returns the number of open connections. */
   public int open() {
     return open.get();
   }

@@ -27,8 +27,8 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The threads that move bytes on every socket of ours: epoll where the library loads, else NIO.
- * Safe for concurrent use. Nothing that blocks may run on them.
+ * The threads that move bytes on all of this project's sockets: epoll where its library loads, else
+ * NIO. Safe for concurrent use. Blocking code must not run on them.
  */
 public final class EventLoops implements AutoCloseable {
   private static final Duration CLOSE_LIMIT = Duration.ofSeconds(5);
@@ -44,7 +44,7 @@ public final class EventLoops implements AutoCloseable {
   private final Map<ChannelOption<Integer>, Integer> probes;
 
   /**
-   * @param threads how many; 0 takes twice the processors
+   * @param threads number of threads; 0 takes twice the processors
    */
   public EventLoops(int threads) {
     this(threads, Epoll.isAvailable());
@@ -62,7 +62,7 @@ public final class EventLoops implements AutoCloseable {
         new MultiThreadIoEventLoopGroup(threads, new DefaultThreadFactory("dynamo-io", true), io);
   }
 
-  /** One of the loops, in turn. */
+  /** Returns one of the loops, in turn. */
   public EventLoop next() {
     return group.next();
   }
@@ -89,7 +89,7 @@ public final class EventLoops implements AutoCloseable {
     probes.forEach(bootstrap::childOption);
     var bound = bootstrap.bind(address);
     if (!bound.awaitUninterruptibly(patience.toMillis()) || !bound.isSuccess()) {
-      bound.addListener(_ -> Sockets.close(bound.channel())); // it may be bound yet, for nobody
+      bound.addListener(_ -> Sockets.close(bound.channel())); // it may still be bound later
       throw new IllegalStateException(
           "cannot listen on %s; is the port in use, and the address one of this host?"
               .formatted(address),
@@ -98,7 +98,7 @@ public final class EventLoops implements AutoCloseable {
     return bound.channel();
   }
 
-  /** Dials {@code address} on {@code loop}. */
+  /** Connects to {@code address} on {@code loop}. */
   public ChannelFuture connect(
       EventLoop loop, InetSocketAddress address, Duration timeout, ChannelHandler handler) {
     var bootstrap =
@@ -136,7 +136,10 @@ public final class EventLoops implements AutoCloseable {
     }
   }
 
-  /** Netty's own helper thread ends by itself after a quiet second; an undeploy waits for it. */
+  /**
+   * Waits for Netty's own helper thread, which ends by itself after a quiet second, since an
+   * undeploy needs it gone.
+   */
   private static void awaitGlobalExecutor() throws InterruptedException {
     try {
       GlobalEventExecutor.INSTANCE.awaitInactivity(CLOSE_LIMIT.toMillis(), TimeUnit.MILLISECONDS);

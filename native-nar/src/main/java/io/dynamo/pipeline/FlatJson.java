@@ -17,7 +17,7 @@ final class FlatJson {
     this.text = text;
   }
 
-  /** The string fields of the object that {@code text} is. */
+  /** Returns the string fields of the object that {@code text} contains. */
   static Map<String, String> strings(String text) throws FrameException {
     var json = new FlatJson(text);
     var fields = json.object(0);
@@ -140,7 +140,7 @@ final class FlatJson {
     return (char) value;
   }
 
-  /** The next character that is no white space, or 0 at the end. */
+  /** Returns the next character that is no white space, or 0 at the end. */
   private char peek() {
     while (at < text.length() && " \t\r\n".indexOf(text.charAt(at)) >= 0) {
       at++;

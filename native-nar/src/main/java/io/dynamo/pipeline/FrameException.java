@@ -2,7 +2,10 @@ package io.dynamo.pipeline;
 
 import java.io.IOException;
 
-/** Bytes of a peer that are no frame, or one beyond the bound. The connection is of no more use. */
+/**
+ * Thrown when bytes of a peer are no frame, or a frame exceeds the bound. The connection cannot be
+ * used any more.
+ */
 public final class FrameException extends IOException {
   private static final long serialVersionUID = 1L;
 

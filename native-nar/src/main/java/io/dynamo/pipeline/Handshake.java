@@ -3,9 +3,9 @@ package io.dynamo.pipeline;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The first header on a call-home connection: which stream this is.
+ * The first header on a call-home connection: it names the stream.
  *
- * @param subject the name under which the requester waits
+ * @param subject the name under which the requester expects the stream
  * @param streamType {@code response}, or {@code request} for the input of a bidirectional request
  */
 public record Handshake(String subject, String streamType) {

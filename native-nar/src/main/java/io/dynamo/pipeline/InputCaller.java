@@ -8,8 +8,8 @@ import java.nio.channels.ClosedChannelException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says on a dialled connection which input is wanted, and makes room for its reader. Runs on its
- * event loop.
+ * Sends the name of the requested input on a dialled connection, then replaces itself by the
+ * input's reader. Runs on its event loop.
  */
 final class InputCaller extends ChannelInboundHandlerAdapter {
   private final Handshake handshake;

@@ -1,8 +1,8 @@
 package io.dynamo.pipeline;
 
 /**
- * Hears, in the worker, the input of a bidirectional request: a stream that is dialled and has no
- * prologue.
+ * Receives, in the worker, the input of a bidirectional request: a stream that the worker dials and
+ * that has no prologue.
  */
 public interface InputListener extends StreamListener {
   @Override
@@ -10,9 +10,15 @@ public interface InputListener extends StreamListener {
     throw new IllegalStateException("an input has no prologue");
   }
 
-  /** In place of {@code connected}: the requester cannot be reached, or is not who it should be. */
+  /**
+   * Called in place of {@code connected}, when the requester cannot be reached, or its identity
+   * does not match.
+   */
   void failed(Throwable cause);
 
-  /** In place of {@code sentinel}: the requester ends the input early. The connection is closed. */
+  /**
+   * Called in place of {@code sentinel}, when the requester ends the input early. The connection is
+   * closed.
+   */
   void signalled(StreamSignal signal);
 }

@@ -9,8 +9,8 @@ import io.netty.util.ReferenceCountUtil;
 import java.nio.ByteBuffer;
 
 /**
- * An accepted connection that carries a request's input to the worker. The worker has said all when
- * it has named the stream, so the end of its side means nothing. State belongs to the event loop.
+ * An accepted connection that carries a request's input to the worker. The worker sends nothing
+ * after the stream's name, so the end of its side has no meaning. State belongs to the event loop.
  */
 final class InputSender extends ChannelInboundHandlerAdapter implements SentInput, Outbox.Owner {
   private static final byte[] NONE = {};
@@ -29,7 +29,7 @@ final class InputSender extends ChannelInboundHandlerAdapter implements SentInpu
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
     ReferenceCountUtil.release(message);
-    Sockets.close(channel); // speaks out of turn
+    Sockets.close(channel); // the worker must send nothing more
   }
 
   @Override

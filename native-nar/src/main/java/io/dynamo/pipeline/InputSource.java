@@ -1,16 +1,20 @@
 package io.dynamo.pipeline;
 
 /**
- * Hears what becomes of the input of a bidirectional request. Called on the connection's event
- * loop: {@code connected}, then {@code written}, later once {@code closed}. It must not block.
+ * Receives the events of a bidirectional request's input. Called on the connection's event loop:
+ * {@code connected}, then {@code written}, later once {@code closed}. It must not block.
  */
 public interface InputSource {
-  /** The worker called for the input. */
+  /** Called when the worker has called for the input. */
   void connected(SentInput input);
 
-  /** So many items are with the kernel since the last such call; not those that were dropped. */
+  /**
+   * Called when more items were written to the kernel.
+   *
+   * @param items number of items since the last such call, without those that were dropped
+   */
   void written(int items);
 
-  /** The connection is gone, by either side. */
+  /** Called when the connection was closed, by either side. */
   void closed();
 }

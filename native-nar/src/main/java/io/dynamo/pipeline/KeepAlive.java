@@ -9,19 +9,19 @@ import java.util.Map;
 import jdk.net.ExtendedSocketOptions;
 
 /**
- * Has the system probe idle connections, so that a peer whose host is gone is noticed within
- * seconds: by default Linux begins after two hours. Streams that are written to notice by
- * themselves.
+ * Makes the system probe idle connections, so that a peer whose host is gone is noticed within
+ * seconds: by default Linux starts probing after two hours. Streams with writes in progress notice
+ * by themselves.
  */
 final class KeepAlive {
-  static final int IDLE_SECONDS = 10; // before the first probe
-  static final int INTERVAL_SECONDS = 5; // between probes
-  static final int PROBES = 3; // that may stay unanswered
+  static final int IDLE_SECONDS = 10; // idle time before the first probe
+  static final int INTERVAL_SECONDS = 5; // time between probes
+  static final int PROBES = 3; // unanswered probes before the connection fails
 
   private KeepAlive() {}
 
   /**
-   * The times of the probes, as far as the system lets a socket have times of its own.
+   * Returns the times of the probes, where the system supports them per socket.
    *
    * @param epoll whether the sockets are Netty's native ones
    */
@@ -37,7 +37,7 @@ final class KeepAlive {
         : OfNio.times();
   }
 
-  /** Apart, so that the JDK's options are looked for only where they are used. */
+  /** Kept apart, so that the JDK's options are loaded only where they are used. */
   private static final class OfNio {
     static Map<ChannelOption<Integer>, Integer> times() {
       try (var socket = SocketChannel.open()) {

@@ -6,14 +6,14 @@ import io.netty.util.internal.logging.JdkLoggerFactory;
 import java.lang.ref.Reference;
 
 /**
- * Netty's loggers, first asked for by the JDK. A server's log manager keeps a logger by its name,
- * and with it the class that asked first: were that Netty's, the application's class loader would
- * outlive the application.
+ * Creates Netty's loggers, after requesting each from the JDK first. A server's log manager keeps a
+ * logger by its name, and with it the class that requested it first: if that were Netty's, the
+ * application's class loader would outlive the application.
  */
 final class NettyLogs extends InternalLoggerFactory {
   private NettyLogs() {}
 
-  /** To be called before any other class of Netty is touched. */
+  /** Installs this factory; called before any other class of Netty is used. */
   static void install() {
     setDefaultFactory(new NettyLogs());
   }
@@ -21,7 +21,7 @@ final class NettyLogs extends InternalLoggerFactory {
   @Override
   protected InternalLogger newInstance(String name) {
     var first = System.getLogger(name);
-    first.isLoggable(System.Logger.Level.ERROR); // it is made at its first use
+    first.isLoggable(System.Logger.Level.ERROR); // created at its first use
     try {
       return ((JdkLoggerFactory) JdkLoggerFactory.INSTANCE).newInstance(name);
     } finally {

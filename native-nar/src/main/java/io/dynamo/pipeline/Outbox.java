@@ -8,25 +8,32 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of frames and steps that wait to be written to one channel. Frames that come before the
- * event loop turns to them leave together: one task, one buffer and one flush for many; none waits
- * for others to come. Frames and steps keep their order. Filled by any thread, emptied on the event
- * loop. It has no bound of its own: who fills it waits for {@link Owner#written}.
+ * The queue of frames and tasks that wait to be written to one channel. Frames that are added
+ * before the event loop processes them are sent together: one task, one buffer and one flush for
+ * many; no frame waits for others to be added. Frames and tasks keep their order. Filled by any
+ * thread, emptied on the event loop. It has no bound of its own: senders limit themselves by {@link
+ * Owner#written}.
  */
 final class Outbox {
-  /** Decides what is still written, and hears what became of it. Called on the event loop. */
+  /**
+   * Decides whether frames are still written, and receives the results. Called on the event loop.
+   */
   interface Owner {
     /** Whether frames are still written; if not they are dropped. */
     boolean isOpen();
 
-    /** So many items are with the kernel, perhaps none: one write has succeeded. */
+    /**
+     * Called when one write has succeeded.
+     *
+     * @param items number of items written to the kernel, perhaps none
+     */
     void written(int items);
 
-    /** A write has failed. */
+    /** Called when a write has failed. */
     void failed();
   }
 
-  /** Frames gathered in one buffer are at most this long; a longer one has its own. */
+  /** The most bytes of frames gathered in one buffer; a longer frame has its own. */
   static final int CHUNK_BYTES = 8 * 1024;
 
   private static final System.Logger LOG = System.getLogger(Outbox.class.getName());
@@ -37,11 +44,11 @@ final class Outbox {
   private final Channel channel;
   private final Owner owner;
   private final Runnable empty = this::empty;
-  private @Nullable ByteBuf gathered; // guarded by this
-  private int items; // in it; guarded by this
-  private int expected = FIRST_BYTES; // to be gathered: as much as last time; guarded by this
-  private @Nullable Step first; // of what is complete; guarded by this
-  private @Nullable Step last; // guarded by this
+  private @Nullable ByteBuf gathered; // frames to be sent together; guarded by this
+  private int items; // in gathered; guarded by this
+  private int expected = FIRST_BYTES; // bytes to gather: as many as last time; guarded by this
+  private @Nullable Step first; // the first queued step; guarded by this
+  private @Nullable Step last; // the last queued step; guarded by this
   private boolean due; // guarded by this: the task is on the loop's queue
 
   Outbox(Channel channel, Owner owner) {
@@ -49,7 +56,7 @@ final class Outbox {
     this.owner = owner;
   }
 
-  /** Something to do on the event loop, after what came before it. */
+  /** A step to run on the event loop, after all earlier ones. */
   private abstract static class Step {
     private @Nullable Step next; // written under the outbox's lock
 
@@ -103,7 +110,7 @@ final class Outbox {
   }
 
   /**
-   * Adds a frame without a header: an item. All parts are copied.
+   * Adds an item: a frame without a header. All parts are copied.
    *
    * @param item backed by an array
    */
@@ -131,7 +138,8 @@ final class Outbox {
   }
 
   /**
-   * A buffer in which {@code bytes} more have room: the gathered frames if they fit, else fresh.
+   * Returns a buffer with room for {@code bytes} more: the gathered frames if they fit, else a new
+   * one.
    */
   private ByteBuf room(int bytes) {
     var to = gathered;
@@ -145,8 +153,8 @@ final class Outbox {
   }
 
   /**
-   * Runs {@code task} on the event loop after what was added before, also when called there: else
-   * it would overtake other threads.
+   * Runs {@code task} on the event loop after all that was added before, also when called on it:
+   * otherwise it would overtake other threads.
    */
   void then(Runnable task) {
     boolean idle;
@@ -161,7 +169,10 @@ final class Outbox {
     }
   }
 
-  /** Takes all that is there and no more, so that the loop's other channels have their turn. */
+  /**
+   * Processes the steps queued so far and no more, so that the loop's other channels have their
+   * turn.
+   */
   private void empty() {
     Step next;
     synchronized (this) {
@@ -174,7 +185,7 @@ final class Outbox {
     for (; next != null; next = next.next) {
       try {
         next.run();
-      } catch (RuntimeException e) { // those that follow must not be lost with it
+      } catch (RuntimeException e) { // the steps that follow must not be lost with it
         LOG.log(System.Logger.Level.ERROR, "a stream failed in what it had to do", e);
         owner.failed();
       }

@@ -1,20 +1,20 @@
 package io.dynamo.pipeline;
 
-/** The requester's hold on a call-home stream that has arrived. Safe for concurrent use. */
+/** The requester's side of a call-home stream that has connected. Safe for concurrent use. */
 public interface ReceivedStream {
-  /** Tells the worker. Without effect after the end. */
+  /** Sends a signal to the worker. Has no effect after the end. */
   void signal(StreamSignal signal);
 
-  /** Reads on after {@link StreamListener#item} asked for a pause. */
+  /** Continues reading after {@link StreamListener#item} requested a pause. */
   void resume();
 
-  /** How often bytes have come so far; may lag a moment. */
+  /** Returns how often bytes were received so far; may lag a moment. */
   int reads();
 
-  /** How many items have come so far; may lag a moment. */
+  /** Returns how many items were received so far; may lag a moment. */
   int items();
 
-  /** Whether it waits for {@link #resume} and leaves unread what comes. */
+  /** Whether reading is paused until {@link #resume}, and received bytes stay unread. */
   boolean isPaused();
 
   /**

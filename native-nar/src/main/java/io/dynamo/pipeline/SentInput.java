@@ -9,20 +9,19 @@ import java.nio.ByteBuffer;
  */
 public interface SentInput {
   /**
-   * Writes an item, which is copied. Items that come together leave together; none waits for
-   * another. A worker that does not read shows as calls of {@link InputSource#written} that stay
-   * away.
+   * Writes an item, which is copied. Items added at the same time are sent together; none waits for
+   * another. When the worker does not read, calls of {@link InputSource#written} stop coming.
    *
    * @param item backed by an array
    */
   void send(ByteBuffer item);
 
-  /** Says that nothing follows, and closes once that is out. */
+  /** Sends the sentinel, and closes once it is written. */
   void finish();
 
   /**
-   * Says that the input ends early, and closes. A kill closes at once, also after {@link #finish}:
-   * what still waits for the worker is given up.
+   * Sends a signal that ends the input early, and closes. A kill closes at once, also after {@link
+   * #finish}: bytes that still wait for the worker are dropped.
    */
   void signal(StreamSignal signal);
 }

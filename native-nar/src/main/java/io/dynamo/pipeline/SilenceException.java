@@ -3,7 +3,10 @@ package io.dynamo.pipeline;
 import java.io.IOException;
 import java.time.Duration;
 
-/** A worker said nothing for longer than allowed, though it was listened to. */
+/**
+ * Thrown when a worker sent nothing for longer than allowed, although its connection was being
+ * read.
+ */
 public final class SilenceException extends IOException {
   private static final long serialVersionUID = 1L;
 

@@ -5,8 +5,9 @@ import java.time.Duration;
 /**
  * The bounds that a worker sets for a requester on one call-home connection.
  *
- * @param maxFrameBytes of one frame
- * @param handshake from accept to the first whole frame
- * @param inactivity between two frames of an input while the listener reads on; zero waits for ever
+ * @param maxFrameBytes the most bytes of one frame
+ * @param handshake the longest time from accept to the first whole frame
+ * @param inactivity the longest time between two frames of an input while the listener is not
+ *     paused; zero for no limit
  */
 public record StreamLimits(int maxFrameBytes, Duration handshake, Duration inactivity) {}

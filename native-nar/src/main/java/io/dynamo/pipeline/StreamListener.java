@@ -4,9 +4,9 @@ import io.netty.buffer.ByteBuf;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears a call-home stream. All calls come on the connection's event loop: {@code connected}, then
- * {@code prologue}, then items, then one of {@code sentinel} and {@code broken}; {@code broken} may
- * come at any time after {@code connected}. It must not block.
+ * Receives the events of a call-home stream. All calls come on the connection's event loop: {@code
+ * connected}, then {@code prologue}, then items, then one of {@code sentinel} and {@code broken};
+ * {@code broken} may come at any time after {@code connected}. It must not block.
  */
 public interface StreamListener {
   void connected(ReceivedStream stream);
@@ -17,16 +17,20 @@ public interface StreamListener {
   void prologue(byte[] json);
 
   /**
-   * @param body its readable bytes, during the call only; more may lie around them
-   * @return whether to read on; false pauses the socket until {@link ReceivedStream#resume}
+   * Called for each item.
+   *
+   * @param body its readable bytes, valid during the call only; the buffer may contain more around
+   *     them
+   * @return whether to continue reading; false pauses the socket until {@link
+   *     ReceivedStream#resume}
    */
   boolean item(ByteBuf body);
 
-  /** The worker said that nothing follows. The connection is closed already. */
+  /** Called when the worker has sent the sentinel. The connection is closed already. */
   void sentinel();
 
   /**
-   * The connection ended without a sentinel, or spoke nonsense.
+   * Called when the connection ended without a sentinel, or violated the protocol.
    *
    * @param cause null for a plain end of the connection
    */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One call-home connection from which items are read: an answer that a worker delivers, or, dialled
  * by the worker, the input of a bidirectional request. Runs on its event loop. It cuts frames
- * itself instead of behind a decoder, because a pause must hold back the frames that were read
+ * itself instead of using a decoder, because a pause must hold back the frames that were read
  * together, and an end of the connection must not lose them.
  */
 final class StreamReceiver extends ChannelInboundHandlerAdapter implements ReceivedStream {
@@ -38,14 +38,14 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
 
   private @Nullable Channel channel;
   private @Nullable StreamListener listener;
-  private @Nullable Future<?> timer; // of the handshake, then of silence
-  private long heardAtNanos; // kept while the silence of an input is limited
+  private @Nullable Future<?> timer; // bounds the handshake, then inactivity
+  private long heardAtNanos; // kept while an input's inactivity is bounded
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private Awaiting awaiting = Awaiting.HANDSHAKE;
   private volatile boolean paused; // written on the event loop
   private final AtomicInteger reads = new AtomicInteger(); // this and the next: likewise
   private final AtomicInteger items = new AtomicInteger();
-  private boolean cutting; // in the loop that cuts frames: a listener may resume from inside
+  private boolean cutting; // inside cut(): a listener may resume from there
   private boolean inputEnded;
   private @Nullable Throwable inputFailure;
 
@@ -58,7 +58,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     this.limits = limits;
   }
 
-  /** Reads the items of a stream whose handshake is said: there is no prologue. */
+  /** Reads the items of a stream whose handshake this side has sent: there is no prologue. */
   StreamReceiver(InputListener listener, StreamLimits limits) {
     this(stream -> null, stream -> null, limits);
     this.listener = listener;
@@ -129,7 +129,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
           frame.release();
         }
       }
-    } catch (FrameException | RuntimeException e) { // what follows must not pass for the answer
+    } catch (FrameException | RuntimeException e) { // later bytes must not be taken for the answer
       refuse(e);
     } finally {
       cutting = false;
@@ -140,7 +140,10 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     releaseIfIdle();
   }
 
-  /** A peer that has not shown who it is may make us hold little. */
+  /**
+   * Returns the frame bound of the current phase: until the prologue a peer may make this process
+   * buffer only little.
+   */
   private int limit() {
     return switch (awaiting) {
       case HANDSHAKE -> Math.min(MAX_HANDSHAKE_BYTES, limits.maxFrameBytes());
@@ -181,7 +184,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     claimed.connected(this);
   }
 
-  /** The worker wants no answer delivered here but a request's input. */
+  /** Switches the connection to sending: the worker called for a request's input. */
   private void deliverInput(InputSource source) throws FrameException {
     if (pending.isReadable()) {
       throw new FrameException("a worker sent what is no handshake to an input");
@@ -220,14 +223,14 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     }
   }
 
-  /** Shows the listener the next body where it lies: an item costs no buffer of its own. */
+  /** Passes the next body to the listener in place, so that an item needs no buffer of its own. */
   private void itemInPlace(int bodyBytes) {
     if (!limits.inactivity().isZero()) {
       heardAtNanos = System.nanoTime();
     }
     items.setOpaque(items.getPlain() + 1);
     var in = pending;
-    if (bodyBytes == 0) { // neither header nor body: says nothing
+    if (bodyBytes == 0) { // neither header nor body: no content
       in.skipBytes(TwoPartFrame.PREFIX_BYTES);
       return;
     }
@@ -266,8 +269,8 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   }
 
   /**
-   * Refuses a peer that breaks the protocol: a worker of ours is asked to stop, any other is cut
-   * off.
+   * Refuses a peer that breaks the protocol: a worker with an expected stream gets a kill signal,
+   * any other peer is disconnected.
    */
   private void refuse(Exception cause) {
     if (listener == null) {
@@ -295,7 +298,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       pending.release();
       pending = Unpooled.EMPTY_BUFFER;
     } else if (pending.refCnt() == 1) {
-      pending.discardSomeReadBytes(); // chunks that end inside a frame would pile up otherwise
+      pending.discardSomeReadBytes(); // chunks that end inside a frame would pile up
     }
   }
 
@@ -335,7 +338,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
         () -> {
           if (paused) {
             paused = false;
-            heardAtNanos = System.nanoTime(); // silence counts from here: it was not listened to
+            heardAtNanos = System.nanoTime(); // inactivity counts from here: it was paused
             cut();
             if (!paused) {
               open().config().setAutoRead(true);
@@ -373,7 +376,10 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
         });
   }
 
-  /** At once when on the loop: a pause asked for inside {@code item} must not be overtaken. */
+  /**
+   * Runs {@code task} on the event loop, immediately when called on it: a pause requested inside
+   * {@code item} must not be overtaken.
+   */
   private void onLoop(Runnable task) {
     var loop = open().eventLoop();
     if (loop.inEventLoop()) {

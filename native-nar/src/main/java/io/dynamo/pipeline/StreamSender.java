@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One dialled call-home connection. State belongs to its event loop. It stands once the connection
- * is made and, with TLS, the requester has shown who it is.
+ * One dialled call-home connection. State belongs to its event loop. It counts as open once the
+ * connection is made and, with TLS, the requester's identity is verified.
  */
 final class StreamSender extends ChannelInboundHandlerAdapter implements SentStream, Outbox.Owner {
   private static final int MAX_SIGNAL_BYTES = 1024;
@@ -29,10 +29,10 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
   private final Duration writeStall;
   private final boolean secured;
 
-  private @Nullable Channel channel; // written once, before the listener learns of this
-  private @Nullable Outbox outbox; // likewise
-  private @Nullable WriteStall stall; // from then on
-  private @Nullable Throwable failure; // before then
+  private @Nullable Channel channel; // written once, before the listener gets this
+  private @Nullable Outbox outbox; // written once, too
+  private @Nullable WriteStall stall; // set when the connection is open
+  private @Nullable Throwable failure; // before the connection is open
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private boolean finished;
   private boolean peerGone;
@@ -62,7 +62,7 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     stall = new WriteStall(ctx.channel(), writeStall, this::stalled);
     stall.start();
     outbox = new Outbox(ctx.channel(), this);
-    outbox.header(handshake.toJson()); // leaves together with what the listener has to say
+    outbox.header(handshake.toJson()); // sent together with the listener's first frames
     listener.connected(this);
   }
 
@@ -97,11 +97,14 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     }
   }
 
-  /** A requester that takes nothing must not hold the engine, nor the bytes that wait for it. */
+  /**
+   * Aborts the stream: a requester that reads nothing must not hold the engine, nor the bytes that
+   * wait for it.
+   */
   private void stalled() {
     listener.stalled();
     var at = open();
-    at.config().setOption(ChannelOption.SO_LINGER, 0); // what waits will never be taken
+    at.config().setOption(ChannelOption.SO_LINGER, 0); // the waiting bytes will never be read
     killed();
     Sockets.close(at);
   }
@@ -225,7 +228,10 @@ final class StreamSender extends ChannelInboundHandlerAdapter implements SentStr
     killed();
   }
 
-  /** Counts from the last byte written: a requester that still reads is not late. */
+  /**
+   * Closes the connection after a bounded time without the requester's end. Counts from the last
+   * byte written: a requester that still reads is not late.
+   */
   private void awaitFin(Channel from) {
     var timer =
         from.eventLoop()

@@ -6,11 +6,11 @@ import org.jspecify.annotations.Nullable;
 
 /** The control signals of a call-home stream: each is one JSON string as the header of a frame. */
 public enum StreamSignal {
-  /** Requester: finish early; what is there still counts. */
+  /** Sent by the requester: finish early; the tokens so far still count. */
   STOP("\"stop\""),
-  /** Requester: abandon the work. */
+  /** Sent by the requester: abandon the work. */
   KILL("\"kill\""),
-  /** Worker, and requester at the end of an input: nothing follows. */
+  /** Sent by the worker, and by the requester at the end of an input: nothing follows. */
   SENTINEL("\"sentinel\"");
 
   private final String json;
@@ -23,7 +23,7 @@ public enum StreamSignal {
     return json.getBytes(StandardCharsets.US_ASCII);
   }
 
-  /** The signal of a frame's header, or null when it is none. */
+  /** Returns the signal of a frame's header, or null when it is none. */
   static @Nullable StreamSignal of(byte[] header) {
     for (var signal : values()) {
       if (Arrays.equals(signal.header(), header)) {

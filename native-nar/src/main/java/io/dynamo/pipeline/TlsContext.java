@@ -25,9 +25,8 @@ import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One end of TLS connections, made of PEM files that are read again when they change: connections
- * that begin later use what they say then. Safe for concurrent use; a thread of its own looks at
- * the files.
+ * One end of TLS connections, configured by PEM files that are read again when they change: later
+ * connections use the new contents. Safe for concurrent use; a thread of its own polls the files.
  */
 public final class TlsContext implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(TlsContext.class.getName());
@@ -36,9 +35,10 @@ public final class TlsContext implements AutoCloseable {
   /**
    * The files of one end.
    *
-   * @param certificate chain that is presented; null presents none
-   * @param key of {@code certificate}, PKCS #8 without a password
-   * @param authorities that the peer's certificate is checked against; null checks none
+   * @param certificate the certificate chain to present; null presents none
+   * @param key the key of {@code certificate}, PKCS #8 without a password
+   * @param authorities the authorities that the peer's certificate is checked against; null checks
+   *     none
    */
   public record PemFiles(
       @Nullable Path certificate, @Nullable Path key, @Nullable Path authorities) {
@@ -57,7 +57,7 @@ public final class TlsContext implements AutoCloseable {
   private final long handshakeMillis;
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile SslContext current;
-  private Map<Path, String> contents; // guarded by this
+  private Map<Path, String> contents; // latest contents; guarded by this
 
   private TlsContext(
       PemFiles files, boolean server, @Nullable String serverName, Duration handshakeTimeout) {
@@ -78,19 +78,21 @@ public final class TlsContext implements AutoCloseable {
   }
 
   /**
-   * The end that accepts. With authorities it demands a certificate of them from who connects.
+   * Returns the accepting end. With authorities it demands that clients present a certificate of
+   * theirs.
    *
-   * @throws IllegalStateException when a file is missing or not what it should be
+   * @throws IllegalStateException when a file is missing or invalid
    */
   public static TlsContext ofServer(PemFiles files, Duration handshakeTimeout) {
     return new TlsContext(files, true, null, handshakeTimeout);
   }
 
   /**
-   * The end that connects. Without authorities it checks nothing of whom it reaches.
+   * Returns the connecting end. Without authorities it does not verify the peer's identity.
    *
-   * @param serverName that the peer's certificate must have; null takes the IP address dialled
-   * @throws IllegalStateException when a file is missing or not what it should be
+   * @param serverName the name that the peer's certificate must have; null takes the IP address
+   *     dialled
+   * @throws IllegalStateException when a file is missing or invalid
    */
   public static TlsContext ofClient(
       PemFiles files, @Nullable String serverName, Duration handshakeTimeout) {
@@ -131,9 +133,9 @@ public final class TlsContext implements AutoCloseable {
   }
 
   /**
-   * Puts TLS in front of the channel's handlers; for a client, before it connects.
+   * Adds TLS in front of the channel's handlers; for a client, before it connects.
    *
-   * @param peer who is dialled; null on the end that accepts
+   * @param peer the dialled address; null on the accepting end
    */
   public void secure(Channel channel, @Nullable InetSocketAddress peer) {
     SslHandler handler;
@@ -158,8 +160,8 @@ public final class TlsContext implements AutoCloseable {
   }
 
   /**
-   * Reads the files now, and uses them if they have changed. Files that are of no use, half written
-   * perhaps, leave what there was in place.
+   * Reads the files now, and uses them if they have changed. When the new files are invalid,
+   * perhaps half written, the earlier contents stay in use.
    */
   public synchronized void reload() {
     Map<Path, String> now = contents;
@@ -176,10 +178,10 @@ public final class TlsContext implements AutoCloseable {
           "changed TLS files are of no use, the ones before stay in use: " + files,
           e);
     }
-    contents = now; // also when of no use: logged once
+    contents = now; // also when invalid: logged once
   }
 
-  /** Looks at the files no longer. Idempotent. */
+  /** Stops polling the files. Idempotent. */
   @Override
   public void close() {
     closed.countDown();

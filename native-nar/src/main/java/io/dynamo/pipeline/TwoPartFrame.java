@@ -13,24 +13,27 @@ import org.jspecify.annotations.Nullable;
  *  | header length H | body length B | checksum | header | body |
  * </pre>
  *
- * @param header a copy, small: JSON
- * @param body owned by whoever holds the frame
+ * @param header a copy; JSON, and small
+ * @param body owned by the holder of the frame
  */
 public record TwoPartFrame(byte[] header, ByteBuf body) {
   public static final int PREFIX_BYTES = 24;
 
   private static final byte[] NONE = {};
 
-  /** {@link #read(ByteBuf, int, int)} without a bound of its own for the header. */
+  /**
+   * Reads a frame as {@link #read(ByteBuf, int, int)} does, without a bound of its own for the
+   * header.
+   */
   public static @Nullable TwoPartFrame read(ByteBuf in, int maxBytes) throws FrameException {
     return read(in, maxBytes, maxBytes);
   }
 
   /**
-   * Takes the next frame off {@code in}, or null when it is not whole yet.
+   * Removes the next frame from {@code in} and returns it, or null when it is incomplete.
    *
-   * @param maxHeaderBytes of the header, which is copied
-   * @param maxBytes of header and body together
+   * @param maxHeaderBytes bound of the header, which is copied
+   * @param maxBytes bound of header and body together
    * @throws FrameException when a length exceeds its bound
    */
   public static @Nullable TwoPartFrame read(ByteBuf in, int maxHeaderBytes, int maxBytes)
@@ -53,7 +56,7 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
   }
 
   /**
-   * Looks at the next frame of {@code in} when it is whole and has no header.
+   * Checks whether the next frame of {@code in} is complete and has no header.
    *
    * @return the length of its body, which begins after {@link #PREFIX_BYTES}; negative when it is
    *     no such frame
@@ -68,7 +71,7 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
     return in.readableBytes() - PREFIX_BYTES < bodyBytes ? -1 : (int) bodyBytes;
   }
 
-  /** Both lengths are unsigned: a negative one is beyond any bound. */
+  /** Checks both lengths, which are unsigned: a negative one exceeds any bound. */
   private static void checkLengths(
       long headerBytes, long bodyBytes, int maxHeaderBytes, int maxBytes) throws FrameException {
     if (headerBytes < 0
@@ -85,12 +88,12 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
     }
   }
 
-  /** A frame with a header and no body. */
+  /** Returns a frame with a header and no body. */
   public static ByteBuf ofHeader(ByteBufAllocator allocator, byte[] header) {
     return prefix(allocator, header.length, 0).writeBytes(header);
   }
 
-  /** A frame without header whose body is the {@code parts}, one after the other. */
+  /** Returns a frame without header whose body is the {@code parts}, one after the other. */
   public static ByteBuf ofBody(ByteBufAllocator allocator, byte[]... parts) {
     int length = 0;
     for (byte[] part : parts) {
@@ -103,7 +106,7 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
     return frame;
   }
 
-  /** An empty frame buffer with its lengths written and room for exactly the two parts. */
+  /** Returns a frame buffer with its lengths written and room for exactly the two parts. */
   public static ByteBuf prefix(ByteBufAllocator allocator, int headerBytes, int bodyBytes) {
     int length = Math.addExact(PREFIX_BYTES, Math.addExact(headerBytes, bodyBytes));
     return allocator

@@ -7,9 +7,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notices a peer whose socket takes nothing of what waits to be written. A peer that takes little
- * at a time is slow, not stalled. Belongs to the channel's event loop; looks a few times per limit,
- * so that a write costs one addition.
+ * Detects a peer whose socket accepts none of the bytes that wait to be written. A peer that
+ * accepts little at a time is slow, not stalled. Belongs to the channel's event loop; checks a few
+ * times per limit, so that a write costs one addition.
  */
 final class WriteStall {
   private static final int LOOKS = 4;
@@ -37,7 +37,7 @@ final class WriteStall {
     schedule();
   }
 
-  /** One write is with the kernel. */
+  /** Records that one write has reached the kernel. */
   void written() {
     written++;
   }
@@ -59,7 +59,7 @@ final class WriteStall {
   private void look() {
     var waiting = channel.unsafe().outboundBuffer();
     if (waiting == null) {
-      return; // closed
+      return; // the channel is closed
     }
     long now = System.nanoTime();
     long progress = waiting.currentProgress();

@@ -14,12 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Replays the inputs that fuzzing has kept, and changes of each, on this module's fuzz targets. The
- * fuzzer itself is {@code .ci/fuzz}.
+ * Replays the inputs that fuzzing has kept, and mutations of each, on this module's fuzz targets.
+ * The fuzzer itself is {@code .ci/fuzz}.
  */
 class FuzzCorpusTest {
   private static final Path CORPUS = Path.of("src/test/resources/fuzz");
-  private static final int CHANGES = 200; // of each input
+  private static final int CHANGES = 200; // mutations of each input
   private static final Map<String, Consumer<byte[]>> TARGETS =
       Map.of(
           "HttpHeadFuzz",

@@ -40,9 +40,7 @@ class NativeLibraryTest {
     }
   }
 
-  /**
-   * What a server does when an application is restarted: the class loader goes, a new one comes.
-   */
+  /** Simulates a server that restarts an application: the class loader goes, a new one comes. */
   @Test
   void fiveRestartsLeaveNoClassLoaderAndNoThreadBehind() throws Exception {
     NativeLibrary.probe();
@@ -67,7 +65,7 @@ class NativeLibraryTest {
     assertThat(loaders).as("class loaders that were not unloaded").isEmpty();
   }
 
-  /** Another application's: it loads the library anew. */
+  /** Returns the class loader of another application, which loads the library again. */
   private static URLClassLoader loader() {
     var classes =
         new URL[] {NativeLibrary.class.getProtectionDomain().getCodeSource().getLocation()};
@@ -82,7 +80,7 @@ class NativeLibraryTest {
           .as("%s", library.getMethod("cause").invoke(null))
           .isEqualTo(true);
       var transfer = loader.loadClass("io.dynamo.natives.NativeTransfer");
-      // left open on purpose: what an application forgets goes with its library
+      // left open on purpose: regions that an application leaks are freed with its library
       assertThat((long) transfer.getMethod("allocate", long.class).invoke(null, 1L << 20))
           .isPositive();
       assertThat(transfer.getMethod("heldBytes").invoke(null)).isEqualTo(1L << 20);

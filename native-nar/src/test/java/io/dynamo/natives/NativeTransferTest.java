@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What JNI adds to the core: Java's own arrays and buffers. The core has tests in C++. */
+/** Tests the JNI layer over the core: Java's own arrays and buffers. The core has tests in C++. */
 class NativeTransferTest {
   private static final int SIZE = 3 << 20; // more than one piece of an array
 

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
 
-/** A worker's stream against a requester on plain sockets. */
+/** Tests a worker's stream against a requester on plain sockets. */
 class CallHomeStreamTest {
   private static final long PATIENCE_MILLIS = 10_000;
   private static final Duration FIN_WAIT = Duration.ofMillis(100);
@@ -105,7 +105,7 @@ class CallHomeStreamTest {
     return in.readNBytes(length);
   }
 
-  /** More than two sockets hold. */
+  /** Returns more bytes than two sockets hold. */
   private static byte[] large() {
     return new byte[32 << 20];
   }

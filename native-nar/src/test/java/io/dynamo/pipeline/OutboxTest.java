@@ -52,7 +52,7 @@ class OutboxTest {
     outbox.item(HEAD, ByteBuffer.wrap(new byte[bytes]), TAIL);
   }
 
-  /** The lengths of the bodies in the next buffer that left. */
+  /** Returns the lengths of the bodies in the next buffer that was written. */
   private List<Integer> nextBodies() throws FrameException {
     ByteBuf bytes = channel.readOutbound();
     assertThat(bytes).as("a buffer leaves").isNotNull();

@@ -5,8 +5,8 @@ import io.dynamo.runtime.health.Canary;
 import java.lang.System.Logger.Level;
 
 /**
- * Takes a worker's instance out of discovery while its canary finds it unfit, and puts it back
- * after; its card stays. Safe for concurrent use; calls wait for discovery.
+ * Removes a worker's instance from discovery while its canary finds it unhealthy, and restores it
+ * afterwards; the model card stays registered. Safe for concurrent use; calls block on discovery.
  */
 final class Presence {
   private static final System.Logger LOG = System.getLogger(Presence.class.getName());
@@ -19,7 +19,10 @@ final class Presence {
     this.canary = canary;
   }
 
-  /** Does what the canary's latest verdict asks; to be called after each. */
+  /**
+   * Registers or unregisters the instance according to the canary's latest verdict. The caller runs
+   * this after each verdict.
+   */
   synchronized void follow() {
     boolean was = registration.isFound();
     boolean is;

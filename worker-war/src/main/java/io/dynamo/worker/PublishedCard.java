@@ -5,16 +5,16 @@ import io.dynamo.discovery.ModelRecord;
 import java.util.Collection;
 
 /**
- * The model card of one worker in discovery, of which the taints may change while it is there. Safe
- * for concurrent use; calls wait for discovery.
+ * The published model card of one worker; its taints may change while it is registered. Safe for
+ * concurrent use; calls block on discovery.
  */
 final class PublishedCard implements AutoCloseable {
   private final Discovery discovery;
-  private ModelRecord record; // guarded by this, like what follows
+  private ModelRecord record; // guarded by this, as are the next two
   private Discovery.Handle handle;
   private boolean closed;
 
-  /** Registers {@code record}. */
+  /** Registers {@code record} in discovery. */
   PublishedCard(Discovery discovery, ModelRecord record) {
     this.discovery = discovery;
     this.record = record;
@@ -22,10 +22,9 @@ final class PublishedCard implements AutoCloseable {
   }
 
   /**
-   * Puts these taints in the place of those there were; routers hear of it, and nobody sees the
-   * card gone.
+   * Replaces the card's taints. Routers see the change; the card is never absent in between.
    *
-   * @throws IllegalStateException when the card is no longer there
+   * @throws IllegalStateException when the card has been unregistered
    */
   synchronized void taint(Collection<String> taints) {
     if (closed) {

@@ -8,14 +8,14 @@ import io.dynamo.worker.serve.RequestGate;
 import java.lang.System.Logger.Level;
 
 /**
- * Puts one worker to sleep and wakes it. Out of discovery before the engine stops, back in it once
- * the engine works; whoever comes in between is told to try another worker. Safe for concurrent
- * use; calls wait for the engine.
+ * Puts one worker to sleep and wakes it. The worker leaves discovery before its engine stops, and
+ * returns once the engine works; requests that arrive in between are refused, so that their senders
+ * try another worker. Safe for concurrent use; calls block on the engine.
  */
 final class SleepSwitch {
   private static final System.Logger LOG = System.getLogger(SleepSwitch.class.getName());
 
-  /** From this level on the weights are let go, too. */
+  /** The lowest sleep level that also releases the weights. */
   private static final int DROPS_WEIGHTS = 2;
 
   private final SleepableEngine engine;
@@ -44,9 +44,9 @@ final class SleepSwitch {
   }
 
   /**
-   * Takes the worker out of service and frees what the level says.
+   * Takes the worker out of service and frees the memory that {@code level} names.
    *
-   * @return false when it slept already
+   * @return false when it already slept
    */
   synchronized boolean sleep(int level) {
     if (engine.isAsleep()) {
@@ -71,7 +71,7 @@ final class SleepSwitch {
   /**
    * Puts the worker back into service.
    *
-   * @return false when it was awake already
+   * @return false when it was already awake
    */
   synchronized boolean wake() {
     boolean woke = engine.wake();

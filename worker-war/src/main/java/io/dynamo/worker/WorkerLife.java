@@ -7,7 +7,7 @@ import io.dynamo.runtime.health.Canary;
 import io.dynamo.worker.load.LifecycleGauges;
 import io.dynamo.worker.serve.Handovers;
 
-/** The stages of a worker's life, each with the objects that exist in it. Immutable. */
+/** The stages of a worker's life, each with the objects that exist in that stage. Immutable. */
 sealed interface WorkerLife {
   /** The objects of a started worker. */
   record Service(

@@ -48,7 +48,7 @@ import java.util.function.UnaryOperator;
  * a card, since the instance is registered last.
  */
 public final class WorkerService implements AutoCloseable {
-  /** How far a worker has come. */
+  /** The stages of a worker's life. */
   public enum State {
     NEW,
     SERVING,
@@ -84,10 +84,10 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * The way from a request to the engine.
+   * The path of a request to the engine.
    *
    * @param guard watches the engine's answers
-   * @param entry converts each request to the one that the engine gets, or refuses it
+   * @param entry converts each request to the form that the engine receives, or refuses it
    * @param probe the request that health probes send
    */
   public record EngineAccess(
@@ -113,7 +113,7 @@ public final class WorkerService implements AutoCloseable {
    *
    * @param format the payload format that clients have to send
    * @param card makes the model card of the started engine
-   * @param leaving how its streams end when it drains
+   * @param leaving how running streams end when the worker drains
    */
   public WorkerService(
       EndpointId endpoint,
@@ -136,7 +136,9 @@ public final class WorkerService implements AutoCloseable {
     this.leaving = leaving;
   }
 
-  /** Starts the engine, then registers it in discovery; a failure undoes all earlier steps. */
+  /**
+   * Starts the engine, then registers the worker in discovery; a failure undoes all earlier steps.
+   */
   public synchronized void start() {
     if (!(life instanceof WorkerLife.New)) {
       throw new IllegalStateException("a worker starts once; it is " + state());
@@ -162,7 +164,7 @@ public final class WorkerService implements AutoCloseable {
     }
   }
 
-  /** Serves the endpoint and registers it, so that requests come. */
+  /** Serves the endpoint and registers it in discovery, after which requests arrive. */
   private WorkerLife.Service open(EngineDescription description, ModelCard model) {
     var times = LifecycleGauges.attach(planes.metrics, engine::loadNanos, labels(model));
     var canary = canary(description, model);
@@ -181,7 +183,7 @@ public final class WorkerService implements AutoCloseable {
     entries.push(published::close);
     var instance = new Instance(endpoint, id, served.address(), "cpu", format);
     var registration = new InstanceRegistration(planes.discovery, instance);
-    entries.push(registration::close); // before the card: nobody is sent to a worker without one
+    entries.push(registration::close); // removed before the card, which requesters need
     registration.register();
     entries.push(canary::retire);
     return new WorkerLife.Service(
@@ -226,7 +228,7 @@ public final class WorkerService implements AutoCloseable {
     };
   }
 
-  /** Passes the engine's failures on to its canary. */
+  /** Forwards the engine's failures to its canary. */
   private record CanaryReports(Canary<?, ?> canary) implements EngineGuard.Listener {
     @Override
     public void suspected(String why) {
@@ -247,9 +249,9 @@ public final class WorkerService implements AutoCloseable {
 
   /**
    * Takes the worker out of service and frees its KV blocks; from level 2 on its weights, too.
-   * Waits for the engine.
+   * Blocks on the engine.
    *
-   * @return false when it slept already
+   * @return false when it already slept
    * @throws IllegalStateException when the worker does not serve
    */
   public boolean sleep(int level) {
@@ -257,9 +259,9 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * Puts the worker back into service. Waits for the engine.
+   * Puts the worker back into service. Blocks on the engine.
    *
-   * @return false when it was awake already
+   * @return false when it was already awake
    * @throws IllegalStateException when the worker does not serve, or its engine cannot start
    */
   public boolean wake() {
@@ -267,7 +269,7 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * Replaces the taints that the worker publishes, which requests may require or prefer. Waits for
+   * Replaces the taints that the worker publishes, which requests may require or prefer. Blocks on
    * discovery.
    *
    * @throws IllegalStateException when the worker does not serve
@@ -288,7 +290,7 @@ public final class WorkerService implements AutoCloseable {
     return engine.isAsleep();
   }
 
-  /** Whether it serves and its endpoint is in good health. */
+  /** Whether the worker serves and its endpoint is healthy. */
   public boolean isReady() {
     return life instanceof WorkerLife.Serving(WorkerLife.Service service)
         && service.canary().isReady();
@@ -299,11 +301,11 @@ public final class WorkerService implements AutoCloseable {
   }
 
   /**
-   * Leaves discovery, refuses new requests and lets the running ones end, here or with another
-   * worker ({@link Drain}). What still runs at the deadline ends in a typed error that lets its
-   * requester migrate. The engine is closed after it.
+   * Leaves discovery, refuses new requests and lets the running ones end, here or on another worker
+   * ({@link Drain}). Requests that still run at the deadline end in a typed error that lets their
+   * requesters migrate. The engine is closed last.
    *
-   * @return whether all of them ended by themselves
+   * @return whether all requests ended by themselves
    */
   public boolean drain(Deadline deadline) throws InterruptedException {
     WorkerLife.Service service;
@@ -352,7 +354,10 @@ public final class WorkerService implements AutoCloseable {
     }
   }
 
-  /** Ends everything now: out of discovery, streams ended as migratable, engine freed. */
+  /**
+   * Ends everything now: leaves discovery, ends streams with a migratable error and frees the
+   * engine.
+   */
   @Override
   public synchronized void close() {
     var before = life;
@@ -365,7 +370,7 @@ public final class WorkerService implements AutoCloseable {
     } finally {
       access.guard.close();
       try {
-        closeEngine(before); // its streams end as "engine shut down" before their sockets go
+        closeEngine(before); // its streams end as "engine shut down" before the sockets close
       } finally {
         undo(endpoints);
         publishers.close();
@@ -380,7 +385,7 @@ public final class WorkerService implements AutoCloseable {
     switch (before) {
       case WorkerLife.Serving(WorkerLife.Service service) -> service.times().cleanedUp(nanos);
       case WorkerLife.Draining(WorkerLife.Service service) -> service.times().cleanedUp(nanos);
-      case WorkerLife.New _, WorkerLife.Closed _ -> {} // no start to measure
+      case WorkerLife.New _, WorkerLife.Closed _ -> {} // never started: nothing to measure
     }
   }
 }

@@ -17,10 +17,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What requesters and routers see of an engine that fails, and that it comes back. */
+/**
+ * Tests how an engine's failure appears to requesters and routers, and that the worker recovers.
+ */
 class FailingEngineTest {
-  private static final Duration WAIT = Duration.ofSeconds(10); // from probe to probe
-  private static final Duration PROBE = Duration.ofSeconds(3); // patience of a probe
+  private static final Duration WAIT = Duration.ofSeconds(10); // from one probe to the next
+  private static final Duration PROBE = Duration.ofSeconds(3); // a probe's deadline
 
   private final FaultyEngine engine = new FaultyEngine();
   private TestWorker worker = new TestWorker(engine::parts, false).started();

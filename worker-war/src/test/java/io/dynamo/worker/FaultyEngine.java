@@ -24,9 +24,9 @@ import java.util.Set;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** An engine of two ranks that answers one token at once, or does what a broken one does. */
+/** An engine of two ranks that answers one token at once, or misbehaves as its mode says. */
 final class FaultyEngine implements Engine, LoadReport, PassReport {
-  /** How it answers. */
+  /** The engine's behaviours. */
   enum Mode {
     WELL,
     THROWS,
@@ -108,7 +108,7 @@ final class FaultyEngine implements Engine, LoadReport, PassReport {
     }
   }
 
-  /** Its thread dies: what runs ends as if it were shut down. */
+  /** Simulates the death of its thread: running streams end as if it were shut down. */
   void die() {
     hanging.forEach(
         stream ->

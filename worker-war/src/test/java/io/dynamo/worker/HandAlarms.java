@@ -6,7 +6,9 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** A clock and its alarms, which ring on the test's thread when the test moves it. One thread. */
+/**
+ * A clock and its alarms, which ring on the test's thread when the test moves it. For one thread.
+ */
 public final class HandAlarms implements Alarms {
   private record Waiting(long atNanos, Runnable task) {}
 

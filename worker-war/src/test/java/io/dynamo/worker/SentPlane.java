@@ -7,7 +7,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 
-/** Keeps what is published; may be told to fail. Publishers count their ids up. For one thread. */
+/**
+ * An event plane that keeps all published messages; can be made to fail. Publishers' ids count up.
+ * For one thread.
+ */
 public final class SentPlane implements EventPlane {
   public final List<EventSubject> subjects = new ArrayList<>();
   public final List<byte[]> sent = new ArrayList<>();

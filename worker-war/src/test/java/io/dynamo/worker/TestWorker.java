@@ -52,8 +52,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * A whole worker on planes within the test, its clock moved by hand. Endpoints are called where
- * they are served, records are where they were written. For one test thread.
+ * A whole worker on planes within the test, its clock moved by hand. Endpoints are called directly,
+ * and records stay in memory. For one test thread.
  */
 public final class TestWorker implements AutoCloseable {
   public static final EndpointId ENDPOINT = new EndpointId("n", "c", "generate");
@@ -73,7 +73,7 @@ public final class TestWorker implements AutoCloseable {
       new LocalEventPlane(1000, 1 << 20, new Metrics(), new Random(1), InstantSource.system());
   private int weightsDropped;
 
-  /** What the test stands on. */
+  /** The planes that the test provides. */
   public final class Planes implements EndpointServer, Discovery {
     @Override
     public <Q, R> Served serve(
@@ -134,7 +134,7 @@ public final class TestWorker implements AutoCloseable {
   }
 
   /**
-   * @param engines makes the engine, and the next one after each sleep
+   * @param engines makes the engine, and a new one after each sleep
    * @param canaries whether silence is probed
    */
   public TestWorker(Supplier<EngineParts> engines, boolean canaries) {
@@ -225,13 +225,13 @@ public final class TestWorker implements AutoCloseable {
     return this;
   }
 
-  /** Whether routers find the worker. */
+  /** Whether the worker's instance is in discovery. */
   public boolean isFound() {
     return records.stream()
         .anyMatch(record -> record instanceof Instance it && it.endpoint().equals(ENDPOINT));
   }
 
-  /** The model cards that are there. */
+  /** Returns the model cards that are in discovery. */
   public List<ModelRecord> cards() {
     return records.stream()
         .filter(ModelRecord.class::isInstance)
@@ -243,13 +243,13 @@ public final class TestWorker implements AutoCloseable {
     return weightsDropped;
   }
 
-  /** Asks as a requester does who knows the address. */
+  /** Sends a request as a requester that knows the address does. */
   public Collected generate(GenerateRequest request) {
     return Collected.all(publisher(request));
   }
 
-  /** The answer, not yet subscribed to. */
-  @SuppressWarnings("unchecked") // the endpoint tells the types
+  /** Returns the answer, not yet subscribed to. */
+  @SuppressWarnings("unchecked") // the endpoint determines the types
   public Flow.Publisher<EngineOutput> publisher(GenerateRequest request) {
     var handler = (EndpointHandler<GenerateRequest, EngineOutput>) handlers.get(ENDPOINT);
     if (handler == null) {
@@ -258,7 +258,7 @@ public final class TestWorker implements AutoCloseable {
     return handler.handle(request, Requests.context());
   }
 
-  /** What is served under {@code name} beside the model. */
+  /** Returns the handler that is served under {@code name} beside the model. */
   public EndpointHandler<?, ?> served(String name) {
     var handler = handlers.get(new EndpointId(ENDPOINT.namespace(), ENDPOINT.component(), name));
     if (handler == null) {

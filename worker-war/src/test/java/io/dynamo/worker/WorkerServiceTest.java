@@ -100,7 +100,7 @@ class WorkerServiceTest {
         }
       };
 
-  /** One stream at a time, moved by the test. */
+  /** An engine with one stream at a time, moved by the test. */
   private final class FakeEngine implements Engine {
     ItemStream<EngineOutput> stream = new ItemStream<>(8, () -> {}, () -> {});
 
@@ -131,7 +131,7 @@ class WorkerServiceTest {
     @Nullable EndpointHandler<GenerateRequest, EngineOutput> handler;
 
     @Override
-    @SuppressWarnings("unchecked") // the endpoint tells the types
+    @SuppressWarnings("unchecked") // the endpoint determines the types
     public <Q, R> Served serve(
         EndpointId endpoint,
         InstanceId id,

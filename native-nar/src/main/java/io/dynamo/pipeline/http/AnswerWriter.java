@@ -24,7 +24,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.Locale;
 
 /**
- * Writes the answer to one request. Waits for the client's socket, so it belongs on a thread that
+ * Writes the answer to one request. Blocks on the client's socket, so it belongs on a thread that
  * may block; at most one piece of a file is in memory at a time.
  */
 final class AnswerWriter {
@@ -38,8 +38,8 @@ final class AnswerWriter {
   private final boolean keepAlive;
 
   /**
-   * @param stall how long the client may take nothing
-   * @param keepAlive whether the client wants to ask again
+   * @param stall how long the client may leave written bytes unread
+   * @param keepAlive whether the client keeps the connection for another request
    */
   AnswerWriter(Channel channel, Duration stall, boolean keepAlive) {
     this.channel = channel;
@@ -47,7 +47,11 @@ final class AnswerWriter {
     this.keepAlive = keepAlive;
   }
 
-  /** Whether the connection can carry another request. */
+  /**
+   * Writes an answer.
+   *
+   * @return whether the connection can carry another request
+   */
   boolean write(HttpAnswer answer) throws InterruptedException {
     return switch (answer.body()) {
       case HttpAnswer.Body.Bytes _ ->
@@ -67,7 +71,7 @@ final class AnswerWriter {
     } catch (IOException e) {
       System.getLogger(AnswerWriter.class.getName())
           .log(System.Logger.Level.WARNING, "cannot send " + path, e);
-      return false; // the client sees a connection that ends too soon
+      return false; // the client sees a connection that ends early
     }
   }
 

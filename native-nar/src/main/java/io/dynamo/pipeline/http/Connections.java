@@ -5,9 +5,9 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * The open connections of a server, and what they may hold together. When there are too many, the
- * one goes that has kept its place longest without a request being answered: a client that is slow
- * to ask or to read cannot keep others out. Safe for concurrent use.
+ * Tracks the open connections of a server, and the bytes of their requests. When there are too many
+ * connections, the one is closed that has held its place longest without a request being answered:
+ * a client that sends or reads slowly cannot keep others out. Safe for concurrent use.
  */
 final class Connections {
   /** The phases of a connection, those first that are closed first to make room. */
@@ -27,8 +27,8 @@ final class Connections {
   private long bodyBytes; // guarded by this
 
   /**
-   * @param most that are open at once
-   * @param mostBodyBytes of all requests that are being read or answered
+   * @param most the maximum number of open connections
+   * @param mostBodyBytes the most bytes of all requests that are being read or answered
    */
   Connections(int most, long mostBodyBytes) {
     this.most = most;
@@ -36,7 +36,7 @@ final class Connections {
   }
 
   /**
-   * Counts {@code connection}, in place of another when there are too many.
+   * Adds {@code connection}, in place of another when there are too many.
    *
    * @return false when there is no room, since every other one is being answered
    */
@@ -62,7 +62,11 @@ final class Connections {
     open.remove(connection);
   }
 
-  /** Takes room for a part of a body; false when there is none. */
+  /**
+   * Reserves room for a part of a body.
+   *
+   * @return false when there is none
+   */
   synchronized boolean takeBody(int bytes) {
     if (bodyBytes + bytes > mostBodyBytes) {
       return false;
@@ -75,7 +79,7 @@ final class Connections {
     bodyBytes -= bytes;
   }
 
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   synchronized int size() {
     return open.size();
   }

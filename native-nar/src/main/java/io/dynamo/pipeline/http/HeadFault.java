@@ -6,8 +6,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Why a request is refused for its head alone: two servers in a row could disagree about where it
- * ends or whom it asks. Its connection must be closed after the answer.
+ * A reason to refuse a request for its head alone: two servers in a row could disagree about where
+ * it ends or which host it addresses. Its connection must be closed after the answer.
  *
  * @param status 400, 501 or 505
  * @param message what is wrong and what to do
@@ -17,7 +17,10 @@ public record HeadFault(int status, String message) {
       Pattern.compile("(\\[[0-9A-Fa-f:.]{2,45}]|[A-Za-z0-9._~!$&'()*+,;=%-]{1,255})(:[0-9]{0,5})?");
   private static final Pattern LENGTH = Pattern.compile("[0-9]{1,18}");
 
-  /** The first thing in {@code head} that RFC 9110 or 9112 wants refused; null for none. */
+  /**
+   * Returns the first fault in {@code head} for which RFC 9110 or 9112 demands a refusal; null for
+   * none.
+   */
   public static @Nullable HeadFault in(RequestHead head) {
     if (!head.version().equals("HTTP/1.1") && !head.version().equals("HTTP/1.0")) {
       return new HeadFault(505, "Only HTTP/1.1 and HTTP/1.0 are spoken here");
@@ -59,7 +62,7 @@ public record HeadFault(int status, String message) {
         : bad("The Host header is no name or address with an optional port");
   }
 
-  /** Whether the length of the body can be read in two ways. */
+  /** Checks that the length of the body is unambiguous. */
   private static @Nullable HeadFault length(RequestHead head) {
     var lengths = head.all("content-length");
     var codings = head.all("transfer-encoding");

@@ -20,8 +20,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One client: reads a request, has it answered, reads the next. Its state belongs to the event
- * loop; the handler's thread meets it only through {@link AnswerWriter} and {@link #answered}.
+ * One client's connection: reads a request, has it answered, reads the next. Its state belongs to
+ * the event loop; the handler's thread affects it only through {@link AnswerWriter} and {@link
+ * #answered}.
  */
 final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> {
   private static final System.Logger LOG = System.getLogger(HttpConnection.class.getName());
@@ -32,9 +33,9 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
   private final Channel channel;
   private final Connections connections;
   private volatile Connections.Phase phase = Connections.Phase.RECEIVING;
-  private volatile long sinceNanos = System.nanoTime(); // of the phase
-  private long bodyBytes; // taken of the server's room; touched by the event loop only
-  private @Nullable ScheduledFuture<?> clock; // of the receipt, then of the handling
+  private volatile long sinceNanos = System.nanoTime(); // start of the phase
+  private long bodyBytes; // reserved of the server's room; event loop only
+  private @Nullable ScheduledFuture<?> clock; // bounds receiving, then handling
   private @Nullable Future<?> work;
 
   HttpConnection(
@@ -68,7 +69,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     phase = next;
   }
 
-  /** Closes the connection for another one that has come. On any thread. */
+  /** Closes the connection to make room for another. May be called on any thread. */
   void giveWay() {
     Sockets.close(channel);
   }
@@ -84,7 +85,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     bodyBytes = 0;
   }
 
-  /** The channel is closed. On the event loop. */
+  /** Called on the event loop when the channel is closed. */
   void closed() {
     connections.remove(this);
     freeBody();
@@ -96,7 +97,10 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     ctx.read();
   }
 
-  /** Closes the connection unless it is stopped in time; {@link #channelInactive} does the rest. */
+  /**
+   * Closes the connection after {@code nanos} unless the clock is stopped before; {@link
+   * #channelInactive} does the rest.
+   */
   private void startClock(ChannelHandlerContext ctx, long nanos) {
     stopClock();
     clock =
@@ -133,11 +137,11 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
     try {
       work = threads.submit(() -> work(ctx, call, writer));
     } catch (RejectedExecutionException e) {
-      Sockets.close(ctx.channel()); // the server is closing
+      Sockets.close(ctx.channel()); // the server is being closed
     }
   }
 
-  /** The status for what the decoder could not read, 0 when it could. */
+  /** Returns the status for a request that the decoder could not read, 0 when it could. */
   private static int refusal(DecoderResult read) {
     if (read.isSuccess()) {
       return 0;
@@ -168,7 +172,7 @@ final class HttpConnection extends SimpleChannelInboundHandler<FullHttpRequest> 
         ByteBufUtil.getBytes(request.content()));
   }
 
-  /** On a virtual thread. */
+  /** Runs the handler and writes its answer, on a virtual thread. */
   private void work(ChannelHandlerContext ctx, HttpCall call, AnswerWriter writer) {
     boolean reusable = false;
     try {

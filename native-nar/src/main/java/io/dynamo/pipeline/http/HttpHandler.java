@@ -7,7 +7,7 @@ public interface HttpHandler {
    * Answers one request. The thread is interrupted when the client hangs up, when the time for an
    * answer is over and when the server closes.
    *
-   * @throws Exception answered as 500 without a word of it; it is logged
+   * @throws Exception logged, and answered as 500 without any detail
    */
   HttpAnswer answer(HttpCall call) throws Exception;
 }

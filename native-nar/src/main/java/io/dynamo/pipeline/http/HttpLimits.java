@@ -5,16 +5,16 @@ import java.time.Duration;
 /**
  * The bounds that the server sets for its clients.
  *
- * @param maxHeaderBytes of the request line, and of all headers together
- * @param maxBodyBytes of a request
- * @param maxTotalBodyBytes of all requests that are being read or answered; one for which there is
- *     no room is closed
+ * @param maxHeaderBytes the most bytes of the request line, and of all headers together
+ * @param maxBodyBytes the most body bytes of a request
+ * @param maxTotalBodyBytes the most body bytes of all requests that are being read or answered; a
+ *     connection whose request finds no room is closed
  * @param maxConnections open at once; a further one takes the place of the one that has waited
  *     longest for its client
- * @param receive from the moment a connection is free until a whole request has come: ends idle
- *     clients and those that trickle
- * @param handle from a whole request to the answer of the handler
- * @param stall how long a client may take nothing of an answer
+ * @param receive the longest time from when a connection is free until a whole request has arrived:
+ *     ends idle clients and those that trickle
+ * @param handle the longest time from a whole request to the handler's answer
+ * @param stall how long a client may read nothing of an answer
  */
 public record HttpLimits(
     int maxHeaderBytes,
@@ -24,7 +24,7 @@ public record HttpLimits(
     Duration receive,
     Duration handle,
     Duration stall) {
-  /** For probes, scrapers and operators. */
+  /** Limits for probes, scrapers and operators. */
   public static final HttpLimits STANDARD =
       new HttpLimits(
           16 * 1024,

@@ -17,8 +17,8 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Answers HTTP/1.1 requests: bytes move on the event loops, handlers run on virtual threads. A
- * connection is read only while it has no request under way, so a client that pipelines waits for
- * itself. Safe for concurrent use.
+ * connection is read only while no request of it is being answered, so a client that pipelines
+ * delays only itself. Safe for concurrent use.
  */
 public final class HttpServer implements AutoCloseable {
   private static final long CLOSE_MILLIS = 2_000;
@@ -35,7 +35,7 @@ public final class HttpServer implements AutoCloseable {
   /**
    * Binds, so it must not be called on an event loop.
    *
-   * @param loops stay the caller's to close, after this
+   * @param loops owned by the caller, who closes them after this server
    * @param address to listen on; port 0 lets the system choose
    * @throws IllegalStateException when the address cannot be bound
    */
@@ -73,7 +73,7 @@ public final class HttpServer implements AutoCloseable {
             connection);
   }
 
-  /** Reads requests and writes answers. */
+  /** Returns the codec that reads requests and writes answers. */
   static HttpServerCodec codec(int maxHeaderBytes) {
     return new HttpServerCodec(
         new HttpDecoderConfig()
@@ -84,12 +84,12 @@ public final class HttpServer implements AutoCloseable {
             .setUseRfc9112TransferEncoding(true));
   }
 
-  /** Where this listens. */
+  /** Returns the address that this server listens on. */
   public InetSocketAddress address() {
     return (InetSocketAddress) listener.localAddress();
   }
 
-  /** Connections that are open. */
+  /** Returns the number of open connections. */
   public int connections() {
     return connections.size();
   }

@@ -8,13 +8,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Method, version and header fields of a request, as far as its parser tells of them.
+ * Method, version and header fields of a request, as far as its parser exposes them.
  *
  * @param version {@code HTTP/1.1} for example
- * @param fields the values of each name in the order they came, by lower-case name
+ * @param fields the values of each name in order of arrival, by lower-case name
  */
 public record RequestHead(String method, String version, Map<String, List<String>> fields) {
-  private static final int LONGEST_ECHO = 1024; // characters
+  private static final int LONGEST_ECHO = 1024; // characters; a longer id is dropped
 
   public RequestHead {
     fields = Map.copyOf(fields);
@@ -30,26 +30,26 @@ public record RequestHead(String method, String version, Map<String, List<String
       return this;
     }
 
-    /** The head with what was added so far. */
+    /** Returns the head with the fields added so far. */
     public RequestHead head(String method, String version) {
       return new RequestHead(method, version, values);
     }
   }
 
-  /** All values of a field by its lower-case name, none when it is absent. */
+  /** Returns all values of a field by its lower-case name, none when it is absent. */
   public List<String> all(String name) {
     return fields.getOrDefault(name, List.of());
   }
 
-  /** The first value of a field by its lower-case name; null when it is absent. */
+  /** Returns the first value of a field by its lower-case name; null when it is absent. */
   public @Nullable String first(String name) {
     var values = all(name);
     return values.isEmpty() ? null : values.getFirst();
   }
 
   /**
-   * The caller's {@code x-request-id} as an answer may repeat it; null when there is none, or one
-   * that is no line of printable ASCII of at most 1,024 characters.
+   * Returns the caller's {@code x-request-id} if an answer may repeat it; null when there is none,
+   * or one that is not a line of printable ASCII of at most 1,024 characters.
    */
   public @Nullable String requestId() {
     var given = first("x-request-id");

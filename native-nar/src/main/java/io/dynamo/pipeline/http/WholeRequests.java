@@ -15,14 +15,14 @@ import io.netty.handler.codec.http.HttpVersion;
 import java.util.function.IntPredicate;
 
 /**
- * Collects requests up to a size; answers 413 to a larger one and closes its connection. One for
- * which the server has no room is closed without an answer.
+ * Collects requests up to a size; answers 413 to a larger one and closes its connection. A
+ * connection whose request exceeds the server's total room is closed without an answer.
  */
 final class WholeRequests extends HttpObjectAggregator {
   private final IntPredicate room;
 
   /**
-   * @param room takes room for so many bytes of a body, or has none
+   * @param room reserves the given number of body bytes; false when there is no room
    */
   WholeRequests(int maxBodyBytes, IntPredicate room) {
     super(maxBodyBytes, true);

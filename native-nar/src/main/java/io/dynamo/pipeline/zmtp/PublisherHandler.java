@@ -18,12 +18,12 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The side that sends: knows what its peer asked for, and how much waits for it. Its loop reads;
- * the publisher's thread writes.
+ * The publishing side of a connection: knows its peer's subscriptions, and how many bytes and
+ * messages wait for it. Its loop reads; the publisher's thread writes.
  */
 final class PublisherHandler extends ZmtpHandler {
   private static final int MAX_SUBSCRIPTIONS = 1024;
-  private static final int SUBSCRIPTION_BYTES = 64; // of one without its prefix
+  private static final int SUBSCRIPTION_BYTES = 64; // counted for one without its prefix
   private static final long LAST_WORDS_MILLIS = 1_000;
 
   private final ZmtpPublisher publisher;
@@ -32,11 +32,11 @@ final class PublisherHandler extends ZmtpHandler {
   private final AtomicInteger queuedMessages = new AtomicInteger();
   private final AtomicLong queuedBytes = new AtomicLong();
   private volatile List<byte[]> prefixes = List.of(); // changed by the loop only
-  private volatile boolean everything; // is wanted
-  private volatile @Nullable Channel channel; // once open
-  private boolean written; // something since the last flush; by who sends
-  private long prefixBytes; // taken of the publisher's room; by the loop
-  private boolean within; // a message of several frames; by the loop
+  private volatile boolean everything; // all topics are wanted
+  private volatile @Nullable Channel channel; // null before it is open
+  private boolean written; // since the last flush; the sender's
+  private long prefixBytes; // reserved of the publisher's room; loop only
+  private boolean within; // inside a message of several frames; loop only
 
   PublisherHandler(ZmtpPublisher publisher, ZmtpLimits limits, @Nullable ZmtpListener listener) {
     super("PUB", Set.of("SUB", "XSUB"), limits.maxFrameBytes(), listener != null);
@@ -54,7 +54,7 @@ final class PublisherHandler extends ZmtpHandler {
     }
   }
 
-  /** A subscription is a message of one frame: what is wanted or not, and the prefix. */
+  /** Reads a subscription, a message of one frame: subscribe or unsubscribe, and the prefix. */
   @Override
   void frame(ByteBuf body, boolean more) throws FrameException {
     boolean single = !within && !more;
@@ -63,7 +63,7 @@ final class PublisherHandler extends ZmtpHandler {
       switch (body.readByte()) {
         case ZmtpBytes.SUBSCRIBE -> subscription(body, true);
         case ZmtpBytes.UNSUBSCRIBE -> subscription(body, false);
-        default -> {} // a message to publishers in general, of which nobody here knows
+        default -> {} // a message to publishers in general: not used here
       }
     }
   }
@@ -87,7 +87,7 @@ final class PublisherHandler extends ZmtpHandler {
                 ? "a subscription for which the publisher has no room"
                 : "more than %d subscriptions".formatted(MAX_SUBSCRIPTIONS));
       } else {
-        everything = true; // a broker asks for all its subscribers, and leaves out itself
+        everything = true; // a broker filters for its own subscribers
       }
     }
     prefixes = List.copyOf(changed);
@@ -106,7 +106,7 @@ final class PublisherHandler extends ZmtpHandler {
     return false;
   }
 
-  /** Writes what may wait beside what waits already, or drops it. */
+  /** Writes a message if the queue's bounds allow it, else drops it. */
   void write(ByteBuf message) {
     var open = channel;
     if (open == null) {
@@ -126,7 +126,7 @@ final class PublisherHandler extends ZmtpHandler {
         .addListener(
             done -> {
               if (done.isSuccess()) {
-                alive(); // who takes what is written need not answer
+                alive(); // a peer that reads need not answer
               }
               queuedBytes.addAndGet(-size);
               queuedMessages.decrementAndGet();
@@ -141,7 +141,7 @@ final class PublisherHandler extends ZmtpHandler {
     }
   }
 
-  /** Closes once all that was written has left, or soon without. */
+  /** Closes once all messages have been sent, or after a short time without. */
   void finish() {
     var open = channel;
     if (open == null) {

@@ -6,12 +6,12 @@ import io.netty.channel.ChannelHandlerContext;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** The side that listens: asks for a prefix, and puts messages together. */
+/** The subscribing side of a connection: subscribes to a prefix, and assembles messages. */
 final class SubscriberHandler extends ZmtpHandler {
   private final byte[] prefix;
   private final byte[][] frames;
   private final ZmtpListener listener;
-  private int count; // of the message that is arriving
+  private int count; // number of frames of the current message
 
   SubscriberHandler(byte[] prefix, int frames, int maxFrameBytes, ZmtpListener listener) {
     super("SUB", Set.of("PUB", "XPUB"), maxFrameBytes, true);
@@ -41,7 +41,7 @@ final class SubscriberHandler extends ZmtpHandler {
 
   @Override
   void subscription(ByteBuf prefix, boolean wanted) {
-    // it is ours to ask
+    // only this side subscribes
   }
 
   @Override

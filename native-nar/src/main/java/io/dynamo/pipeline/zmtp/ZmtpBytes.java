@@ -16,7 +16,7 @@ import java.nio.charset.StandardCharsets;
  */
 final class ZmtpBytes {
   static final int GREETING_BYTES = 64;
-  static final int SIGNATURE_END = 9; // where its last byte is
+  static final int SIGNATURE_END = 9; // index of its last byte
   static final int VERSION_AT = 10;
   static final int MECHANISM_AT = 12;
   static final int MECHANISM_BYTES = 20;
@@ -49,7 +49,7 @@ final class ZmtpBytes {
     return Unpooled.wrappedBuffer(bytes);
   }
 
-  /** The command that ends the handshake. */
+  /** Returns the command that ends the handshake. */
   static ByteBuf ready(String socketType) {
     var property = ascii("Socket-Type");
     var value = ascii(socketType);
@@ -62,7 +62,10 @@ final class ZmtpBytes {
     return command("READY", data);
   }
 
-  /** Asks the peer for a sign of life, and to give up without one of ours for so long. */
+  /**
+   * Returns a command that requests a sign of life, and lets the peer close the connection without
+   * one from this side within {@code ttlTenths} tenths of a second.
+   */
   static ByteBuf ping(int ttlTenths) {
     return command("PING", Unpooled.buffer(Short.BYTES).writeShort(ttlTenths));
   }
@@ -81,7 +84,9 @@ final class ZmtpBytes {
         .writeBytes(data);
   }
 
-  /** The message by which a subscriber asks for what begins with {@code prefix}. */
+  /**
+   * Returns the message by which a subscriber subscribes to topics that begin with {@code prefix}.
+   */
   static ByteBuf subscription(byte[] prefix) {
     var body = new byte[1 + prefix.length];
     body[0] = SUBSCRIBE;
@@ -89,7 +94,7 @@ final class ZmtpBytes {
     return message(ByteBufAllocator.DEFAULT, body);
   }
 
-  /** A message whole, its frames' headers with it. */
+  /** Returns a whole message, including its frames' headers. */
   static ByteBuf message(ByteBufAllocator allocator, byte[]... frames) {
     long size = 0;
     for (var frame : frames) {

@@ -2,7 +2,7 @@ package io.dynamo.pipeline.zmtp;
 
 import java.time.Duration;
 
-/** One connection, made or being made. Safe for concurrent use; each call returns at once. */
+/** One connection, open or being opened. Safe for concurrent use; each call returns at once. */
 public interface ZmtpConnection extends AutoCloseable {
   /**
    * Closes when the peer does, or after {@code patience}: messages that have arrived are still

@@ -22,8 +22,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection from its first byte on: greets, shakes hands, takes frames apart, answers and
- * sends heartbeats. What is against the protocol ends it. Belongs to the channel's event loop.
+ * One connection from its first byte on: sends the greeting, performs the handshake, reads frames,
+ * answers and sends heartbeats. A violation of the protocol closes it. Belongs to the channel's
+ * event loop.
  */
 abstract class ZmtpHandler extends ByteToMessageDecoder {
   private enum State {
@@ -36,10 +37,10 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   private static final long HANDSHAKE_MILLIS = 5_000;
   private static final long BEAT_MILLIS = 5_000;
   private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(15);
-  private static final int SILENCE_TENTHS = 150; // the same, as it is sent to a peer
+  private static final int SILENCE_TENTHS = 150; // the same, in a ping's unit
   private static final long TENTH_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int MAX_HANDSHAKE_BYTES = 8192;
-  private static final int MAX_CONTEXT_BYTES = 16; // of a ping
+  private static final int MAX_CONTEXT_BYTES = 16; // bytes of a ping's context
   private static final String SOCKET_TYPE = "Socket-Type";
 
   private final String type;
@@ -51,12 +52,12 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   private boolean closing;
   private @Nullable String violation;
   private long heardNanos;
-  private long patienceNanos; // with a silent peer; 0 is for ever
+  private long patienceNanos; // with a silent peer; 0 for no limit
 
   /**
-   * @param type of our socket
-   * @param partners types that the other may be of
-   * @param beats whether the peer is asked for signs of life, and is given up without
+   * @param type this side's socket type
+   * @param partners socket types that the peer may have
+   * @param beats whether the peer is pinged, and disconnected when it stays silent
    */
   ZmtpHandler(String type, Set<String> partners, int maxFrameBytes, boolean beats) {
     this.type = type;
@@ -65,17 +66,17 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
     this.beats = beats;
   }
 
-  /** The handshake is done. */
+  /** Called when the handshake is done. */
   abstract void opened(ChannelHandlerContext context);
 
   /**
-   * A frame of a message.
+   * Called for each frame of a message.
    *
-   * @param body for this call only
+   * @param body valid during the call only
    */
   abstract void frame(ByteBuf body, boolean more) throws FrameException;
 
-  /** SUBSCRIBE or CANCEL, as peers of ZMTP 3.1 may say. */
+  /** Called for SUBSCRIBE and CANCEL, which peers of ZMTP 3.1 may send. */
   abstract void subscription(ByteBuf prefix, boolean wanted) throws FrameException;
 
   /** Called once when the connection has ended, or could not be opened. */
@@ -97,7 +98,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
     Sockets.close(context.channel());
   }
 
-  /** The peer has shown a sign of life. On the loop. */
+  /** Records a sign of life of the peer. Called on the loop. */
   final void alive() {
     heardNanos = System.nanoTime();
   }
@@ -191,7 +192,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
       case "SUBSCRIBE" -> subscription(body, true);
       case "CANCEL" -> subscription(body, false);
       case "ERROR" -> throw new FrameException("an error: " + reason(body));
-      default -> {} // a pong has been noticed by its bytes; others are of protocols to come
+      default -> {} // a pong counts by its bytes; others are of later protocols
     }
   }
 
@@ -218,7 +219,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
     opened(context);
   }
 
-  /** Reads a length, of what must be there. */
+  /** Reads a length, and checks that as many bytes follow. */
   private static int length(ByteBuf in, int lengthBytes) throws FrameException {
     if (in.readableBytes() >= lengthBytes) {
       long length = lengthBytes == 1 ? in.readUnsignedByte() : in.readUnsignedInt();
@@ -233,7 +234,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
     return in.readCharSequence(length, StandardCharsets.ISO_8859_1).toString();
   }
 
-  /** Reads the reason that the peer gives, made fit for a log. */
+  /** Reads the reason that the peer gives, with unprintable characters replaced for the log. */
   private static String reason(ByteBuf in) throws FrameException {
     return printable(text(in, length(in, 1)));
   }
@@ -254,7 +255,7 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
         beat(context);
       }
     }
-    if (context.channel().isWritable()) { // or it does not read: silence is what it wants
+    if (context.channel().isWritable()) { // else the peer does not read, and gets no pong
       write(context, ZmtpBytes.pong(data));
     }
   }
@@ -287,14 +288,14 @@ abstract class ZmtpHandler extends ByteToMessageDecoder {
   public void userEventTriggered(ChannelHandlerContext context, Object event) throws Exception {
     super.userEventTriggered(context, event);
     if (event instanceof ChannelInputShutdownEvent) {
-      Sockets.close(context.channel()); // nobody speaks half of this protocol
+      Sockets.close(context.channel()); // the protocol has no half-closed connections
     }
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
     boolean first = !closing;
-    closing = true; // nothing more of it is read
+    closing = true; // no further bytes are read
     if (first
         && cause instanceof DecoderException
         && cause.getCause() instanceof FrameException wrong) {

@@ -3,9 +3,11 @@ package io.dynamo.pipeline.zmtp;
 /**
  * The bounds of one connection.
  *
- * @param maxFrameBytes of one frame that arrives; a peer that announces more is disconnected
- * @param queuedMessages that wait to be written; more are dropped, for this peer alone
- * @param queuedBytes of them; a single message may be larger
+ * @param maxFrameBytes the most bytes of one frame that arrives; a peer that announces more is
+ *     disconnected
+ * @param queuedMessages the most messages that wait to be written; more are dropped, for this peer
+ *     alone
+ * @param queuedBytes the most bytes of those; a single message may be larger
  */
 public record ZmtpLimits(int maxFrameBytes, int queuedMessages, long queuedBytes) {
   public ZmtpLimits {

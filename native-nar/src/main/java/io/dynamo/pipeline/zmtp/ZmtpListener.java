@@ -2,24 +2,27 @@ package io.dynamo.pipeline.zmtp;
 
 import org.jspecify.annotations.Nullable;
 
-/** Hears of one connection, on its loop: {@link #up} at most once, {@link #ended} once and last. */
+/**
+ * Receives the events of one connection, on its loop: {@link #up} at most once, {@link #ended} once
+ * and last.
+ */
 public interface ZmtpListener {
-  /** Both sides have shaken hands. */
+  /** Called when the handshake is done. */
   void up();
 
   /**
-   * A message has arrived; on connections of subscribers only.
+   * Called for each message; on connections of subscribers only.
    *
-   * @param frames those expected, as far as they came; for this call only
-   * @param count of the message's frames, which may be more
+   * @param frames the expected frames, as far as they arrived; valid during the call only
+   * @param count the number of the message's frames, which may be more
    */
   void message(byte[][] frames, int count);
 
   /**
-   * There is no connection, or none any more.
+   * Called when the connection could not be made, or has ended.
    *
-   * @param violation what the peer did against the protocol; null when it was cut, closed, or never
-   *     made
+   * @param violation the peer's violation of the protocol; null when the connection was cut,
+   *     closed, or never made
    */
   void ended(@Nullable String violation);
 }

@@ -8,8 +8,8 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 
 /**
- * One event loop: what it is given runs in turn, on one thread, and so does all that its
- * connections tell. Safe for concurrent use. Once the loops are closed nothing runs any more.
+ * One event loop: its tasks run in turn, on one thread, as do all callbacks of its connections.
+ * Safe for concurrent use. Once the loops are closed nothing runs any more.
  */
 public final class ZmtpLoop {
   private static final System.Logger LOG = System.getLogger(ZmtpLoop.class.getName());
@@ -22,7 +22,7 @@ public final class ZmtpLoop {
     this.loop = loops.next();
   }
 
-  /** One of {@code loops}, in turn. */
+  /** Returns one of {@code loops}, in turn. */
   public static ZmtpLoop of(EventLoops loops) {
     return new ZmtpLoop(loops);
   }
@@ -32,7 +32,7 @@ public final class ZmtpLoop {
     try {
       loop.execute(() -> safely(task));
     } catch (RejectedExecutionException _) {
-      // the loops are closed, and the sockets with them
+      // the loops are closed, and their sockets too
     }
   }
 
@@ -41,7 +41,7 @@ public final class ZmtpLoop {
     try {
       var _ = loop.schedule(() -> safely(task), delay.toNanos(), TimeUnit.NANOSECONDS);
     } catch (RejectedExecutionException _) {
-      // the loops are closed, and the sockets with them
+      // the loops are closed, and their sockets too
     }
   }
 

@@ -13,21 +13,22 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Sends messages to all who subscribed to what they begin with. A peer that reads more slowly than
- * others is no weight on them: what it does not take in time is dropped, for it alone.
+ * Sends messages to all subscribers of a prefix of their first frame. A peer that reads more slowly
+ * than others does not delay them: messages that it does not read in time are dropped, for it
+ * alone.
  *
- * <p>One thread at a time sends; all else is safe for concurrent use.
+ * <p>One thread at a time sends; all other methods are safe for concurrent use.
  */
 public final class ZmtpPublisher implements AutoCloseable {
   private static final int MAX_SUBSCRIBERS = 16_384;
-  private static final long MAX_PREFIX_BYTES = 16 << 20; // of all peers together
+  private static final long MAX_PREFIX_BYTES = 16 << 20; // for the subscriptions of all peers
 
   private final ZmtpLimits limits;
   private final Runnable onDropped;
   private final ConnectionLimit room = new ConnectionLimit(MAX_SUBSCRIBERS, () -> {});
-  private final AtomicLong prefixBytes = new AtomicLong(); // that subscriptions take
-  private final List<PublisherHandler> peers = new CopyOnWriteArrayList<>(); // that are open
-  private @Nullable Channel listener; // set once, before others see this
+  private final AtomicLong prefixBytes = new AtomicLong(); // reserved by subscriptions
+  private final List<PublisherHandler> peers = new CopyOnWriteArrayList<>(); // the open ones
+  private @Nullable Channel listener; // set once, before other threads see this
   private volatile boolean closed;
 
   private ZmtpPublisher(ZmtpLimits limits, Runnable onDropped) {
@@ -36,12 +37,12 @@ public final class ZmtpPublisher implements AutoCloseable {
   }
 
   /**
-   * A publisher to which subscribers connect.
+   * Returns a publisher to which subscribers connect.
    *
-   * @param address where; of port 0 for one that the system chooses
-   * @param limits of each connection, whose frames are subscriptions
+   * @param address the address to bind; port 0 lets the system choose
+   * @param limits bounds of each connection, whose incoming frames are subscriptions
    * @param onDropped called for each message that one peer does not get
-   * @throws IllegalStateException when it cannot be bound
+   * @throws IllegalStateException when the address cannot be bound
    */
   public static ZmtpPublisher bound(
       EventLoops loops, InetSocketAddress address, ZmtpLimits limits, Runnable onDropped) {
@@ -58,7 +59,7 @@ public final class ZmtpPublisher implements AutoCloseable {
     return publisher;
   }
 
-  /** A publisher that connects, to brokers. */
+  /** Returns a publisher that connects to brokers. */
   public static ZmtpPublisher unbound(ZmtpLimits limits, Runnable onDropped) {
     return new ZmtpPublisher(limits, onDropped);
   }
@@ -66,7 +67,7 @@ public final class ZmtpPublisher implements AutoCloseable {
   /**
    * Connects to a broker.
    *
-   * @param address resolved
+   * @param address a resolved address
    */
   public ZmtpConnection connect(ZmtpLoop loop, InetSocketAddress address, ZmtpListener listener) {
     return ZmtpSubscriber.dial(
@@ -80,7 +81,9 @@ public final class ZmtpPublisher implements AutoCloseable {
   }
 
   /**
-   * @throws IllegalStateException when it is not bound
+   * Returns the bound address.
+   *
+   * @throws IllegalStateException when the publisher is not bound
    */
   public InetSocketAddress address() {
     var bound = listener;
@@ -101,12 +104,15 @@ public final class ZmtpPublisher implements AutoCloseable {
     peers.remove(peer);
   }
 
-  /** Peers that have shaken hands. */
+  /** Returns the number of peers whose handshake is done. */
   int subscribers() {
     return peers.size();
   }
 
-  /** Takes room for a subscription; false when those of all peers together are too many. */
+  /**
+   * Reserves room for a subscription; false when the subscriptions of all peers together are too
+   * large.
+   */
   boolean takePrefix(long bytes) {
     if (prefixBytes.addAndGet(bytes) <= MAX_PREFIX_BYTES) {
       return true;
@@ -123,7 +129,7 @@ public final class ZmtpPublisher implements AutoCloseable {
     onDropped.run();
   }
 
-  /** Hands a message over to those who asked for it; it leaves with the next {@link #flush}. */
+  /** Queues a message for its subscribers; it is sent with the next {@link #flush}. */
   public void write(byte[]... frames) {
     var topic = frames[0];
     ByteBuf bytes = null;
@@ -149,7 +155,9 @@ public final class ZmtpPublisher implements AutoCloseable {
     }
   }
 
-  /** Takes no more, and closes each connection once it has what was written. Idempotent. */
+  /**
+   * Accepts no more peers, and closes each connection once its messages have been sent. Idempotent.
+   */
   @Override
   public void close() {
     closed = true;

@@ -16,11 +16,11 @@ public final class ZmtpSubscriber {
   private ZmtpSubscriber() {}
 
   /**
-   * Connects to a publisher, or to a broker that speaks like one.
+   * Connects to a publisher, or to a broker that acts as one.
    *
-   * @param address resolved
-   * @param prefix of the first frame of what is wanted
-   * @param frames of each message; more are counted, not kept
+   * @param address a resolved address
+   * @param prefix the prefix of the first frame of the wanted messages
+   * @param frames the number of frames kept of each message; more are counted, not kept
    * @param maxFrameBytes a peer that announces more is disconnected
    */
   public static ZmtpConnection connect(
@@ -38,7 +38,8 @@ public final class ZmtpSubscriber {
   }
 
   /**
-   * Connects; the handler tells how it fares once there is a connection, this when there is none.
+   * Connects; the handler reports the connection's events once it is open, this method a failure to
+   * connect.
    */
   static ZmtpConnection dial(
       ZmtpLoop loop, InetSocketAddress address, ChannelHandler handler, ZmtpListener listener) {

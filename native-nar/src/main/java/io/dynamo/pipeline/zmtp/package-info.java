@@ -3,7 +3,7 @@
  * in between a connection is reported as open when its handshake is done, a slow subscriber is
  * bounded by bytes too, and thousands of connections share a thread. Start at {@link
  * io.dynamo.pipeline.zmtp.ZmtpPublisher} and {@link io.dynamo.pipeline.zmtp.ZmtpSubscriber}. Knows
- * messages of frames, nothing of what they mean.
+ * messages of frames, nothing of their meaning.
  */
 @NullMarked
 package io.dynamo.pipeline.zmtp;

@@ -9,7 +9,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class HeadFaultTest {
-  /** A head whose fields are written as {@code name: value | name: value}. */
+  /** Returns a head from text in the form of one or more {@code name: value}, separated by bars. */
   private static RequestHead head(String version, String fields) {
     var collected = new RequestHead.Fields();
     for (var field : fields.split(" \\| ", -1)) {

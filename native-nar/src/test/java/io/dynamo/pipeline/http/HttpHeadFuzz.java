@@ -11,8 +11,8 @@ import java.util.Arrays;
 
 /**
  * Fuzz target: any bytes at the status server's port, up to the point where a handler would be
- * called. The first byte of the input is the size of the pieces. No request that is passed on is
- * larger than the limits, and nothing escapes the codec.
+ * called. The first byte of the input is the size of the pieces. No request that is passed on
+ * exceeds the limits, and no exception escapes the codec.
  */
 public final class HttpHeadFuzz {
   private static final int MAX_HEADER_BYTES = 1024;
@@ -64,7 +64,7 @@ public final class HttpHeadFuzz {
       }
     }
 
-    /** A connection that ends within a request is no fault. */
+    /** Ignores a connection that ends within a request: it is no fault. */
     @Override
     public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
       if (!(cause instanceof PrematureChannelClosureException)) {

@@ -287,7 +287,7 @@ class HttpServerTest {
         var second = connect(running())) {
       for (var client : new Socket[] {first, second}) {
         send(client, "GET /file HTTP/1.1\r\nhost: h\r\n\r\n");
-        assertThat(client.getInputStream().read()).isEqualTo('H'); // the answer has begun
+        assertThat(client.getInputStream().read()).isEqualTo('H'); // the answer has started
       }
       try (var probe = connect(running())) {
         send(probe, LAST.formatted("/live"));
@@ -344,14 +344,14 @@ class HttpServerTest {
     }
   }
 
-  /** Waits for the server to close a connection on which nothing was answered. */
+  /** Whether the server closes the connection without an answer; waits for that. */
   private static boolean isClosed(Socket client) throws IOException {
     try {
       return client.getInputStream().read() == -1;
     } catch (SocketTimeoutException e) {
       return false;
     } catch (SocketException e) {
-      return true; // reset, with bytes that were not read
+      return true; // reset, with unread bytes
     }
   }
 
@@ -380,7 +380,7 @@ class HttpServerTest {
   private static HttpHandler waiting(CountDownLatch interrupted) {
     return _ -> {
       try {
-        Thread.sleep(LONG); // what the interrupt ends
+        Thread.sleep(LONG); // ended by the interrupt
       } catch (InterruptedException e) {
         interrupted.countDown();
         throw e;

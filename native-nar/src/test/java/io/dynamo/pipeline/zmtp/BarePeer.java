@@ -8,13 +8,13 @@ import java.net.Socket;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** The other side of a connection, byte by byte. Reads give up after ten seconds. */
+/** The peer of a connection, driven byte by byte. Reads time out after ten seconds. */
 final class BarePeer implements Closeable {
   static final String READY_SUB = "\u0004\u0019\u0005READY\u000bSocket-Type\0\0\0\u0003SUB";
   static final String READY_PUB = "\u0004\u0019\u0005READY\u000bSocket-Type\0\0\0\u0003PUB";
   private static final int READ_MILLIS = 10_000;
 
-  /** A frame as it came. */
+  /** A frame as received. */
   record Frame(int flags, String body) {
     boolean isCommand() {
       return (flags & ZmtpBytes.COMMAND) != 0;
@@ -49,7 +49,11 @@ final class BarePeer implements Closeable {
     return "\u00ff\0\0\0\0\0\0\0\0\u007f\u0003\u0001NULL" + "\0".repeat(48);
   }
 
-  /** Shakes hands; returns what the other said it is. */
+  /**
+   * Performs the handshake.
+   *
+   * @return the peer's own READY command
+   */
   String shakeHands(String ready) throws IOException {
     say(greeting());
     hear(ZmtpBytes.GREETING_BYTES);
@@ -61,7 +65,7 @@ final class BarePeer implements Closeable {
     socket.getOutputStream().write(bytes.getBytes(StandardCharsets.ISO_8859_1));
   }
 
-  /** A frame of a message. */
+  /** Returns a frame of a message. */
   static String framed(String body, boolean more) {
     if (body.length() <= 255) {
       return (more ? "\u0001" : "\0") + (char) body.length() + body;
@@ -96,7 +100,7 @@ final class BarePeer implements Closeable {
     return new Frame(flags, hear((int) length));
   }
 
-  /** All that comes until the other closes. */
+  /** Returns all bytes until the peer closes. */
   String rest() throws IOException {
     var all = new ByteArrayOutputStream();
     try {

@@ -5,7 +5,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** Keeps what a connection tells, in words. */
+/** Records a connection's events as text. */
 final class Told implements ZmtpListener {
   private final LinkedBlockingQueue<String> words = new LinkedBlockingQueue<>();
 

@@ -7,9 +7,10 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fuzz target: any bytes from a ZeroMQ peer, to the side that listens and to the side that sends.
- * The first byte of the input chooses the side, the size of the pieces and whether the peer shakes
- * hands properly first. Bytes are read, or the connection is closed; nothing escapes the handler.
+ * Fuzz target: any bytes from a ZeroMQ peer, to the subscribing and to the publishing side. The
+ * first byte of the input chooses the side, the size of the pieces and whether the peer performs a
+ * correct handshake first. Bytes are read, or the connection is closed; no exception escapes the
+ * handler.
  */
 public final class ZmtpFuzz {
   private static final int MAX_FRAME_BYTES = 1 << 20;
@@ -59,7 +60,7 @@ public final class ZmtpFuzz {
     }
   }
 
-  /** Ends once, and hears of no message of more frames than it asked for. */
+  /** Asserts that the connection ends once, and that no message has more frames than requested. */
   private static final class Listener implements ZmtpListener {
     private boolean ended;
 

@@ -53,12 +53,12 @@ class ZmtpPublisherTest {
     publisher.flush();
   }
 
-  /** Connected, and heard of by the publisher as a subscriber of {@code prefix}. */
+  /** Returns a connected peer that the publisher knows as a subscriber of {@code prefix}. */
   private BarePeer subscribed(String prefix) throws IOException {
     return subscribed(BarePeer.connected(publisher.address()), framed("\u0001" + prefix, false));
   }
 
-  /** A ping behind the subscription: once it is answered the subscription has been read. */
+  /** Sends a ping behind the subscription: once it is answered the subscription has been read. */
   private static BarePeer subscribed(BarePeer peer, String subscription) throws IOException {
     assertThat(peer.shakeHands(READY_SUB)).isEqualTo("\u0005READY\u000bSocket-Type\0\0\0\u0003PUB");
     peer.say(subscription + ping(0, "here"));
@@ -159,7 +159,7 @@ class ZmtpPublisherTest {
   @ValueSource(
       strings = {
         "\0\u0001x", // a message too early
-        "\u0008\u0001x", // flags that are none
+        "\u0008\u0001x", // invalid flags
         "\u0005\u0001x", // a command of several frames
         "\u0004\u0001\u0005", // a command cut off in its name
         "\u0004\u0006\u0005READY", // no type
@@ -243,7 +243,7 @@ class ZmtpPublisherTest {
         unbound.flush();
         BarePeer.Frame frame;
         do {
-          frame = peer.frame(); // it asks for signs of life, too
+          frame = peer.frame(); // it sends pings, too
         } while (frame.isCommand());
         assertThat(frame.body()).isEqualTo("k");
         connection.close();
@@ -311,7 +311,7 @@ class ZmtpPublisherTest {
       awaitSubscribers(roomy, 0);
       try (var third = BarePeer.connected(roomy.address())) {
         var again = framed("\u0001" + "z".repeat(1_000_000), false);
-        subscribed(third, again.repeat(20)); // the same one takes its room once
+        subscribed(third, again.repeat(20)); // the same subscription takes room once
       }
     }
   }

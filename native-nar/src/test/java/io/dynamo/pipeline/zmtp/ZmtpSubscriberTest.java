@@ -55,13 +55,13 @@ class ZmtpSubscriberTest {
         told);
   }
 
-  /** Connected, with its subscription. */
+  /** Returns a connected peer that has received its subscription. */
   private BarePeer accepted() throws IOException {
     var peer = new BarePeer(server.accept());
     assertThat(peer.shakeHands(READY_PUB)).isEqualTo("\u0005READY\u000bSocket-Type\0\0\0\u0003SUB");
     BarePeer.Frame frame;
     do {
-      frame = peer.frame(); // it may ask for a sign of life first
+      frame = peer.frame(); // it may send a ping first
     } while (frame.isCommand());
     assertThat(frame).isEqualTo(new BarePeer.Frame(0, "\u0001kv"));
     assertThat(told.next()).isEqualTo("up");
@@ -95,7 +95,7 @@ class ZmtpSubscriberTest {
       try (var peer = new BarePeer(server.accept())) {
         peer.say(said.substring(0, cut));
         if (cut % 8 == 0) {
-          peer.hear(1); // it has come to it, more likely than not
+          peer.hear(1); // it is waiting by now, more likely than not
         }
         peer.say(said.substring(cut));
         assertThat(told.next()).isEqualTo("up");

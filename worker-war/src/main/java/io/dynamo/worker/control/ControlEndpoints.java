@@ -21,11 +21,11 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands of one model's worker on the request plane, each an endpoint of its component under
- * Dynamo's name. Safe for concurrent use.
+ * Serves the operator commands of one model's worker on the request plane, each as an endpoint of
+ * its component under Dynamo's name. Safe for concurrent use.
  */
 public final class ControlEndpoints implements AutoCloseable {
-  /** Commands at work at once; more are refused. */
+  /** The maximum number of commands at work at once; more are refused. */
   static final int AT_ONCE = 16;
 
   private final EndpointId generate;
@@ -37,7 +37,8 @@ public final class ControlEndpoints implements AutoCloseable {
   private final Deque<Runnable> open = new ArrayDeque<>(); // guarded by this
 
   /**
-   * @param generate of the model, whose neighbours these are
+   * @param generate the model's generate endpoint; the commands are served beside it, in the same
+   *     component
    * @param blocking runs each command on a thread of its own
    */
   public ControlEndpoints(
@@ -54,7 +55,7 @@ public final class ControlEndpoints implements AutoCloseable {
   }
 
   /**
-   * Serves and registers the commands; after a failure {@link #close} undoes the steps that
+   * Serves and registers the commands; after a failure, {@link #close} undoes the steps that
    * succeeded.
    */
   public synchronized void open(ModelControls model) {
@@ -86,7 +87,7 @@ public final class ControlEndpoints implements AutoCloseable {
       blocking.execute(
           () -> {
             try {
-              var _ = answer.offer(JsonObject.of(command.apply(body))); // there is room for one
+              var _ = answer.offer(JsonObject.of(command.apply(body))); // room for one item
               answer.complete();
             } catch (RuntimeException | Error failure) {
               answer.fail(failure);
@@ -101,7 +102,7 @@ public final class ControlEndpoints implements AutoCloseable {
     return answer;
   }
 
-  /** Takes the records away and ends the endpoints, the latest first. Idempotent. */
+  /** Unregisters and closes the endpoints, the latest first. Idempotent. */
   @Override
   public synchronized void close() {
     while (!open.isEmpty()) {

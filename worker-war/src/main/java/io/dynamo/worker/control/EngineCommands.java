@@ -13,14 +13,14 @@ import java.util.function.BiFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The commands of all models of this process on its status server. Where there are several models,
- * the body's {@code model} says whose it is. Safe for concurrent use.
+ * Offers the operator commands of all models of this process on its status server. Where there are
+ * several models, the body's {@code model} names one. Safe for concurrent use.
  */
 public final class EngineCommands implements AutoCloseable {
   private final List<ModelControls> models;
   private final Deque<Registered> routes = new ArrayDeque<>();
 
-  /** Offers the commands from now on. */
+  /** Registers the commands as routes of {@code to}. */
   public EngineCommands(EngineRoutes to, List<ModelControls> models) {
     this.models = List.copyOf(models);
     add(to, "control/sleep", ModelControls::sleep);
@@ -66,7 +66,7 @@ public final class EngineCommands implements AutoCloseable {
             : "no model '%s' is served here; one of %s".formatted(asked, names));
   }
 
-  /** Without a model, of the one that has the adapter. */
+  /** Unloads an adapter; when the body names no model, from the one model that has the adapter. */
   private Map<String, @Nullable Object> unloadLora(JsonObject body) {
     var model = find(body.optionalText("model"));
     var name = body.optionalText("lora_name");
@@ -78,14 +78,14 @@ public final class EngineCommands implements AutoCloseable {
     return model == null ? unknown(body) : model.unloadLora(body);
   }
 
-  /** Those of all models. */
+  /** Lists the adapters of all models. */
   private Map<String, @Nullable Object> listLoras() {
     var ids = new LinkedHashMap<String, Integer>();
     models.forEach(model -> ids.putAll(model.adapters().ids()));
     return JsonObject.ordered("status", "success", "loras", ids, "count", ids.size());
   }
 
-  /** Takes the commands back. Idempotent. */
+  /** Removes the commands' routes. Idempotent. */
   @Override
   public void close() {
     while (!routes.isEmpty()) {

@@ -12,9 +12,9 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Commands to one model's worker, in Dynamo's words: each answers a map with a {@code status}, and
- * what goes wrong is a status of {@code error} with a {@code message}. Safe for concurrent use; all
- * may block.
+ * Runs commands on one model's worker, in Dynamo's words: each returns a map with a {@code status};
+ * a failure has the status {@code error} and a {@code message}. Safe for concurrent use; all may
+ * block.
  */
 public final class ModelControls {
   private static final System.Logger LOG = System.getLogger(ModelControls.class.getName());
@@ -26,7 +26,7 @@ public final class ModelControls {
   private final Adapters adapters;
 
   /**
-   * @param model the name that clients use
+   * @param model the model name that clients use
    */
   public ModelControls(String model, WorkerService service, CacheControl cache, Adapters adapters) {
     this.model = model;
@@ -77,7 +77,7 @@ public final class ModelControls {
     return answered(() -> JsonObject.ordered("status", "ok", "is_sleeping", service.isAsleep()));
   }
 
-  /** Replaces the taints: what the body does not name is gone. */
+  /** Replaces the taints; those that the body does not name are removed. */
   Map<String, @Nullable Object> updateTaints(JsonObject body) {
     return answered(
         () -> {

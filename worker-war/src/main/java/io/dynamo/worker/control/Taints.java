@@ -6,7 +6,7 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Taints of a worker as an operator names them, each once and in order. */
+/** Checks and reads the taints that an operator gives a worker, without duplicates and in order. */
 public final class Taints {
   static final int MAX_TAINTS = 256;
   static final int MAX_LENGTH = 256;
@@ -16,7 +16,8 @@ public final class Taints {
   /**
    * Reads a list of taints from JSON.
    *
-   * @throws IllegalArgumentException when it is none, or names what is not the operator's to say
+   * @throws IllegalArgumentException when {@code value} is no list of taints, exceeds a limit, or
+   *     has a taint with the reserved prefix
    */
   static SortedSet<String> read(@Nullable Object value) {
     if (!(value instanceof Collection<?> list)) {
@@ -37,9 +38,9 @@ public final class Taints {
   }
 
   /**
-   * Checks taints of settings.
+   * Checks taints that come from settings.
    *
-   * @throws IllegalArgumentException when one is not the operator's to say
+   * @throws IllegalArgumentException when a taint exceeds a limit or has the reserved prefix
    */
   public static SortedSet<String> of(Collection<String> names) {
     return read(names);

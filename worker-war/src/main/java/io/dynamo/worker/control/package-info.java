@@ -1,7 +1,7 @@
 /**
  * The commands of operators to a worker: sleep, caches, adapters. Start at {@link
- * io.dynamo.worker.control.ModelControls}, which acts; {@link
- * io.dynamo.worker.control.EngineCommands} offers it on the status server, {@link
+ * io.dynamo.worker.control.ModelControls}, which runs them; {@link
+ * io.dynamo.worker.control.EngineCommands} offers them on the status server, {@link
  * io.dynamo.worker.control.ControlEndpoints} on the request plane.
  */
 @NullMarked

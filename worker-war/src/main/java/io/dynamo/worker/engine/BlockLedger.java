@@ -8,14 +8,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which of a rank's KV blocks are free, held by sequences or idle, and what each is cached under.
- * Knows numbers and names, not bytes, and tells of each name that comes to its end. Used by the
- * rank's thread only. An idle block is cached and held by nobody; the one that was released first
- * is evicted first. Several blocks may be cached under one name; the name ends with the last of
- * them.
+ * Tracks which of a rank's KV blocks are free, held by sequences or idle, and the name under which
+ * each is cached. Knows numbers and names, not bytes, and sends a removal event for each name that
+ * ends. Used by the rank's thread only. An idle block is cached and held by no sequence; the one
+ * that was released first is evicted first. Several blocks may be cached under one name; the name
+ * ends with the last of them.
  */
 public final class BlockLedger {
-  /** No block. */
+  /** The value that stands for no block. */
   public static final int NONE = -1;
 
   private final int rank;
@@ -26,7 +26,7 @@ public final class BlockLedger {
   private final int[] older; // a ring of idle blocks; entry `capacity` is its head
   private final int[] newer;
   private final int[] free;
-  private final int[] nextCopy; // of the same name, in the order of their naming
+  private final int[] nextCopy; // next block of the same name, in order of naming
   private final Map<SequenceHash, Integer> cached = new HashMap<>();
   private int freeCount;
   private int idleCount;
@@ -56,7 +56,7 @@ public final class BlockLedger {
     return capacity;
   }
 
-  /** Blocks that {@link #take} can still give. */
+  /** Returns the number of blocks that {@link #take} can still give. */
   public int available() {
     return freeCount + idleCount;
   }
@@ -65,17 +65,17 @@ public final class BlockLedger {
     return capacity - freeCount - idleCount;
   }
 
-  /** Blocks that are cached and held by nobody. */
+  /** Returns the number of blocks that are cached and held by no sequence. */
   public int idleBlocks() {
     return idleCount;
   }
 
-  /** Names that blocks are cached under. */
+  /** Returns the number of names under which blocks are cached. */
   public int cachedBlocks() {
     return cached.size();
   }
 
-  /** The block that was cached first under {@code name}, or {@link #NONE}. */
+  /** Returns the block that was cached first under {@code name}, or {@link #NONE}. */
   public int find(SequenceHash name) {
     return cached.getOrDefault(name, NONE);
   }
@@ -84,14 +84,17 @@ public final class BlockLedger {
     return holders[block] > 0;
   }
 
-  /** Holds a cached block. */
+  /** Adds a hold to a cached block. */
   public void hold(int block) {
     if (holders[block]++ == 0) {
       unlink(block);
     }
   }
 
-  /** A block to write, held, or {@link #NONE}; the longest idle one goes when none is free. */
+  /**
+   * Returns a block to write, held, or {@link #NONE}; when none is free, the block that has been
+   * idle longest is evicted.
+   */
   public int take() {
     if (freeCount == 0) {
       if (idleCount == 0) {
@@ -104,7 +107,7 @@ public final class BlockLedger {
     return block;
   }
 
-  /** Caches a held block that has no name. */
+  /** Caches a held block that has no name yet under {@code name}. */
   public void name(int block, SequenceHash name) {
     names[block] = name;
     var first = cached.putIfAbsent(name, block);
@@ -117,7 +120,7 @@ public final class BlockLedger {
     }
   }
 
-  /** Takes its name from a block, if it has one; who holds it goes on holding it. */
+  /** Removes the block's name, if it has one; sequences that hold the block keep it. */
   public void drop(int block) {
     var name = names[block];
     if (name != null) {
@@ -150,7 +153,7 @@ public final class BlockLedger {
     }
   }
 
-  /** Gives up one hold. */
+  /** Removes one hold from a block. */
   public void release(int block) {
     if (--holders[block] > 0) {
       return;
@@ -173,7 +176,7 @@ public final class BlockLedger {
     idleCount--;
   }
 
-  /** Caches nothing from now on; blocks that are held stay with their holders, unnamed. */
+  /** Removes all names from the cache; held blocks stay with their sequences, unnamed. */
   public void clear() {
     for (int block = 0; block < capacity; block++) {
       var name = names[block];

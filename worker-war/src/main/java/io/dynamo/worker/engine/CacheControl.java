@@ -3,8 +3,8 @@ package io.dynamo.worker.engine;
 /** An {@link Engine} whose cache of KV blocks can be emptied. Safe for concurrent use. */
 public interface CacheControl {
   /**
-   * Empties the caches of all ranks soon, which tell so by an event; generations under way are not
-   * touched.
+   * Requests that the caches of all ranks be emptied soon; each rank reports it by an event.
+   * Running generations are not affected.
    */
   void clearCache();
 }

@@ -4,13 +4,13 @@ import io.dynamo.inference.GenerateRequest;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Within what KV blocks are alike: nothing is shared between two of these.
+ * The scope within which KV blocks may be shared: blocks of two scopes are never alike.
  *
  * @param adapter the LoRA adapter that computes; null for the model itself
- * @param salt what the client keeps its blocks apart by; null for none
+ * @param salt the client's value that keeps its blocks apart; null for none
  */
 public record CacheScope(@Nullable String adapter, @Nullable String salt) {
-  /** The scope that the hints of {@code request} tell. */
+  /** Returns the scope that the routing hints of {@code request} name. */
   public static CacheScope of(GenerateRequest request) {
     var hints = request.routing().passedOn();
     return new CacheScope(text(hints.get("lora_name")), text(hints.get("cache_salt")));
@@ -20,7 +20,7 @@ public record CacheScope(@Nullable String adapter, @Nullable String salt) {
     return value instanceof String text && !text.isEmpty() ? text : null;
   }
 
-  /** Whether it is that of all requests that ask for nothing of their own. */
+  /** Whether this is the scope of all requests without adapter and salt. */
   public boolean isCommon() {
     return adapter == null && salt == null;
   }

@@ -5,18 +5,18 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.util.concurrent.Flow;
 
-/** Turns prompts into tokens. Safe for concurrent use after {@link #start}. */
+/** Generates tokens from prompts. Safe for concurrent use after {@link #start}. */
 public interface Engine extends AutoCloseable {
   /**
-   * Gets ready to serve; called once, before anything else.
+   * Starts the engine; called once, before any other method.
    *
-   * @param events told each change of a rank's KV cache, in order per rank
+   * @param events receives each change of a rank's KV cache, in order per rank
    */
   EngineDescription start(KvEventSink events);
 
   /**
-   * Starts one generation on the rank that the request names. The stream law: exactly one item has
-   * a finish reason and it is the last; a raised cancellation ends the stream with {@link
+   * Starts one generation on the rank that the request names. The rules of the stream: exactly one
+   * item has a finish reason and it is the last; a cancellation ends the stream with {@link
    * io.dynamo.inference.FinishReason#CANCELLED} soon, also during prefill; without demand the
    * engine holds at most a bounded number of items.
    *
@@ -25,10 +25,10 @@ public interface Engine extends AutoCloseable {
    */
   Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context);
 
-  /** Generations that hold a slot or wait for one. */
+  /** Returns the number of generations that hold a slot or wait for one. */
   int running();
 
-  /** Ends every generation and frees what the engine holds. Idempotent; allowed without a start. */
+  /** Ends every generation and frees all resources. Idempotent; allowed without a start. */
   @Override
   void close();
 }

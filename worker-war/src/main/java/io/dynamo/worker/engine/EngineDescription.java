@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param maxRunning generations that one rank runs at once
  * @param passTokens tokens that one forward pass of a rank computes at most, null when the engine
  *     does not know
- * @param tellsKvEvents whether it tells of changes of its KV caches; if not, routers know nothing
- *     of what is cached there
+ * @param tellsKvEvents whether the engine reports changes of its KV caches; if not, routers do not
+ *     know which blocks it has cached
  */
 public record EngineDescription(
     int contextLength,
@@ -23,7 +23,7 @@ public record EngineDescription(
     int maxRunning,
     @Nullable Integer passTokens,
     boolean tellsKvEvents) {
-  /** Of an engine that tells of its caches and knows nothing of passes. */
+  /** Describes an engine that reports KV events and does not know its tokens per pass. */
   public EngineDescription(
       int contextLength, int blockTokens, int totalBlocks, int ranks, int maxRunning) {
     this(contextLength, blockTokens, totalBlocks, ranks, maxRunning, null, true);

@@ -1,10 +1,10 @@
 package io.dynamo.worker.engine;
 
 /**
- * An engine with what it tells.
+ * An engine with its load and pass reports.
  *
- * @param load usually the same object
- * @param passes usually the same object; of an engine without passes, one that tells of none
+ * @param load usually the same object as {@code engine}
+ * @param passes usually the same object; for an engine without passes, one that reports none
  */
 public record EngineParts(Engine engine, LoadReport load, PassReport passes) {
   public static <E extends Engine & LoadReport & PassReport> EngineParts of(E engine) {

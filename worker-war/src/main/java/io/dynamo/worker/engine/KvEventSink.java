@@ -6,8 +6,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears changes of KV caches from an engine, in order per rank; gives them ids and sends them on.
- * Never blocks the engine.
+ * Receives changes of KV caches from an engine, in order per rank; gives them ids and publishes
+ * them. Never blocks the engine.
  */
 public interface KvEventSink {
   void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks);

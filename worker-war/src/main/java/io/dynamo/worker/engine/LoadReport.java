@@ -2,14 +2,17 @@ package io.dynamo.worker.engine;
 
 import java.util.List;
 
-/** Reports the load of an {@link Engine} that knows its own. Safe for concurrent use. */
+/** Reports the load of an {@link Engine}. Safe for concurrent use. */
 public interface LoadReport {
-  /** One entry per rank, in the order of their numbers; empty before the start. */
+  /** Returns one entry per rank, in the order of rank numbers; empty before the start. */
   List<RankLoad> ranks();
 
-  /** Generations that the requester gave up, ever. */
+  /** Returns how many generations requesters have cancelled since the start. */
   long cancelled();
 
-  /** When the last of them had ended, in the terms of {@link System#nanoTime()}; 0 before any. */
+  /**
+   * Returns when the last cancelled generation ended, in terms of {@link System#nanoTime()}; 0
+   * before any.
+   */
   long lastCancelNanos();
 }

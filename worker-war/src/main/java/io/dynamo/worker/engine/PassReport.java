@@ -2,17 +2,18 @@ package io.dynamo.worker.engine;
 
 import io.dynamo.kv.ForwardPass;
 
-/** Reports each pass of an {@link Engine} that works in passes. */
+/** Reports each forward pass of an {@link Engine} that works in passes. */
 public interface PassReport {
-  /** Hears the passes of all ranks, each rank's in order and from one thread; must not block. */
+  /** Receives the passes of all ranks, each rank's in order and from one thread; must not block. */
   @FunctionalInterface
   interface Listener {
-    /** A pass of {@code rank} has ended. */
+    /** Called after each pass of {@code rank}. */
     void passed(int rank, ForwardPass pass);
   }
 
   /**
-   * Tells {@code listener}, and nobody else, of each pass from now on. Once the engine has started.
+   * Reports each pass to {@code listener} from now on, in place of any earlier listener. Called
+   * after the engine has started.
    */
   void tellPasses(Listener listener);
 }

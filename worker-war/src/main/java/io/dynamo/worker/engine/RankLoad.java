@@ -10,8 +10,8 @@ package io.dynamo.worker.engine;
  * @param totalBlocks KV blocks of the rank
  * @param prefillTokens prompt tokens being prefilled
  * @param promptTokens prompt tokens of all generations so far
- * @param cachedTokens those of them that were found in the cache
- * @param corruptBlocks cached blocks whose checksum did not hold when they were to be reused
+ * @param cachedTokens prompt tokens of all generations so far that were found in the cache
+ * @param corruptBlocks cached blocks whose checksum did not match when they were to be reused
  */
 public record RankLoad(
     int running,

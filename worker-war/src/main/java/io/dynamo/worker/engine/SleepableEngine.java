@@ -14,28 +14,29 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine that can give its memory back and come again: asleep there is none behind it, and
- * waking makes a new one. What it tells goes on across sleeps. Safe for concurrent use.
+ * An engine that can release its memory and be made anew: there is no engine behind it while it
+ * sleeps, and waking makes a new one. Counts, adapters and listeners carry over. Safe for
+ * concurrent use.
  *
- * <p>Invariant: whoever hears the KV events knows of no block while it sleeps.
+ * <p>Invariant: receivers of the KV events know of no block while it sleeps.
  */
 public final class SleepableEngine
     implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
-  /** Where engines come from. Called by one thread at a time. */
+  /** Makes engines. Called by one thread at a time. */
   public interface Source {
-    /** A new engine, not started. */
+    /** Returns a new engine, not started. */
     EngineParts make();
 
-    /** Lets go of the weights, which the next {@link #make} loads again. */
+    /** Releases the weights, which the next {@link #make} loads again. */
     void forgetWeights();
   }
 
   /**
    * The engine and its state at one moment.
    *
-   * @param engine the latest; a closed one while it sleeps
-   * @param cancelledBefore generations that were given up, by the engines before
-   * @param lastCancelBefore when the last of them had ended
+   * @param engine the latest engine; a closed one while it sleeps
+   * @param cancelledBefore generations cancelled on the previous engines
+   * @param lastCancelBefore when the last of those ended
    */
   private record State(
       EngineParts engine, boolean asleep, long cancelledBefore, long lastCancelBefore) {
@@ -57,16 +58,16 @@ public final class SleepableEngine
   }
 
   private final Source source;
-  private final Map<String, Path> adapters = new LinkedHashMap<>(); // guarded by this, like these:
+  private final Map<String, Path> adapters = new LinkedHashMap<>(); // guarded by this, as next two
   private @Nullable KvEventSink events;
   private PassReport.@Nullable Listener listener;
-  private volatile State state; // replaced whole, under this
+  private volatile State state; // replaced as a whole, under this
   private volatile @Nullable EngineDescription told; // null before the start
-  private volatile @Nullable Engine coming; // the one that a wake waits for
+  private volatile @Nullable Engine coming; // the engine that a wake is starting
   private volatile boolean closed;
   private volatile long loadNanos; // written under this
 
-  /** Makes the first engine. */
+  /** Makes the first engine, without starting it. */
   public SleepableEngine(Source source) {
     long begun = System.nanoTime();
     this.source = source;
@@ -91,8 +92,8 @@ public final class SleepableEngine
   /**
    * Ends every generation, so that it migrates, and frees the KV blocks.
    *
-   * @param dropWeights whether the weights are let go as well
-   * @return false when it slept already
+   * @param dropWeights whether the weights are released as well
+   * @return false when it already slept
    * @throws IllegalStateException when it was not started or is closed
    */
   public synchronized boolean sleep(boolean dropWeights) {
@@ -116,11 +117,11 @@ public final class SleepableEngine
   }
 
   /**
-   * Makes and starts a new engine, with the adapters that the one before had.
+   * Makes and starts a new engine, with the adapters that the previous one had.
    *
-   * @return false when it was awake already
-   * @throws IllegalStateException when it was not started, is closed, or is not what it was: its
-   *     model has been changed meanwhile
+   * @return false when it was already awake
+   * @throws IllegalStateException when the engine was not started, is closed, or differs in its
+   *     description from the one before, since its model has changed
    */
   public synchronized boolean wake() {
     var description = requireStarted();
@@ -143,8 +144,8 @@ public final class SleepableEngine
     return true;
   }
 
-  private void start(EngineParts made, EngineDescription before) { // holds this
-    requireStarted(); // a close meanwhile has not seen it, perhaps
+  private void start(EngineParts made, EngineDescription before) { // caller holds this
+    requireStarted(); // a close() in the meantime may not have seen `coming`
     var now = made.engine().start(sink());
     if (!now.equals(before)) {
       throw new IllegalStateException(
@@ -158,7 +159,7 @@ public final class SleepableEngine
     }
   }
 
-  private EngineDescription requireStarted() { // holds this
+  private EngineDescription requireStarted() { // caller holds this
     var description = told;
     if (closed || description == null) {
       throw new IllegalStateException(closed ? "the engine is closed" : "it was not started");
@@ -166,7 +167,7 @@ public final class SleepableEngine
     return description;
   }
 
-  private KvEventSink sink() { // holds this
+  private KvEventSink sink() { // caller holds this
     var to = events;
     if (to == null) {
       throw new IllegalStateException("the engine was not started");
@@ -174,7 +175,7 @@ public final class SleepableEngine
     return to;
   }
 
-  /** How long the latest engine took to be made and to start. */
+  /** Returns how long it took to make and start the latest engine, in nanoseconds. */
   public long loadNanos() {
     return loadNanos;
   }
@@ -198,7 +199,8 @@ public final class SleepableEngine
   }
 
   /**
-   * {@inheritDoc} Asleep, ranks that hold nothing. Never waits for an engine that comes or goes.
+   * {@inheritDoc} While asleep, returns empty ranks. Never waits for an engine that starts or
+   * stops.
    */
   @Override
   public List<RankLoad> ranks() {
@@ -232,13 +234,15 @@ public final class SleepableEngine
   }
 
   /**
+   * {@inheritDoc}
+   *
    * @throws IllegalStateException when the engine has no cache
    */
   @Override
   public void clearCache() {
     var at = state;
     if (at.asleep) {
-      return; // it holds none
+      return; // a sleeping engine has no cache
     }
     if (!(at.engine.engine() instanceof CacheControl cache)) {
       throw new IllegalStateException("this engine has no KV cache");
@@ -247,6 +251,8 @@ public final class SleepableEngine
   }
 
   /**
+   * {@inheritDoc}
+   *
    * @throws IllegalArgumentException when the engine takes no adapters, or not this one
    * @throws IllegalStateException when it sleeps
    */
@@ -278,7 +284,7 @@ public final class SleepableEngine
     closed = true;
     var late = coming;
     if (late != null) {
-      late.close(); // whoever waits for its start holds this
+      late.close(); // the thread that waits for its start holds this
     }
     synchronized (this) {
       state.engine.engine().close();

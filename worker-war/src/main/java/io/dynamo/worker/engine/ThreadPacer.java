@@ -4,7 +4,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.locks.LockSupport;
 
-/** Gives each piece of work a daemon thread of its own, in real time. */
+/** Runs each piece of work on a daemon thread of its own, in real time. */
 public final class ThreadPacer implements Pacer {
   private static final System.Logger LOG = System.getLogger(ThreadPacer.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
@@ -20,7 +20,7 @@ public final class ThreadPacer implements Pacer {
   private static final class Loop implements Runnable, Driven {
     private final Paced work;
     private volatile boolean stopped;
-    private volatile boolean asked; // for a tick, since the last one began
+    private volatile boolean asked; // a tick was requested since the last one began
     private Thread thread = Thread.currentThread(); // replaced before the start, then never
 
     Loop(Paced work) {
@@ -34,7 +34,7 @@ public final class ThreadPacer implements Pacer {
           asked = false;
           long wait = work.tick(System.nanoTime());
           if (asked || stopped) {
-            continue; // a lock inside the tick may have used up the permit of the wake
+            continue; // a lock inside the tick may have consumed the permit of the wake
           }
           if (wait == Paced.IDLE) {
             LockSupport.park(this);
@@ -61,7 +61,7 @@ public final class ThreadPacer implements Pacer {
       stopped = true;
       LockSupport.unpark(thread);
       if (thread.equals(Thread.currentThread())) {
-        return; // ends after the tick that this call came from
+        return; // ends after the tick that made this call
       }
       try {
         if (!thread.join(JOIN)) {

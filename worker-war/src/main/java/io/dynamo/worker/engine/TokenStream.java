@@ -8,8 +8,8 @@ import io.dynamo.inference.EngineOutput;
 import java.util.concurrent.Flow;
 
 /**
- * One generation's items on their way out. Offered to by the engine's thread; drained by whichever
- * thread makes progress. Invariant: at most {@code buffer} items are held, and there is always room
+ * The outgoing items of one generation. The engine's thread offers items; any thread that makes
+ * progress drains them. Invariant: at most {@code buffer} items are held, and there is always room
  * for the one last item.
  */
 public final class TokenStream implements Flow.Publisher<EngineOutput> {
@@ -21,7 +21,7 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
   private volatile boolean paused; // the engine waits for onRoom
 
   /**
-   * @param buffer items held without demand
+   * @param buffer the number of items held without demand
    * @param onRoom called when a full stream has room again; runs on any thread
    * @param onAbandoned called when the subscriber cancels; runs on any thread
    */
@@ -31,14 +31,16 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
     this.items = new ItemStream<>(buffer + 1, () -> {}, onAbandoned);
   }
 
-  /** A stream of one item. */
+  /** Returns a stream of one item. */
   public static TokenStream of(EngineOutput last) {
     var stream = new TokenStream(1, () -> {}, () -> {});
     stream.finish(last);
     return stream;
   }
 
-  /** Why a stream ends whose engine was closed: so that the generation goes on elsewhere. */
+  /**
+   * Returns the error that ends a stream whose engine was closed, so that the generation migrates.
+   */
   public static WorkerLostException shutDown() {
     return new WorkerLostException(
         ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the engine was shut down before the generation ended");
@@ -53,10 +55,10 @@ public final class TokenStream implements Flow.Publisher<EngineOutput> {
       return true;
     }
     paused = true;
-    return offered - delivered < buffer; // what was taken before the flag stood told nobody
+    return offered - delivered < buffer; // items taken before the flag was set triggered no onRoom
   }
 
-  /** Adds an item; only when there is room. */
+  /** Adds an item; allowed only when {@link #hasRoom}. */
   public void offer(EngineOutput item) {
     long count = offered + 1;
     offered = count;

@@ -1,8 +1,8 @@
 package io.dynamo.worker.engine;
 
 /**
- * Number, sum and population variance of lengths in one look (Welford), as they may be large. For
- * one thread.
+ * Computes count, sum and population variance of lengths in one pass (Welford), since the lengths
+ * may be large. For one thread.
  */
 public final class Variance {
   private int count;
@@ -33,7 +33,7 @@ public final class Variance {
     return sum;
   }
 
-  /** 0 of nothing. */
+  /** Returns the population variance; 0 without values. */
   public double value() {
     return count == 0 ? 0 : squares / count;
   }

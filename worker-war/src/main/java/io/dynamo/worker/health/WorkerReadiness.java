@@ -10,14 +10,14 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Ready while a model is served, and the worker of each that is awake is started, in good health
- * and not draining. Up where no worker is played.
+ * Reports ready while a model is served, and the worker of each model that is awake is started,
+ * healthy and not draining. Up on servers that run no worker.
  */
 @Readiness
 @Dependent
 public class WorkerReadiness implements HealthCheck {
   private final WorkerHolder worker;
-  private final Instance<RouterStatus> router; // made on servers that route only
+  private final Instance<RouterStatus> router; // created only on servers that route
 
   @Inject
   WorkerReadiness(WorkerHolder worker, Instance<RouterStatus> router) {

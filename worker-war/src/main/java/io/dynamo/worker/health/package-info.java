@@ -1,4 +1,4 @@
-/** The worker's answers to probes. Knows the role only through {@code wiring}. */
+/** Answers health probes for the worker. Knows the role only through {@code wiring}. */
 @NullMarked
 package io.dynamo.worker.health;
 

@@ -14,12 +14,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The blocks of one rank as a tree, in the state that a router has after every event. A block whose
- * predecessor is gone counts as gone too, and one whose predecessor is not held is not taken in.
- * One thread at a time.
+ * The cached blocks of one rank as a tree, in the state that a router has after every event. A
+ * block whose predecessor was removed counts as removed too, and one whose predecessor is not held
+ * is not added. Used by one thread at a time.
  */
 final class HeldBlocks {
-  /** Child of {@code parent}, among its siblings in a list that ends in null. */
+  /** A child of {@code parent}, linked to its siblings in a null-terminated list. */
   private static final class Block {
     final StoredBlock stored;
     final @Nullable Block parent; // null for the root alone
@@ -65,14 +65,14 @@ final class HeldBlocks {
     }
   }
 
-  /** The block as a child of {@code parent}; null when that is impossible. */
+  /** Returns the block as a child of {@code parent}; null when that is impossible. */
   private @Nullable Block child(Block parent, StoredBlock stored) {
     var known = byHash.get(stored.hash());
     if (known != null) {
       if (known.parent == parent && known.stored.content().equals(stored.content())) {
         return known;
       }
-      remove(stored.hash()); // the engine uses the name anew
+      remove(stored.hash()); // the engine reuses the name
       if (parent != root && byHash.get(parent.stored.hash()) != parent) {
         return null; // a block cannot follow itself
       }
@@ -116,8 +116,8 @@ final class HeldBlocks {
   }
 
   /**
-   * Everything as stores from the root on, parents first; a run of blocks without a fork is one.
-   * Their ids count from 0.
+   * Returns all blocks as stored events from the root on, parents first; a run of blocks without a
+   * fork is one event. Their ids count from 0.
    */
   List<RankEvent> dump(WorkerRank rank) {
     var events = new ArrayList<RankEvent>();

@@ -19,10 +19,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Gives KV events their ids and publishes them, one publisher per rank, in batches of what has
- * gathered. Events that cannot be sent in time leave a gap in the ids of the plane; the log of the
- * rank misses none, and {@link KvSources} answers from it. Each rank is told by one thread at a
- * time.
+ * Gives KV events their ids and publishes them, one publisher per rank, in batches of the events
+ * that have accumulated. Events that cannot be sent in time leave a gap in the ids on the plane;
+ * the rank's log misses none, and {@link KvSources} answers from it. Each rank is called by one
+ * thread at a time.
  */
 public final class KvEventPublisher implements KvEventSink, AutoCloseable {
   private final List<RankPublisher> ranks;
@@ -31,7 +31,7 @@ public final class KvEventPublisher implements KvEventSink, AutoCloseable {
    * @param encoder turns a batch into the payload of one message
    * @param executor encodes and sends; may run tasks of several ranks at once
    * @param dropped counts events that were not published
-   * @param maxReplyBlocks blocks of which one answer about lost events may tell
+   * @param maxReplyBlocks the most blocks that one answer about lost events may contain
    */
   public KvEventPublisher(
       EventPlane plane,
@@ -57,7 +57,7 @@ public final class KvEventPublisher implements KvEventSink, AutoCloseable {
                 new RankLog(rank, maxReplyBlocks)));
       }
     } catch (RuntimeException failure) {
-      made.forEach(RankPublisher::close); // nobody else knows of them
+      made.forEach(RankPublisher::close); // not reachable from elsewhere
       throw failure;
     }
     this.ranks = List.copyOf(made);
@@ -78,12 +78,12 @@ public final class KvEventPublisher implements KvEventSink, AutoCloseable {
     ranks.get(rank).add(new KvEvent.Cleared(0));
   }
 
-  /** One per rank, in the order of their numbers. */
+  /** Returns one publisher per rank, in the order of their numbers. */
   List<RankPublisher> ranks() {
     return ranks;
   }
 
-  /** Sends nothing from now on. Idempotent. */
+  /** Stops publishing; later events are not sent. Idempotent. */
   @Override
   public void close() {
     ranks.forEach(RankPublisher::close);

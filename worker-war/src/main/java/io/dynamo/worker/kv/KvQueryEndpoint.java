@@ -13,11 +13,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
 
 /**
- * Answers for one rank's log, one question at a time in the order they came, on tasks of an
- * executor. Safe for concurrent use; never blocks its caller.
+ * Answers queries about one rank's log, one at a time in order of arrival, on tasks of an executor.
+ * Safe for concurrent use; never blocks its caller.
  */
 final class KvQueryEndpoint implements EndpointHandler<KvQuery, KvReply> {
-  /** Questions that wait for their turn at most. */
+  /** The maximum number of queries that wait. */
   static final int WAITING = 64;
 
   private record Question(KvQuery query, ItemStream<KvReply> answer) {}
@@ -67,7 +67,7 @@ final class KvQueryEndpoint implements EndpointHandler<KvQuery, KvReply> {
       return;
     }
     try {
-      var _ = to.offer(log.answer(question.query())); // there is room for the one reply
+      var _ = to.offer(log.answer(question.query())); // the stream has room for the one reply
       to.complete();
     } catch (RuntimeException | Error failure) {
       to.fail(failure);

@@ -14,9 +14,9 @@ import java.util.List;
 import java.util.concurrent.Executor;
 
 /**
- * Lets routers find the ranks' KV events and ask for those they lost: for each rank an endpoint
- * that answers, its instance in discovery, and the event source that names both. Safe for
- * concurrent use.
+ * Lets routers find the ranks' KV events and query those they lost: for each rank an endpoint that
+ * answers, its instance in discovery, and the event source that names both. Safe for concurrent
+ * use.
  */
 public final class KvSources implements AutoCloseable {
   private final KvEventPublisher events;
@@ -47,7 +47,7 @@ public final class KvSources implements AutoCloseable {
 
   /**
    * Serves and registers all ranks: an endpoint before its instance, an instance before its source.
-   * On failure, what was begun is left to {@link #close}.
+   * After a failure, {@link #close} undoes the steps that succeeded.
    */
   public synchronized void open(EndpointServer server, Discovery discovery) {
     var id = discovery.instanceId();
@@ -64,13 +64,13 @@ public final class KvSources implements AutoCloseable {
     }
   }
 
-  /** Takes the records away, each source before its instance; questions are still answered. */
+  /** Unregisters the records, each source before its instance; queries are still answered. */
   public synchronized void unregister() {
     records.reversed().forEach(Discovery.Handle::close);
     records.clear();
   }
 
-  /** Takes the records away and ends the endpoints. Idempotent. */
+  /** Unregisters the records and closes the endpoints. Idempotent. */
   @Override
   public synchronized void close() {
     unregister();

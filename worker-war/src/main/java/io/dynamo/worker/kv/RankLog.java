@@ -14,18 +14,18 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank's account: its changes get their ids here, and what it holds after the last of them is
- * known at any time. The engine's thread {@linkplain #add adds} changes; senders and queries take
- * them in, under a lock.
+ * The log of one rank's cache changes: gives them their ids, and knows the blocks held after the
+ * last of them. The engine's thread {@linkplain #add adds} changes; senders and queries number and
+ * apply them, under a lock.
  *
- * <p>No change is ever left out. The engine only puts it on a queue; should nobody have taken
- * anything in while the queue filled, the engine does that work itself before it goes on.
+ * <p>No change is ever lost. The engine only puts it on a queue; when the queue is full because no
+ * other thread has emptied it, the engine's thread does that work itself before it continues.
  */
 final class RankLog {
-  /** Changes that wait for their ids at most. */
+  /** The maximum number of changes that wait for their ids. */
   static final int QUEUED_CHANGES = 4096;
 
-  /** Events kept for a sender that falls behind; what is older it has lost. */
+  /** The number of events kept for a sender that falls behind; older ones are lost to it. */
   static final int KEPT_EVENTS = 4096;
 
   /**
@@ -35,10 +35,10 @@ final class RankLog {
   static final int ANSWERED_EVENTS = 1024;
 
   /**
-   * Events in a row.
+   * Consecutive events.
    *
-   * @param skipped how many before them were not kept long enough
-   * @param lastId of the last event in the batch
+   * @param skipped how many events before them were no longer kept
+   * @param lastId id of the last event in the batch
    */
   record Batch(List<RankEvent> events, long skipped, long lastId) {}
 
@@ -53,14 +53,14 @@ final class RankLog {
   private long lastId;
 
   /**
-   * @param maxReplyBlocks blocks that one reply may tell of
+   * @param maxReplyBlocks the most blocks that one reply may contain
    */
   RankLog(WorkerRank rank, int maxReplyBlocks) {
     this.rank = rank;
     this.maxReplyBlocks = maxReplyBlocks;
   }
 
-  /** How often each block was stored and not yet removed. */
+  /** Counts how often each block was stored and not yet removed. */
   private static final class StoreCounts {
     private HashLongMap counts = new HashLongMap();
 
@@ -68,7 +68,11 @@ final class RankLog {
       counts.put(block.value(), counts.getOrDefault(block.value(), 0) + 1);
     }
 
-    /** Whether the block is gone with this removal; so it is when it was never stored. */
+    /**
+     * Counts a removal.
+     *
+     * @return whether the block is gone; true also when it was never stored
+     */
     boolean removed(SequenceHash block) {
       long count = counts.getOrDefault(block.value(), 1);
       if (count > 1) {
@@ -85,8 +89,8 @@ final class RankLog {
   }
 
   /**
-   * Takes a change, whose id means nothing. The engine's thread; waits for the lock only when the
-   * queue is full.
+   * Queues a change, whose id is ignored. Called by the engine's thread; waits for the lock only
+   * when the queue is full.
    */
   void add(KvEvent change) {
     while (!changes.offer(change)) {
@@ -114,7 +118,7 @@ final class RankLog {
     return (int) (id % KEPT_EVENTS);
   }
 
-  /** The change under the next id; null when it changes nothing that anybody sees. */
+  /** Returns the change under the next id; null when it has no effect outside the rank. */
   private @Nullable KvEvent numbered(KvEvent change) {
     long id = lastId + 1;
     return switch (change) {
@@ -146,7 +150,9 @@ final class RankLog {
     return event;
   }
 
-  /** The events after {@code sentId}, within the bounds but at least one if there is any. */
+  /**
+   * Returns the events after {@code sentId}, within the bounds but at least one if there is any.
+   */
   Batch after(long sentId, int maxEvents, int maxBlocks) {
     lock.lock();
     try {
@@ -176,7 +182,7 @@ final class RankLog {
     };
   }
 
-  /** Answers as of the last change added before this call, or a later one. */
+  /** Answers a query; the answer includes at least all changes added before this call. */
   KvReply answer(KvQuery query) {
     if (!query.rank().equals(rank)) {
       return new KvReply.Refused(
@@ -203,7 +209,9 @@ final class RankLog {
     }
   }
 
-  /** The events from {@code start} on; null when they tell of more blocks than a reply may. */
+  /**
+   * Returns the events from {@code start} on; null when they contain more blocks than a reply may.
+   */
   private @Nullable List<RankEvent> since(long start) {
     var events = new ArrayList<RankEvent>();
     long blocks = 0;

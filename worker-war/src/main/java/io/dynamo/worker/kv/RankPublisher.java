@@ -13,8 +13,8 @@ import java.util.function.Function;
 
 /**
  * Publishes the events of one rank: the rank's thread adds them, one task of the executor at a time
- * sends them. Events that could not be sent are gone from the plane and counted; the {@linkplain
- * #log() log} has them, and the gap in ids sends whoever cares there.
+ * sends them. Events that could not be sent are missing on the plane and counted; the {@linkplain
+ * #log() log} has them, and routers that see the gap in ids query it.
  */
 final class RankPublisher {
   static final int BATCH_EVENTS = 128;
@@ -27,7 +27,7 @@ final class RankPublisher {
   private final Counter dropped;
   private final RankLog log;
   private final CoalescedTask sending;
-  private long sentId; // the sending task
+  private long sentId; // the last id sent; used by the sending task
   private boolean failing; // guarded by this
   private boolean closed; // guarded by this
 

@@ -1,6 +1,6 @@
 /**
- * KV events on their way out. Start at {@link io.dynamo.worker.kv.KvEventPublisher}; knows nothing
- * of engines but their {@link io.dynamo.worker.engine.KvEventSink}.
+ * Publishes a worker's KV events. Start at {@link io.dynamo.worker.kv.KvEventPublisher}; of engines
+ * it knows only their {@link io.dynamo.worker.engine.KvEventSink}.
  */
 @NullMarked
 package io.dynamo.worker.kv;

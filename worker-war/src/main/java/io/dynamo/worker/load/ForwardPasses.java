@@ -18,8 +18,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells planners of every pass of the engine, and once per {@link #HEARTBEAT} that a rank without
- * any is alive. Safe for concurrent use; never blocks the engine.
+ * Reports every pass of the engine to planners, and once per {@link #HEARTBEAT} a heartbeat of each
+ * rank without any. Safe for concurrent use; never blocks the engine.
  */
 public final class ForwardPasses implements AutoCloseable {
   static final Duration HEARTBEAT = Duration.ofSeconds(1);
@@ -31,13 +31,13 @@ public final class ForwardPasses implements AutoCloseable {
   private final PassReport report;
   private final Alarms alarms;
   private final BatchPublisher<Passed> passes;
-  private final long[] counters; // told so far, by rank; touched by the encoder
-  private final AtomicIntegerArray toldSinceLook; // 1 where a rank had something to tell
-  private Alarms.@Nullable Alarm next; // guarded by this, like what follows
+  private final long[] counters; // passes encoded so far, by rank
+  private final AtomicIntegerArray toldSinceLook; // 1 where a rank had a pass since the last look
+  private Alarms.@Nullable Alarm next; // guarded by this, like the next
   private boolean closed;
 
   /**
-   * @param ranks how many the engine has
+   * @param ranks the engine's number of ranks
    * @param executor encodes and sends
    * @param dropped counts passes that were not published
    */
@@ -66,7 +66,7 @@ public final class ForwardPasses implements AutoCloseable {
             dropped);
   }
 
-  /** Begins to tell; once the engine has started. Idempotent. */
+  /** Starts reporting; called once the engine has started. Idempotent. */
   public synchronized void start() {
     if (next == null && !closed) {
       report.tellPasses(this::add);
@@ -97,7 +97,7 @@ public final class ForwardPasses implements AutoCloseable {
     return ForwardPassCodec.encode(new WorkerRank(worker, passed.rank), told, passed.pass);
   }
 
-  /** Tells nothing from now on. Idempotent. */
+  /** Stops reporting. Idempotent. */
   @Override
   public synchronized void close() {
     closed = true;

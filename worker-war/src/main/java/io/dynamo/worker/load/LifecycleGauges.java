@@ -6,13 +6,13 @@ import io.dynamo.metrics.WorkerMetrics;
 import java.util.function.LongSupplier;
 
 /**
- * Publishes how long a worker took to begin and to end, as gauges that are read at every scrape.
- * Safe for concurrent use.
+ * Publishes how long a worker took to load, drain and clean up, as gauges that are read at every
+ * scrape. Safe for concurrent use.
  */
 public final class LifecycleGauges {
   private static final double NANOS_PER_SECOND = 1e9;
 
-  private volatile long drainNanos; // 0 before
+  private volatile long drainNanos; // 0 before the drain
   private volatile long cleanupNanos;
 
   private LifecycleGauges() {}
@@ -20,7 +20,7 @@ public final class LifecycleGauges {
   /**
    * Adds the gauges of a worker that has started.
    *
-   * @param loadNanos how long its latest engine took to load
+   * @param loadNanos gives how long its latest engine took to load, in nanoseconds
    */
   public static LifecycleGauges attach(Metrics metrics, LongSupplier loadNanos, Label... labels) {
     var times = new LifecycleGauges();

@@ -16,8 +16,8 @@ public final class LoadGauges {
   /**
    * Adds the gauges of all ranks.
    *
-   * @param ranks how many the engine has
-   * @param labels of the endpoint; {@code dp_rank} is added
+   * @param ranks the engine's number of ranks
+   * @param labels the labels of the endpoint; {@code dp_rank} is added
    */
   public static void attach(Metrics metrics, LoadReport report, int ranks, Label... labels) {
     for (int rank = 0; rank < ranks; rank++) {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes how many KV blocks each rank uses: after a change, at most once per {@link #INTERVAL},
- * and every {@link #REPEAT} even without one, as reports may be lost. Looks by alarm, so the engine
- * does nothing for it. Safe for concurrent use.
+ * and every {@link #REPEAT} even without one, as reports may be lost. Polls the engine's report by
+ * alarm, so the engine does no work for it. Safe for concurrent use.
  */
 public final class LoadPublisher implements AutoCloseable {
   static final Duration INTERVAL = Duration.ofMillis(100);
@@ -30,8 +30,8 @@ public final class LoadPublisher implements AutoCloseable {
   private final InstanceId worker;
   private final LoadReport report;
   private final Alarms alarms;
-  private final EventPlane.Publisher publisher; // guarded by this, like what follows
-  private int[] told = {}; // blocks, by rank
+  private final EventPlane.Publisher publisher; // guarded by this, like the next ones
+  private int[] told = {}; // published blocks, by rank
   private int looks;
   private Alarms.@Nullable Alarm next;
   private boolean failing;
@@ -45,7 +45,7 @@ public final class LoadPublisher implements AutoCloseable {
     this.publisher = plane.publisher(new EventSubject(endpoint, ActiveLoad.TOPIC));
   }
 
-  /** Begins to look; once the engine has started. Idempotent. */
+  /** Starts polling; called once the engine has started. Idempotent. */
   public synchronized void start() {
     if (next == null) {
       look();
@@ -89,7 +89,7 @@ public final class LoadPublisher implements AutoCloseable {
     }
   }
 
-  /** Tells nothing from now on. Idempotent. */
+  /** Stops publishing. Idempotent. */
   @Override
   public synchronized void close() {
     if (closed) {

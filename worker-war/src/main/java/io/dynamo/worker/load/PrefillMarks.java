@@ -19,13 +19,13 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells routers of each request whose first token is out, so that they stop counting its prompt as
- * work to do. Safe for concurrent use; never blocks a stream.
+ * Reports each request whose first token has been sent to routers, so that they stop counting its
+ * prompt as pending work. Safe for concurrent use; never blocks a stream.
  */
 public final class PrefillMarks implements AutoCloseable {
   static final int WAITING = 4096;
 
-  /** Marks in one message, as Dynamo bounds them. */
+  /** The maximum number of marks in one message, as Dynamo bounds them. */
   static final int BATCH = 256;
 
   private final InstanceId worker;
@@ -33,7 +33,7 @@ public final class PrefillMarks implements AutoCloseable {
   private final BatchPublisher<PrefillCompleted> marks;
 
   /**
-   * @param ranks how many the engine has
+   * @param ranks the engine's number of ranks
    * @param executor encodes and sends
    * @param dropped counts marks that were not published
    */
@@ -59,8 +59,8 @@ public final class PrefillMarks implements AutoCloseable {
 
   /**
    * Wraps {@code handler} so that the first token of each answer is published. A request that
-   * leaves the choice among several ranks to the engine was booked on none, and nothing is told of
-   * it.
+   * leaves the choice among several ranks to the engine was booked on no rank, so nothing is
+   * published for it.
    */
   public EndpointHandler<GenerateRequest, EngineOutput> watch(
       EndpointHandler<GenerateRequest, EngineOutput> handler) {
@@ -81,7 +81,9 @@ public final class PrefillMarks implements AutoCloseable {
     return new WorkerRank(worker, named);
   }
 
-  /** Passes everything on; called by one thread at a time. */
+  /**
+   * Forwards all signals, and publishes a mark at the first token; called by one thread at a time.
+   */
   private final class FirstToken extends ForwardingSubscriber<EngineOutput> {
     private final String requestId;
     private final WorkerRank rank;
@@ -103,7 +105,7 @@ public final class PrefillMarks implements AutoCloseable {
     }
   }
 
-  /** Tells nothing from now on. Idempotent. */
+  /** Stops publishing. Idempotent. */
   @Override
   public void close() {
     marks.close();

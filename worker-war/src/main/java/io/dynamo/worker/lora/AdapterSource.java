@@ -6,7 +6,7 @@ import java.nio.file.FileSystemNotFoundException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 
-/** Finds the directory that a source names. */
+/** Finds the directory of an adapter's source address. */
 final class AdapterSource {
   private static final String CONFIG = "adapter_config.json";
   private static final String WEIGHTS = "adapter_model.safetensors";
@@ -14,9 +14,9 @@ final class AdapterSource {
   private AdapterSource() {}
 
   /**
-   * The directory of a {@code file://} address.
+   * Returns the directory of a {@code file://} address.
    *
-   * @throws IllegalArgumentException when it is another kind of address, or no adapter is there
+   * @throws IllegalArgumentException when it is another kind of address, or has no adapter
    */
   static Path directory(String uri) {
     URI parsed;

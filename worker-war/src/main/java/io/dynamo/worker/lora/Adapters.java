@@ -20,9 +20,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The adapters of one model's worker. One that is loaded is in the engine before it is in
- * discovery, and out of discovery before it leaves the engine. Safe for concurrent use; changes
- * wait for files and discovery, one at a time.
+ * The adapters of one model's worker. An adapter is loaded into the engine before it is registered
+ * in discovery, and unregistered before it is unloaded. Safe for concurrent use; changes block on
+ * files and discovery, one at a time.
  */
 public final class Adapters implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Adapters.class.getName());
@@ -46,7 +46,7 @@ public final class Adapters implements AutoCloseable {
   private boolean closed; // guarded by this
 
   /**
-   * @param max adapters at once; 0 when there are to be none
+   * @param max the maximum number of adapters at once; 0 disables adapters
    */
   public Adapters(
       EndpointId endpoint, Discovery discovery, HostedFiles files, AdapterHost engine, int max) {
@@ -57,25 +57,25 @@ public final class Adapters implements AutoCloseable {
     this.max = max;
   }
 
-  /** Sets the card that those of adapters are made from; gives it back. */
+  /** Sets the model card that adapters' cards are derived from, and returns it. */
   public ModelCard on(ModelCard model) {
     base = model;
     return model;
   }
 
-  /** Whether this worker takes adapters at all. */
+  /** Whether this worker accepts adapters at all. */
   public boolean isEnabled() {
     return max > 0;
   }
 
   /**
-   * Loads an adapter, unless it is there.
+   * Loads an adapter, unless it is loaded already.
    *
-   * @param uri where its directory is: {@code file://…}
-   * @return whether it was not there yet
-   * @throws IllegalArgumentException when the name or the adapter is of no use here
-   * @throws IllegalStateException when there are as many as there may be, when discovery refuses,
-   *     or when the worker does not serve
+   * @param uri the address of its directory: {@code file://…}
+   * @return whether it is newly loaded
+   * @throws IllegalArgumentException when the name or the adapter cannot be used here
+   * @throws IllegalStateException when the maximum number of adapters is loaded, when discovery
+   *     refuses, or when the worker does not serve
    */
   public synchronized boolean load(String name, String uri) {
     if (loaded.containsKey(name)) {
@@ -102,7 +102,7 @@ public final class Adapters implements AutoCloseable {
     return true;
   }
 
-  private ModelCard requireUsable(String name) { // holds this
+  private ModelCard requireUsable(String name) { // caller holds this
     var model = base;
     if (closed || model == null) {
       throw new IllegalStateException("the worker does not serve");
@@ -130,7 +130,7 @@ public final class Adapters implements AutoCloseable {
   }
 
   /**
-   * Unloads an adapter; generations under way finish with it, or end so that they migrate.
+   * Unloads an adapter; running generations finish with it, or end so that they migrate.
    *
    * @throws IllegalArgumentException when it is not loaded
    */
@@ -148,7 +148,7 @@ public final class Adapters implements AutoCloseable {
     LOG.log(Level.INFO, "{0} has the adapter {1} no more", endpoint, name);
   }
 
-  /** Ids by name. */
+  /** Returns the adapters' ids by name. */
   public Map<String, Integer> ids() {
     var ids = new LinkedHashMap<String, Integer>();
     loaded.forEach((name, adapter) -> ids.put(name, adapter.id));
@@ -161,10 +161,11 @@ public final class Adapters implements AutoCloseable {
 
   /**
    * Returns the request with the adapter that the engine is to use: the one that its hints name, or
-   * its model when that is an adapter. A request that names no model is for the one that is served.
+   * its model when that is an adapter. A request that names no model is for the model that is
+   * served.
    *
-   * @throws WorkerBusyException when its model or adapter is not served here, so that another
-   *     worker is tried
+   * @throws WorkerBusyException when its model or adapter is not served here, so that its sender
+   *     tries another worker
    */
   public GenerateRequest admit(GenerateRequest request) {
     var asked = request.model();
@@ -193,7 +194,7 @@ public final class Adapters implements AutoCloseable {
     return request;
   }
 
-  /** Takes all cards out of discovery; loads nothing from now on. Idempotent. */
+  /** Removes all adapter cards from discovery; nothing can be loaded afterwards. Idempotent. */
   @Override
   public synchronized void close() {
     closed = true;

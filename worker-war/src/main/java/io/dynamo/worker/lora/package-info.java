@@ -1,6 +1,6 @@
 /**
- * The LoRA adapters of a worker: what the engine has, and what discovery tells of it. Start at
- * {@link io.dynamo.worker.lora.Adapters}; knows nothing of how an engine computes with them.
+ * The LoRA adapters of a worker: loads them into the engine and registers them in discovery. Start
+ * at {@link io.dynamo.worker.lora.Adapters}; knows nothing of how an engine computes with them.
  */
 @NullMarked
 package io.dynamo.worker.lora;

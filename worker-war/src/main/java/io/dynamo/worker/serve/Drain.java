@@ -6,19 +6,20 @@ import java.time.Duration;
 import java.util.function.BooleanSupplier;
 
 /**
- * How the running streams of an endpoint come to their ends: by themselves, or with another worker.
- * Used by one thread.
+ * Ends the running streams of an endpoint: they finish by themselves, or are handed over to another
+ * worker. Used by one thread.
  *
- * <p>First all are let be. Then those that may not end in time are handed over, looked at again and
- * again, since paces change and workers come. Without another worker all stay to the last.
+ * <p>At first all streams run on. Then those that may not end in time are handed over, checked
+ * repeatedly, since paces change and workers appear. Without another worker all streams run until
+ * the deadline.
  */
 public final class Drain {
   private static final Duration LOOK = Duration.ofMillis(250);
 
   /**
-   * When streams are handed over.
+   * The timing and the precondition of handovers.
    *
-   * @param handoverAfter how long all streams are let be
+   * @param handoverAfter how long all streams run before the first handover
    * @param successors whether another worker serves the endpoint
    */
   public record Plan(Duration handoverAfter, BooleanSupplier successors) {}
@@ -48,7 +49,7 @@ public final class Drain {
     return all;
   }
 
-  /** Streams that go on with other workers. */
+  /** Returns how many streams were handed over to other workers. */
   public int handedOver() {
     return handedOver;
   }

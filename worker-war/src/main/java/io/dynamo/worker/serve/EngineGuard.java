@@ -18,13 +18,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stands between an engine and those who ask it. Whatever the engine does wrong, its requesters get
- * a typed error in bounded time, and the endpoint's health is told: of what may be one request's
- * fault, so that a probe decides; of a rank that has gone silent, as a fact. Safe for concurrent
- * use.
+ * Guards requesters against an engine's failures: each failure becomes a typed error in bounded
+ * time, and is reported to the endpoint's health: as a suspicion where one request may be at fault,
+ * so that a probe decides; as a fact where a rank has gone silent. Safe for concurrent use.
  *
- * <p>A rank is silent when somebody waits for an item of it and neither an item nor a pass came for
- * the limit. Until it shows a sign again it is asked by probes only.
+ * <p>A rank is silent when a requester waits for an item of it and neither an item nor a pass came
+ * for the limit. Until it shows a sign of life again, only probes are sent to it.
  */
 public final class EngineGuard implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(EngineGuard.class.getName());
@@ -32,10 +31,10 @@ public final class EngineGuard implements AutoCloseable {
 
   /** Receives the failures of the engine. Must not block. */
   public interface Listener {
-    /** Something went wrong that may be over. */
+    /** Called on a failure that may be temporary. */
     void suspected(String why);
 
-    /** The engine does not work. */
+    /** Called when the engine does not work. */
     void failed(String why);
   }
 
@@ -43,15 +42,15 @@ public final class EngineGuard implements AutoCloseable {
   private final Duration limit;
   private final Alarms alarms;
   private final LongSupplier nanoTime;
-  private volatile List<RankWatch> ranks = List.of(); // the last one: left to the engine's choice
+  private volatile List<RankWatch> ranks = List.of(); // the last entry: the engine chooses
   private volatile @Nullable Listener listener;
   private Alarms.@Nullable Alarm next; // guarded by this
   private boolean closed; // guarded by this
   private volatile boolean watching; // written under this
 
   /**
-   * @param vocabulary tokens have ids below this
-   * @param limit how long a rank may be silent while somebody waits; zero for ever
+   * @param vocabulary token ids must be below this
+   * @param limit how long a rank may be silent while a requester waits; zero for no limit
    */
   public EngineGuard(int vocabulary, Duration limit, Alarms alarms, LongSupplier nanoTime) {
     this.law = new ItemRules(vocabulary);
@@ -61,9 +60,9 @@ public final class EngineGuard implements AutoCloseable {
   }
 
   /**
-   * Begins to watch an engine that has just started; what is known of an earlier one is forgotten.
+   * Starts watching an engine that has just started; the state of an earlier one is discarded.
    *
-   * @param count its ranks
+   * @param count the engine's number of ranks
    */
   public synchronized void start(int count, Listener to) {
     var watches = new ArrayList<RankWatch>();
@@ -79,7 +78,10 @@ public final class EngineGuard implements AutoCloseable {
     }
   }
 
-  /** The engine is about to be stopped: what it does from now on says nothing. Idempotent. */
+  /**
+   * Stops watching, since the engine is about to be stopped and its failures mean nothing.
+   * Idempotent.
+   */
   public synchronized void pause() {
     watching = false;
     if (next != null) {
@@ -88,7 +90,7 @@ public final class EngineGuard implements AutoCloseable {
     }
   }
 
-  private void lookLater() { // holds this
+  private void lookLater() { // caller holds this
     if (next != null) {
       next.cancel();
     }
@@ -120,7 +122,7 @@ public final class EngineGuard implements AutoCloseable {
     }
   }
 
-  /** The engine's answer to {@code request}, as long as it is lawful. */
+  /** Returns the engine's answer to {@code request}, with the rules of a stream enforced. */
   Flow.Publisher<EngineOutput> guard(
       Flow.Publisher<EngineOutput> answer, GenerateRequest request, RequestContext context) {
     var rank = watch(request.routing().rank());
@@ -135,7 +137,7 @@ public final class EngineGuard implements AutoCloseable {
   private RankWatch watch(@Nullable Integer rank) {
     var all = ranks;
     if (rank != null) {
-      return all.get(Math.clamp(rank, 0, all.size() - 1)); // one that is not there is refused later
+      return all.get(Math.clamp(rank, 0, all.size() - 1)); // an unknown rank is refused later
     }
     return all.size() == 2 ? all.getFirst() : all.getLast(); // one rank leaves no choice
   }
@@ -143,7 +145,7 @@ public final class EngineGuard implements AutoCloseable {
   /**
    * Refuses a request for a rank that is silent.
    *
-   * @throws WorkerLostException so that the requester tries another worker
+   * @throws WorkerLostException when the rank is silent, so that the requester tries another worker
    */
   void requireSign(GenerateRequest request) {
     var rank = watch(request.routing().rank());
@@ -154,7 +156,7 @@ public final class EngineGuard implements AutoCloseable {
     }
   }
 
-  /** A pass of {@code rank} has ended. */
+  /** Records that a pass of {@code rank} has ended. */
   public void passed(int rank) {
     var all = ranks;
     if (rank < all.size() - 1) {
@@ -163,7 +165,7 @@ public final class EngineGuard implements AutoCloseable {
     }
   }
 
-  /** Takes note of a sign of life; returns when it came. */
+  /** Records a sign of life; returns its time. */
   long sign(RankWatch rank) {
     if (rank.isSilent()) {
       LOG.log(Level.INFO, "{0} of the engine works again", rank.name());
@@ -171,7 +173,10 @@ public final class EngineGuard implements AutoCloseable {
     return rank.sign();
   }
 
-  /** Whether any rank is silent: then nothing that another rank does proves the engine well. */
+  /**
+   * Whether any rank is silent; while one is, an answer of another rank does not prove the engine
+   * healthy.
+   */
   public boolean isAnySilent() {
     for (var rank : ranks) {
       if (rank.isSilent()) {
@@ -181,7 +186,7 @@ public final class EngineGuard implements AutoCloseable {
     return false;
   }
 
-  /** A rank that a probe should ask; null for whichever the engine chooses. */
+  /** Returns a rank that a probe should test; null when the engine may choose. */
   public @Nullable Integer rankInDoubt() {
     var all = ranks;
     for (int rank = 0; rank < all.size() - 1; rank++) {
@@ -197,9 +202,9 @@ public final class EngineGuard implements AutoCloseable {
   }
 
   /**
-   * Draws the conclusions of an error of the engine.
+   * Evaluates an error of the engine, and reports it to the listener.
    *
-   * @return what the requester is told: {@code cause} when it has a type, else one to migrate on
+   * @return the requester's error: {@code cause} when it has a type, else one to migrate on
    */
   DynamoException judge(RankWatch rank, Throwable cause) {
     if (!watching && cause instanceof DynamoException typed) {
@@ -240,7 +245,7 @@ public final class EngineGuard implements AutoCloseable {
     }
   }
 
-  /** Watches no more; what it guards goes on. Idempotent. */
+  /** Stops watching for good; guarded streams continue. Idempotent. */
   @Override
   public synchronized void close() {
     closed = true;

@@ -17,9 +17,9 @@ public final class GenerateEndpoint implements EndpointHandler<GenerateRequest, 
   private final EngineGuard guard;
 
   /**
-   * @param engine started
+   * @param engine a started engine
    * @param limits the description that it returned at its start
-   * @param guard started for it
+   * @param guard the guard that was started for it
    */
   public GenerateEndpoint(Engine engine, EngineDescription limits, EngineGuard guard) {
     this.engine = engine;

@@ -11,9 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One generation between its engine and its requester. Everything lawful passes unchanged; the
- * first thing that is not ends the stream in an error that lets the requester migrate. Signals may
- * come from the engine's thread and {@link #lose} from any: the requester hears one at a time.
+ * One generation's stream between its engine and its requester. Valid items pass unchanged; the
+ * first violation ends the stream in an error that lets the requester migrate. Signals may come
+ * from the engine's thread and {@link #lose} from any: the requester receives one at a time.
  */
 final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
   private final EngineGuard guard;
@@ -23,12 +23,12 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
   private final AtomicLong wanted = new AtomicLong();
   private volatile Flow.@Nullable Subscription engine;
   private volatile long delivered; // written under this
-  private volatile long waitingSince; // while more is wanted than was delivered
-  private volatile boolean over; // the requester has heard its last (set under this), or left
-  private boolean finished; // guarded by this: the last item is out
+  private volatile long waitingSince; // while demand exceeds delivered
+  private volatile boolean over; // the stream has ended (set under this), or was cancelled
+  private boolean finished; // guarded by this: the last item was delivered
 
   /**
-   * @param cancellation of the request: a stream that is given up may end as it likes
+   * @param cancellation of the request: a cancelled stream may end without a finish reason
    */
   GuardedStream(
       EngineGuard guard,
@@ -42,12 +42,14 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
     this.waitingSince = rank.now();
   }
 
-  /** How long the requester has waited for an item; 0 when it does not. */
+  /**
+   * Returns how long the requester has waited for an item, in nanoseconds; 0 when it does not wait.
+   */
   long waitedNanos(long now) {
     return over || isIdle() ? 0 : now - waitingSince;
   }
 
-  /** Whether the requester asks for nothing more at the moment. */
+  /** Whether the requester has no unmet demand at the moment. */
   boolean isIdle() {
     return wanted.get() <= delivered;
   }
@@ -56,7 +58,7 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
   public void onSubscribe(Flow.Subscription subscription) {
     engine = subscription;
     next.onSubscribe(this);
-    rank.add(this); // only now: it may be told of a loss from here on
+    rank.add(this); // only now: lose() may be called from here on
     if (over) {
       rank.remove(this);
     }
@@ -83,8 +85,8 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
     }
   }
 
-  private void pass(EngineOutput item) { // holds this
-    long count = delivered + 1; // nobody else writes it now
+  private void pass(EngineOutput item) { // caller holds this
+    long count = delivered + 1; // no other thread writes it now
     delivered = count;
     waitingSince = guard.sign(rank);
     if (item.finishReason() == null) {
@@ -121,14 +123,18 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
     }
   }
 
-  /** Ends the stream for the requester and gives the engine's up. */
+  /** Ends the stream for the requester and cancels the engine's. */
   void lose(DynamoException cause) {
     if (fail(cause)) {
       cancelEngine();
     }
   }
 
-  /** Tells the requester its last, unless it has heard it. */
+  /**
+   * Ends the stream in {@code cause}, unless it is null or the stream has ended.
+   *
+   * @return whether this call ended the stream
+   */
   private boolean fail(@Nullable DynamoException cause) {
     if (cause == null || !claimEnd()) {
       return false;
@@ -137,7 +143,11 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
     return true;
   }
 
-  /** Whether the caller alone may tell the requester its last; no item is on its way then. */
+  /**
+   * Claims the right to end the stream; no item is being delivered then.
+   *
+   * @return whether the caller alone may send the last signal
+   */
   private synchronized boolean claimEnd() {
     if (over) {
       return false;
@@ -170,7 +180,7 @@ final class GuardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscri
 
   @Override
   public void cancel() {
-    over = true; // the engine's last words are for nobody
+    over = true; // the engine's later signals are dropped
     rank.remove(this);
     cancelEngine();
   }

@@ -12,9 +12,8 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Answers as another handler does, and can end its streams early so that their requesters go on
- * with another worker: every token that was sent counts, none is lost or sent twice. Safe for
- * concurrent use.
+ * Wraps another handler, and can end its streams early so that their requesters continue on another
+ * worker: every token that was sent counts, none is lost or sent twice. Safe for concurrent use.
  */
 public final class Handovers implements EndpointHandler<GenerateRequest, EngineOutput> {
   private final EndpointHandler<GenerateRequest, EngineOutput> handler;
@@ -23,7 +22,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
       ConcurrentHashMap.newKeySet(); // as many as are admitted
 
   /**
-   * @param nanoClock tells how fast streams are
+   * @param nanoClock measures the pace of streams
    */
   public Handovers(EndpointHandler<GenerateRequest, EngineOutput> handler, LongSupplier nanoClock) {
     this.handler = handler;
@@ -37,11 +36,11 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
   }
 
   /**
-   * Ends the streams that may not be over after {@code patienceNanos}, at the pace that they had so
-   * far, and that another worker can carry on. Each ends in an error that lets its requester
-   * migrate, after the items that were sent; its engine is told to give it up.
+   * Ends the streams that may not finish within {@code patienceNanos} at their pace so far, and
+   * that another worker can continue. Each ends in an error that lets its requester migrate, after
+   * the items that were sent; its engine's stream is cancelled.
    *
-   * @return how many were ended
+   * @return how many streams were ended
    */
   public int handOver(long patienceNanos) {
     int ended = 0;
@@ -53,15 +52,15 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     return ended;
   }
 
-  /** One stream; whoever tells its subscriber something holds it. */
+  /** One stream; signals to its subscriber are sent under its lock. */
   private final class ForwardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
     private final GenerateRequest request;
     private final Flow.Subscriber<? super EngineOutput> next;
     private volatile Flow.@Nullable Subscription engine;
-    private int sent; // tokens; guarded by this, like what follows
+    private int sent; // tokens; guarded by this, like the next two
     private long firstNanos;
-    private boolean finished; // all items were sent
-    private volatile boolean ended; // set under this, or by a requester who leaves
+    private boolean finished; // the last item was sent
+    private volatile boolean ended; // set under this, or by a requester's cancel
 
     ForwardedStream(GenerateRequest request, Flow.Subscriber<? super EngineOutput> next) {
       this.request = request;
@@ -73,7 +72,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
         return false;
       }
       var budget = request.stop().maxTokens();
-      if (budget == null || sent < 2) { // nobody knows its end, or its pace
+      if (budget == null || sent < 2) { // its end or its pace is unknown
         return true;
       }
       double perToken = (double) (nanoClock.getAsLong() - firstNanos) / (sent - 1);

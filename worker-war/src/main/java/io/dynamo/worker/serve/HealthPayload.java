@@ -27,15 +27,16 @@ public final class HealthPayload {
     this.given = given;
   }
 
-  /** The least that an engine can generate: one token after a prompt of one. */
+  /** Returns the smallest request that an engine can serve: one token after a prompt of one. */
   public static HealthPayload standard() {
     return new HealthPayload(null);
   }
 
   /**
-   * The request that an operator has written.
+   * Reads an operator's request.
    *
-   * @param text JSON as requests to {@code generate} have it, or {@code @} and a file with it
+   * @param text JSON in the form of requests to {@code generate}, or {@code @} and a file that
+   *     contains it
    * @throws io.dynamo.error.InvalidRequestException when it is no such request
    * @throws UncheckedIOException when the file cannot be read
    */
@@ -56,10 +57,10 @@ public final class HealthPayload {
   }
 
   /**
-   * The next probe.
+   * Returns the next probe.
    *
-   * @param model the name that clients use; for a request that names none
-   * @param rank the one to be asked; null for the request's own, or any
+   * @param model the model name that clients use; for a request without one
+   * @param rank the rank to probe; null for the request's own, or any
    */
   public GenerateRequest ask(String model, @Nullable Integer rank) {
     var request = given == null || given.model().isEmpty() ? named(model) : given;

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Checks the items of an engine before they are sent. Immutable.
  *
- * @param vocabulary ids below this are tokens
+ * @param vocabulary valid token ids are below this
  */
 record ItemRules(int vocabulary) {
   /** Describes the fault of {@code item}; null when it has none. */

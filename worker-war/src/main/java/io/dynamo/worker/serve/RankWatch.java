@@ -7,8 +7,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * When one rank last showed a sign of life, and who waits for it. A rank that owes somebody an item
- * and shows none for too long is silent; the next sign ends that. Safe for concurrent use.
+ * The last sign of life of one rank, and the streams that wait for it. A rank that owes an item and
+ * shows no sign for too long is silent; the next sign ends that. Safe for concurrent use.
  */
 final class RankWatch {
   private final String name;
@@ -39,7 +39,11 @@ final class RankWatch {
     waiting.remove(stream);
   }
 
-  /** An item or a pass has come; returns when. */
+  /**
+   * Records an item or a pass.
+   *
+   * @return the time of the sign
+   */
   long sign() {
     long now = now();
     lastSignNanos = now;
@@ -52,9 +56,9 @@ final class RankWatch {
   }
 
   /**
-   * Whether somebody has waited for longer than {@code limit} since the last sign; twice as long
-   * while others take nothing of what they get, as these may hold the room that is waited for. Also
-   * of a silent rank: whoever was let in just before may come to wait just after.
+   * Whether a requester has waited for longer than {@code limit} since the last sign; twice as long
+   * while other streams are idle, as their unread items may occupy the room that is waited for.
+   * Also applies to a silent rank: a request admitted just before may start to wait just after.
    */
   boolean isOverdue(Duration limit) {
     long now = now();
@@ -71,7 +75,7 @@ final class RankWatch {
     return longest > most && now - lastSignNanos > most;
   }
 
-  /** Takes the rank for silent and ends all its streams. */
+  /** Marks the rank as silent and ends all its streams. */
   void giveUp(DynamoException cause) {
     silent = true;
     waiting.forEach(stream -> stream.lose(cause));

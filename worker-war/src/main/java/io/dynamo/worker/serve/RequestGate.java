@@ -21,7 +21,7 @@ public final class RequestGate implements EndpointHandler<GenerateRequest, Engin
   private volatile @Nullable String shutBecause;
 
   /**
-   * @param entry makes of a request what goes in, or refuses it
+   * @param entry converts a request to the form that passes, or refuses it
    */
   public RequestGate(
       EndpointHandler<GenerateRequest, EngineOutput> inside,
@@ -32,7 +32,7 @@ public final class RequestGate implements EndpointHandler<GenerateRequest, Engin
     this.entry = entry;
   }
 
-  /** Lets nobody in from now on. */
+  /** Refuses all requests from now on. */
   public void shut(String why) {
     shutBecause = why;
   }
@@ -42,6 +42,8 @@ public final class RequestGate implements EndpointHandler<GenerateRequest, Engin
   }
 
   /**
+   * {@inheritDoc}
+   *
    * @throws WorkerLostException when it is shut, so that the requester tries another worker
    */
   @Override

@@ -12,17 +12,18 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether another worker could take over this worker's generations: a live instance of its endpoint
- * whose card is of the same model. Other models may be served there, too. Safe for concurrent use.
+ * Watches whether another worker could take over this worker's generations: a live instance of its
+ * endpoint whose card is of the same set of workers. Other models may be served there, too. Safe
+ * for concurrent use.
  */
 public final class Successors implements AutoCloseable {
   private final InstanceId self;
   private final EndpointInstances instances;
   private final Map<InstanceId, WorkerSet> sets = new ConcurrentHashMap<>();
   private final Discovery.Handle watch;
-  private volatile @Nullable WorkerSet own; // null until the card is made
+  private volatile @Nullable WorkerSet own; // null until the card exists
 
-  /** Follows the cards of the endpoint's other instances until it is closed. */
+  /** Watches the cards of the endpoint's other instances until {@link #close}. */
   public Successors(EndpointId endpoint, EndpointInstances instances, Discovery discovery) {
     this.self = discovery.instanceId();
     this.instances = instances;
@@ -44,12 +45,12 @@ public final class Successors implements AutoCloseable {
     }
   }
 
-  /** This worker serves as one of {@code set} from now on. */
+  /** Sets the set of workers that this worker belongs to. */
   public void serve(WorkerSet set) {
     own = set;
   }
 
-  /** Whether there is one now. */
+  /** Whether a successor is there now. */
   public boolean areThere() {
     var set = own;
     return set != null
@@ -58,7 +59,7 @@ public final class Successors implements AutoCloseable {
                 instance -> !instance.id().equals(self) && set.equals(sets.get(instance.id())));
   }
 
-  /** Follows no more. Idempotent. */
+  /** Stops watching. Idempotent. */
   @Override
   public void close() {
     watch.close();

@@ -1,5 +1,5 @@
 /**
- * The {@code generate} endpoint: checks a request, hands it to the engine, measures its stream.
+ * The {@code generate} endpoint: checks a request, passes it to the engine, and watches its stream.
  * Start at {@link io.dynamo.worker.serve.GenerateEndpoint}.
  */
 @NullMarked

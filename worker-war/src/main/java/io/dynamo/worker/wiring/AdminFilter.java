@@ -14,8 +14,9 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 
 /**
- * The first to see a request to {@code /worker}, all of which is administrative: open to commands
- * on this machine alone, for whoever else may use the API must not take a worker out of service.
+ * Admits requests to {@code /worker}, before any other code sees them. All of that interface is
+ * administrative: it is open only to commands from this machine, since other clients of the API
+ * must not take a worker out of service.
  */
 @WebFilter(urlPatterns = "/*", asyncSupported = true)
 public class AdminFilter extends HttpFilter {
@@ -24,10 +25,10 @@ public class AdminFilter extends HttpFilter {
   @SuppressWarnings({"NullAway.Init", "serial"}) // injected; filters are not serialized
   private transient AdminGuard guard;
 
-  /** For the container. */
+  /** Creates the filter for the container. */
   public AdminFilter() {}
 
-  @SuppressWarnings("UnnecessaryAssignment") // for tests, where nobody injects
+  @SuppressWarnings("UnnecessaryAssignment") // for tests, without injection
   AdminFilter(AdminGuard guard) {
     this.guard = guard;
   }
@@ -48,7 +49,7 @@ public class AdminFilter extends HttpFilter {
     }
     var fault = ServletHeads.fault(head, request);
     if (fault != null) {
-      response.setHeader("Connection", "close"); // where its body ends is not known
+      response.setHeader("Connection", "close"); // the end of its body is unknown
       refuse(response, fault.status(), fault.message());
       return;
     }

@@ -8,8 +8,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a worker asks to be routed to: Dynamo's {@code router_config} of a model card, which counts
- * for its model's workers in place of what the frontend says, here and there.
+ * Reads a worker's wish for the routing to it: Dynamo's {@code router_config} of a model card,
+ * which for its model's workers overrides the frontend's settings, in this project and in Dynamo.
  */
 final class CardRouting {
   private static final String KEY = "dynamo.worker.router-config";
@@ -17,10 +17,10 @@ final class CardRouting {
   private CardRouting() {}
 
   /**
-   * The member of the card; empty when nothing is asked for.
+   * Returns the member of the card; empty when the setting is absent.
    *
-   * @param own what counts without it
-   * @throws IllegalArgumentException when a router would not heed all of it
+   * @param own the settings that apply without it
+   * @throws IllegalArgumentException when a router would ignore part of it
    */
   static Map<String, @Nullable Object> of(@Nullable String text, RouterSettings own) {
     if (text == null) {

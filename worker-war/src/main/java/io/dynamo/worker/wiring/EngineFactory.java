@@ -32,7 +32,9 @@ import java.nio.file.Path;
 import java.security.SecureRandom;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the engines that the settings of one model name, not started. One thread at a time. */
+/**
+ * Makes the engines that the settings of one model name, not started. Used by one thread at a time.
+ */
 final class EngineFactory {
   private static final System.Logger LOG = System.getLogger(EngineFactory.class.getName());
   private static final int WAITING_PER_RUNNING = 4;
@@ -43,7 +45,7 @@ final class EngineFactory {
   private final WorkerSettings settings;
   private final HostMemory memory;
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
-  private @Nullable VllmSeries series; // one for all engines of the model
+  private @Nullable VllmSeries series; // shared by all engines of the model
 
   EngineFactory(WorkerSettings settings, HostMemory memory) {
     this.settings = settings;
@@ -51,8 +53,10 @@ final class EngineFactory {
   }
 
   /**
+   * Returns a new engine, not started.
+   *
    * @param positions the model's context length
-   * @param shownName the name that clients use
+   * @param shownName the model name that clients use
    * @throws IllegalArgumentException when the engine cannot run the model
    */
   EngineParts make(ModelDirectory model, int positions, String shownName, Metrics metrics) {
@@ -70,7 +74,7 @@ final class EngineFactory {
     };
   }
 
-  /** Lets go of what is kept between engines. */
+  /** Releases the weights that are kept between engines. */
   void forgetWeights() {
     weights = null;
   }

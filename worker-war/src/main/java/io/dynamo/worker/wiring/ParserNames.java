@@ -13,9 +13,9 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a model writes tool calls and thoughts, by Dynamo's names of the parsers: what the settings
- * say, else what the model's chat template shows beyond doubt. Only an engine that runs the model
- * writes as its template does.
+ * Names the parsers for a model's tool calls and reasoning, by Dynamo's names: from the settings,
+ * else where the model's chat template identifies them beyond doubt. Templates are read only for an
+ * engine that runs the model, since only it writes as the template does.
  */
 final class ParserNames {
   private static final String NONE = "none";
@@ -24,7 +24,8 @@ final class ParserNames {
   private ParserNames() {}
 
   /**
-   * The entries of a model card's {@code runtime_config}; none for what is left as text.
+   * Returns the entries of a model card's {@code runtime_config}; no entry for a part that stays
+   * plain text.
    *
    * @throws UncheckedIOException when the template cannot be read
    */
@@ -44,7 +45,9 @@ final class ParserNames {
     }
   }
 
-  /** A JSON object between tags; others use the same tags around a form of their own. */
+  /**
+   * Recognises a JSON object between tags; other formats use the same tags around their own syntax.
+   */
   private static @Nullable String toolCalls(String template) {
     boolean hermes =
         template.contains("<tool_call>")

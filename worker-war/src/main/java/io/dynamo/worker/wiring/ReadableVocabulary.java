@@ -11,11 +11,14 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 
 /**
- * The tokens of a tokenizer that read as words: those that bring a space along, or else bare ones
- * with the space token between them. Immutable.
+ * The tokens of a tokenizer that read as words: those that include a leading space, or else bare
+ * ones with the space token between them. Immutable.
  */
 final class ReadableVocabulary {
-  /** A space is {@code Ġ} in byte-level vocabularies and {@code ▁} in SentencePiece's. */
+  /**
+   * Matches a space token, which is {@code Ġ} in byte-level vocabularies and {@code ▁} in
+   * SentencePiece's.
+   */
   private static final Predicate<String> SPACE = Set.of("\u0120", "\u2581")::contains;
 
   private static final Predicate<String> SPACED_WORD =
@@ -34,7 +37,8 @@ final class ReadableVocabulary {
   /**
    * Reads a {@code tokenizer.json}.
    *
-   * @throws IllegalArgumentException when it has no table of tokens by name, or no two such words
+   * @throws IllegalArgumentException when it has no table of tokens by name, or fewer than two such
+   *     words
    */
   static ReadableVocabulary of(byte[] tokenizerJson) {
     var ids = ids(tokenizerJson);
@@ -54,7 +58,7 @@ final class ReadableVocabulary {
         bare, spaces.length == 0 ? OptionalInt.empty() : OptionalInt.of(spaces[0]));
   }
 
-  /** The ids by their names, without those of special tokens. */
+  /** Returns the ids by their names, without those of special tokens. */
   private static Map<String, Integer> ids(byte[] tokenizerJson) {
     var tokenizer = Json.readObject(tokenizerJson);
     var added = new HashSet<Long>();
@@ -87,17 +91,17 @@ final class ReadableVocabulary {
         .toArray();
   }
 
-  /** Ids of the words, rising. */
+  /** Returns the ids of the words, in rising order. */
   int[] words() {
     return words.clone();
   }
 
-  /** The id between two words; empty where they need none, or there is none. */
+  /** Returns the id between two words; empty where words need none, or the vocabulary has none. */
   OptionalInt separator() {
     return separator;
   }
 
-  /** An oracle that speaks these words. */
+  /** Returns an oracle over these words. */
   OracleTokens oracle() {
     return separator.isPresent()
         ? new OracleTokens(words, separator.getAsInt())

@@ -17,14 +17,16 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Looks at the worker and drains it. Who may do so is decided before, by {@link AdminFilter}. */
+/**
+ * Reports the worker's status and drains it. {@link AdminFilter} authorises requests beforehand.
+ */
 @Path("/")
 @RequestScoped
 @Produces(MediaType.APPLICATION_JSON)
 public class WorkerAdmin {
   private final WorkerHolder worker;
 
-  /** For the container's client proxy. */
+  /** Creates the container's client proxy. */
   protected WorkerAdmin() {
     this(new WorkerHolder());
   }
@@ -53,7 +55,7 @@ public class WorkerAdmin {
         .build();
   }
 
-  /** Of one model as it always was; of several, each under {@code models}. */
+  /** Returns the status of one model at the top level; with several, each under {@code models}. */
   static Map<String, @Nullable Object> json(WorkerHolder.Status status) {
     Map<String, @Nullable Object> json = new LinkedHashMap<>();
     json.put("state", status.state().name().toLowerCase(Locale.ROOT));

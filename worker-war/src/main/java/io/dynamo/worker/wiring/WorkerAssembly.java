@@ -48,7 +48,7 @@ import org.jspecify.annotations.Nullable;
  * one thread.
  */
 final class WorkerAssembly {
-  /** The bytes that one block takes in a dump at most, sent as an event of its own. */
+  /** The most bytes that one block takes in a dump, sent as an event of its own. */
   private static final int BLOCK_BYTES = 320;
 
   private final DynamoRuntime runtime;
@@ -93,7 +93,7 @@ final class WorkerAssembly {
         };
   }
 
-  /** Builds the worker; nothing of it is started. */
+  /** Builds the worker without starting any part of it. */
   WorkerRole assemble() {
     var probe = payload(settings, codec);
     var taints = taints(settings);

@@ -15,7 +15,7 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Holds the worker of this server, if it plays one. Safe for concurrent use. */
+/** Holds the worker of this server, if the server has that role. Safe for concurrent use. */
 @ApplicationScoped
 public class WorkerHolder {
   private static final System.Logger LOG = System.getLogger(WorkerHolder.class.getName());
@@ -23,7 +23,7 @@ public class WorkerHolder {
   /**
    * The states of all workers at one moment.
    *
-   * @param models one per model, in the order of the settings
+   * @param models one entry per model, in the order of the settings
    * @param memoryKind {@code native} or {@code java}
    */
   public record Status(List<ModelStatus> models, String memoryKind) {
@@ -31,13 +31,16 @@ public class WorkerHolder {
       models = List.copyOf(models);
     }
 
-    /** Whether one serves, and all that are awake do, their endpoints in good health. */
+    /**
+     * Whether at least one model is served, and every model that is awake is served by a healthy
+     * endpoint.
+     */
     public boolean ready() {
       return models.stream().anyMatch(ModelStatus::ready)
           && models.stream().allMatch(model -> model.ready() || model.asleep());
     }
 
-    /** That of the first which does not serve, or else {@code SERVING}. */
+    /** Returns the state of the first model that is not served, else {@code SERVING}. */
     public WorkerService.State state() {
       for (var model : models) {
         if (model.state() != WorkerService.State.SERVING) {
@@ -51,8 +54,8 @@ public class WorkerHolder {
   /**
    * The state of one model's worker.
    *
-   * @param model the name that clients use
-   * @param ready whether it serves and its endpoint is in good health
+   * @param model the model name that clients use
+   * @param ready whether it serves and its endpoint is healthy
    */
   public record ModelStatus(
       String model, WorkerService.State state, boolean ready, boolean asleep, LoadReport load) {}
@@ -61,7 +64,7 @@ public class WorkerHolder {
   private final @Nullable MessageCodec<GenerateRequest, EngineOutput> codec;
   private volatile @Nullable Workers role;
 
-  /** For the container's client proxy. */
+  /** Creates the container's client proxy. */
   protected WorkerHolder() {
     this.lifecycle = null;
     this.codec = null;
@@ -73,7 +76,7 @@ public class WorkerHolder {
     this.codec = codec;
   }
 
-  /** Starts the worker when {@code dynamo.roles} has it; a failure ends the process. */
+  /** Starts the worker when {@code dynamo.roles} includes it; a failure ends the process. */
   synchronized void start() {
     if (lifecycle == null || codec == null || role != null) {
       return;
@@ -101,7 +104,7 @@ public class WorkerHolder {
     }
   }
 
-  /** Null when this server plays no worker. */
+  /** Returns the status; null when this server has no worker role. */
   public @Nullable Status status() {
     var at = role;
     return at == null
@@ -123,7 +126,11 @@ public class WorkerHolder {
     return roles.contains(Role.ROUTER) || roles.contains(Role.FRONTEND);
   }
 
-  /** Begins to drain and returns; whether there is a worker to drain. */
+  /**
+   * Starts a drain in the background.
+   *
+   * @return whether there is a worker to drain
+   */
   boolean beginDrain() {
     var at = role;
     if (at == null || lifecycle == null) {

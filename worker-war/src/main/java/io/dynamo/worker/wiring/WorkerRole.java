@@ -40,7 +40,7 @@ final class WorkerRole {
     this.successors = successors;
   }
 
-  /** Builds the worker and starts it; on failure nothing of it is left. */
+  /** Builds the worker and starts it; a failure undoes all steps. */
   static WorkerRole start(
       DynamoRuntime runtime,
       WorkerSettings settings,
@@ -76,9 +76,12 @@ final class WorkerRole {
     return controls;
   }
 
-  /** Takes no more commands, lets what runs end until the deadline, and frees everything. */
+  /**
+   * Refuses further commands, lets running generations end until the deadline, and frees
+   * everything.
+   */
   void stop(Deadline deadline) throws InterruptedException {
-    // an operator's drain may be under way: its streams keep what is left of their time
+    // an operator's drain may be running: its streams keep the rest of their time
     boolean alone = stopping.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS);
     try {
       if (alone) {

@@ -14,7 +14,9 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The role of a worker: one model, or several with a worker each. Safe for concurrent use. */
+/**
+ * The worker role of a server: one model, or several with a worker each. Safe for concurrent use.
+ */
 final class Workers implements RoleLifecycle {
   private static final System.Logger LOG = System.getLogger(Workers.class.getName());
   private static final Duration LAST_WORDS = Duration.ofSeconds(10); // after the deadline
@@ -29,7 +31,7 @@ final class Workers implements RoleLifecycle {
     this.memoryKind = memoryKind;
   }
 
-  /** Starts a worker for each model, one after the other; on failure none is left. */
+  /** Starts a worker for each model, one after the other; a failure stops those already started. */
   static Workers start(DynamoRuntime runtime, MessageCodec<GenerateRequest, EngineOutput> codec) {
     var started = new ArrayList<WorkerRole>();
     try {
@@ -46,7 +48,7 @@ final class Workers implements RoleLifecycle {
     }
   }
 
-  /** One per model, in the order of the settings. */
+  /** Returns one worker per model, in the order of the settings. */
   List<WorkerRole> models() {
     return models;
   }
@@ -60,7 +62,7 @@ final class Workers implements RoleLifecycle {
     return "worker";
   }
 
-  /** All at once: they share the deadline. */
+  /** {@inheritDoc} Stops all workers at once, since they share the deadline. */
   @Override
   public void stop(Deadline deadline) throws InterruptedException {
     commands.close();

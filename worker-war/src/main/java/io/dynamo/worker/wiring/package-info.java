@@ -1,5 +1,5 @@
 /**
- * Where the worker meets the container: started with its web module, stopped with the runtime.
+ * Connects the worker to the container: it starts with its web module and stops with the runtime.
  * Start at {@link io.dynamo.worker.wiring.WorkerListener}.
  */
 @NullMarked

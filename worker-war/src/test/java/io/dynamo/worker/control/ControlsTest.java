@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Commands by either way, and their answers in Dynamo's words. */
+/** Tests the commands on both ways, and their answers in Dynamo's words. */
 class ControlsTest {
   @TempDir Path folder;
   private final TestWorker worker =
@@ -60,7 +60,7 @@ class ControlsTest {
     return run(worker.status.engine(), path, members);
   }
 
-  @SuppressWarnings("unchecked") // the endpoint tells the types
+  @SuppressWarnings("unchecked") // the endpoint determines the types
   private CompletableFuture<JsonObject> ask(String endpoint, Object... members) {
     var handler = (EndpointHandler<JsonObject, JsonObject>) worker.served(endpoint);
     var context =

@@ -9,7 +9,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
-/** What came out of a stream, and when it ended. */
+/** Collects the items of a stream, and its end. */
 public final class Collected implements Flow.Subscriber<EngineOutput> {
   private final CountDownLatch end = new CountDownLatch(1);
   private final CountDownLatch first = new CountDownLatch(1);
@@ -48,7 +48,7 @@ public final class Collected implements Flow.Subscriber<EngineOutput> {
     return known;
   }
 
-  /** The items so far. */
+  /** Returns the items so far. */
   public synchronized List<EngineOutput> items() {
     return List.copyOf(items);
   }

@@ -19,12 +19,12 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What every engine owes its worker. */
+/** The rules that every engine keeps for its worker. */
 public abstract class EngineContract {
   private static final Duration PATIENCE = Duration.ofSeconds(20);
   private static final int LONG = 480;
 
-  /** Hears everything, keeps nothing. */
+  /** Ignores all events. */
   public static final KvEventSink DEAF =
       new KvEventSink() {
         @Override
@@ -39,7 +39,7 @@ public abstract class EngineContract {
 
   private Engine engine;
 
-  /** An engine that was not started, with a context of 1000 tokens or more. */
+  /** Returns an engine that was not started, with a context of 1000 tokens or more. */
   protected abstract Engine newEngine();
 
   @BeforeEach
@@ -120,7 +120,7 @@ public abstract class EngineContract {
     got.cancel();
     var next = Collected.all(engine.generate(prompt(8), Requests.context())).ended();
     assertLawful(next, 3);
-    awaitIdle(); // it may have run on another rank
+    awaitIdle(); // the next one may have run on another rank
   }
 
   private void awaitIdle() {
@@ -178,12 +178,15 @@ public abstract class EngineContract {
     return Requests.endless(new int[] {1, 2, 3}, maxTokens);
   }
 
-  /** Nothing that is over before a test can look at it. */
+  /** Returns a request that does not end before a test can observe it. */
   private static GenerateRequest longRun() {
     return Requests.endless(Requests.prompt(1, LONG), LONG);
   }
 
-  /** One finish, it is last, and the counts are those of the tokens. */
+  /**
+   * Asserts that one item has a finish reason, that it is last, and that the counts match the
+   * tokens.
+   */
   static void assertLawful(Collected got, int promptTokens) {
     var items = got.items();
     assertThat(items).isNotEmpty();

@@ -9,9 +9,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.zip.CRC32C;
 
-/** Host memory on the heap, whose bytes a test can spoil. */
+/** Host memory on the heap, whose bytes a test can corrupt. */
 public final class HeapMemory implements HostMemory {
-  /** A region that tells whether it was freed. */
+  /** A region that records whether it was freed. */
   public static final class HeapRegion implements Region {
     private final ByteBuffer bytes;
     private boolean closed;

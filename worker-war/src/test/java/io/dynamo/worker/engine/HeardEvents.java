@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What was told of one rank's cache: the names that are there now, and every event in words. */
+/**
+ * Records the events of one rank's cache: the names that are present now, and every event as text.
+ */
 public final class HeardEvents implements KvEventSink {
   private final Set<SequenceHash> present = new HashSet<>();
   private final List<String> log = new ArrayList<>();

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Time that stands still until a test moves it; everything runs on the test's thread. */
+/** A pacer whose time stands still until a test moves it; everything runs on the test's thread. */
 public final class ManualPacer implements Pacer {
   private final class Work implements Driven {
     final Paced paced;
@@ -40,7 +40,7 @@ public final class ManualPacer implements Pacer {
     return driven;
   }
 
-  /** What time it is, in the terms of {@link System#nanoTime()}. */
+  /** Returns the current time, in terms of {@link System#nanoTime()}. */
   public long nanos() {
     return now;
   }
@@ -49,12 +49,12 @@ public final class ManualPacer implements Pacer {
     return ticks;
   }
 
-  /** Does everything that is due until {@code time} from now, each at its time. */
+  /** Runs everything that is due until {@code time} from now, each at its time. */
   public void advance(Duration time) {
     advance(now + time.toNanos(), Integer.MAX_VALUE);
   }
 
-  /** Does what is due now, {@code count} ticks at most. */
+  /** Runs what is due now, at most {@code count} ticks. */
   public void advanceTicks(int count) {
     advance(now, count);
   }
@@ -72,7 +72,7 @@ public final class ManualPacer implements Pacer {
         return;
       }
       now = Math.max(now, next.due);
-      next.due = Long.MAX_VALUE; // a wake during the tick asks for another
+      next.due = Long.MAX_VALUE; // a wake during the tick requests another
       long wait = next.paced.tick(now);
       ticks++;
       if (wait != Paced.IDLE) {
@@ -81,7 +81,7 @@ public final class ManualPacer implements Pacer {
     }
   }
 
-  /** Does what is due now. */
+  /** Runs what is due now. */
   public void settle() {
     advance(Duration.ZERO);
   }

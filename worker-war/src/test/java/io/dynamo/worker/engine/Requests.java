@@ -23,7 +23,7 @@ public final class Requests {
     return of(prompt, stop, SamplingOptions.DEFAULTS, OutputOptions.DEFAULTS);
   }
 
-  /** Goes on past the ends that the model knows. */
+  /** Returns a request that ignores the model's end tokens. */
   public static GenerateRequest endless(int[] prompt, int maxTokens) {
     var stop = new StopConditions(maxTokens, List.of(), List.of(), null, true);
     return of(prompt, stop, SamplingOptions.DEFAULTS, OutputOptions.DEFAULTS);
@@ -44,7 +44,7 @@ public final class Requests {
         Map.of());
   }
 
-  /** The ids from {@code first}, rising by one. */
+  /** Returns the ids from {@code first}, rising by one. */
   public static int[] prompt(int first, int count) {
     return IntStream.range(first, first + count).toArray();
   }

@@ -18,7 +18,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
-/** An engine that can sleep is an engine, and the same one after it. */
+/** Runs the engine contract on a sleepable engine, also after it slept. */
 class SleepableEngineContractTest extends EngineContract {
   private final List<Engine> made = new ArrayList<>();
   private int forgotten;
@@ -128,7 +128,7 @@ class SleepableEngineContractTest extends EngineContract {
     }
   }
 
-  /** An engine whose start waits for something that never comes, but for its end. */
+  /** An engine whose start waits until the engine is closed. */
   private static final class StartsWhenClosed implements Engine, LoadReport, PassReport {
     final CountDownLatch starting = new CountDownLatch(1);
     private final CountDownLatch closed = new CountDownLatch(1);

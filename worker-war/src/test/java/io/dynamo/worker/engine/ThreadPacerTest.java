@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class ThreadPacerTest {
   private static final long PATIENCE_SECONDS = 20;
 
-  /** Its first tick is told of a wake and then waits for something else, as for a lock. */
+  /** Work whose first tick is woken and then blocks on something else, such as a lock. */
   private static final class Blocking implements Pacer.Paced {
     final CountDownLatch begun = new CountDownLatch(1);
     final CountDownLatch woken = new CountDownLatch(1);
@@ -31,7 +31,7 @@ class ThreadPacerTest {
       } catch (InterruptedException e) {
         late = true;
       }
-      LockSupport.parkNanos(1); // takes the permit that the wake has left
+      LockSupport.parkNanos(1); // consumes the permit that the wake has left
       return late ? 0 : IDLE;
     }
 

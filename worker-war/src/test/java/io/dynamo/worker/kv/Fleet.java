@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A worker's and a router's side on loopback sockets, with discovery in memory. Events travel on
- * {@link #heard}; lost ones are asked for over TCP. For one test thread.
+ * {@link #heard}; lost ones are queried over TCP. For one test thread.
  */
 final class Fleet implements AutoCloseable {
   static final EndpointId ENDPOINT = new EndpointId("n", "c", "e");
@@ -81,7 +81,7 @@ final class Fleet implements AutoCloseable {
     heard = new LossyPlane(local, seed);
   }
 
-  /** Events over ZeroMQ. */
+  /** Creates a fleet with events over ZeroMQ. */
   Fleet(long seed) {
     told = opened(zmq(worker, seed));
     heard = new LossyPlane(opened(zmq(router, seed + 1)), seed);
@@ -107,7 +107,7 @@ final class Fleet implements AutoCloseable {
     return part;
   }
 
-  /** A worker's side of the events, of {@code ranks} that hold nothing. */
+  /** A worker's side of the events, with {@code ranks} that hold nothing. */
   final class Telling implements AutoCloseable {
     final KvEventPublisher events;
     private final KvSources sources;
@@ -138,7 +138,7 @@ final class Fleet implements AutoCloseable {
     return opened(new Telling(ranks));
   }
 
-  /** Puts the worker's instance into discovery. */
+  /** Registers the worker's instance in discovery. */
   Discovery.Handle register() {
     return worker.register(
         new Instance(
@@ -149,7 +149,7 @@ final class Fleet implements AutoCloseable {
             PayloadFormat.MSGPACK));
   }
 
-  /** The router's side begins to follow the endpoint. */
+  /** Makes the router's side follow the endpoint. */
   void follow() {
     var queries = new PlaneKvQueries(client, new KvQueryCodec(), Runnable::run);
     var random = new Random(1);
@@ -168,7 +168,7 @@ final class Fleet implements AutoCloseable {
         new EndpointEvents(ENDPOINT, new Watched(router), index, feed, metrics, System::nanoTime));
   }
 
-  /** The worker's instance, as discovery has it. */
+  /** The worker's instance as registered in discovery. */
   private static final class Watched implements EndpointInstances {
     private final List<Instance> live = new CopyOnWriteArrayList<>();
     private final List<Runnable> listeners = new CopyOnWriteArrayList<>();

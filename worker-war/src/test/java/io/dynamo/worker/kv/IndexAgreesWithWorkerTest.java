@@ -19,7 +19,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Whatever a plane loses or repeats, the router's index ends as what the worker holds.
+ * Tests that the router's index ends up equal to the worker's blocks, even when the plane loses or
+ * repeats messages.
  *
  * <p>The model: the blocks of all sequences of {@link #DEPTH} blocks over {@link #FAN_OUT} contents
  * are numbered as a heap, the empty sequence is 0; a rank holds a set of them that is closed under
@@ -32,14 +33,14 @@ class IndexAgreesWithWorkerTest {
   private static final int FIRST_LEAF = 40; // 1 + 3 + 9 + 27
   private static final int BLOCKS = 121;
   private static final int STEPS = 1500;
-  private static final long LAST = 10_000; // and more: contents of blocks outside the model
+  private static final long LAST = 10_000; // and above: contents of blocks outside the model
   private static final int QUEUE = 100_000;
 
   private static int parent(int block) {
     return (block - 1) / FAN_OUT;
   }
 
-  /** The same content stands at many places. */
+  /** Returns the content of a block; many blocks have the same. */
   private static long content(int block) {
     return 1L + (block - 1) % FAN_OUT;
   }
@@ -48,7 +49,7 @@ class IndexAgreesWithWorkerTest {
     return new SequenceHash(5000L + block);
   }
 
-  /** The blocks from the first to {@code block}. */
+  /** Returns the blocks from the first to {@code block}. */
   private static List<Integer> path(int block) {
     var path = new ArrayList<Integer>();
     for (int at = block; at != 0; at = parent(at)) {
@@ -72,9 +73,9 @@ class IndexAgreesWithWorkerTest {
     return new WorkerRank(Fleet.WORKER, rank);
   }
 
-  /** One worker and its truth. One thread. */
+  /** One worker and the set of its blocks. For one thread. */
   private static final class Run {
-    private final List<Set<Integer>> truth = new ArrayList<>(); // by rank
+    private final List<Set<Integer>> truth = new ArrayList<>(); // indexed by rank
     private final Random random;
     private final Fleet fleet;
     private Fleet.Telling worker;
@@ -109,7 +110,7 @@ class IndexAgreesWithWorkerTest {
           .anyMatch(query -> query.startId() != null);
     }
 
-    /** Each rank stores one more block, which arrives; soon both sides must agree. */
+    /** Stores one more block on each rank without loss, then waits for both sides to agree. */
     private void settle(long content) throws InterruptedException {
       fleet.heard.faults(0, 0);
       for (int rank = 0; rank < RANKS; rank++) {
@@ -146,7 +147,7 @@ class IndexAgreesWithWorkerTest {
       }
     }
 
-    /** Stores what the rank lacks of a sequence, in one event. */
+    /** Stores the blocks of a sequence that the rank lacks, in one event. */
     private void store(int rank, List<Integer> path) {
       var lacking = path.stream().filter(block -> !truth.get(rank).contains(block)).toList();
       if (lacking.isEmpty()) {
@@ -162,7 +163,7 @@ class IndexAgreesWithWorkerTest {
       truth.get(rank).addAll(lacking);
     }
 
-    /** Removes a block and what follows it, in any order. */
+    /** Removes a block and its descendants, in any order. */
     private void remove(int rank) {
       var held = List.copyOf(truth.get(rank));
       if (held.isEmpty()) {
@@ -175,7 +176,7 @@ class IndexAgreesWithWorkerTest {
       truth.get(rank).removeAll(gone);
     }
 
-    /** The sequences of which the index believes another prefix to be held. */
+    /** Returns the sequences of which the index holds another prefix than the worker. */
     private List<String> differences() {
       var found = new ArrayList<String>();
       for (int leaf = FIRST_LEAF; leaf < BLOCKS; leaf++) {

@@ -24,7 +24,7 @@ import org.junit.jupiter.api.Test;
 class KvQueryEndpointTest {
   private static final WorkerRank RANK = new WorkerRank(new InstanceId(1), 0);
 
-  /** Notes what it is sent. */
+  /** Records the signals that it receives. */
   private static final class Asker implements Flow.Subscriber<KvReply> {
     final List<Object> heard = new ArrayList<>();
 
@@ -96,7 +96,7 @@ class KvQueryEndpointTest {
         new KvQueryEndpoint(
             log,
             _ -> {
-              ask(endpoints.get(0)); // waits behind the one that is being handed over
+              ask(endpoints.get(0)); // waits behind the query that is being answered
               throw new RejectedExecutionException("stopped by the test");
             }));
     assertThatThrownBy(() -> ask(endpoints.get(0)))

@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * A plane whose subscribers miss some messages and hear others twice. Faults are set by the test's
- * thread and read by the plane's.
+ * A plane whose subscribers miss some messages and receive others twice. Faults are set by the
+ * test's thread and read by the plane's.
  */
 final class LossyPlane implements EventPlane {
   private final EventPlane plane;
-  private final Random random; // the subscription's thread
+  private final Random random; // used by the subscription's thread
   private final AtomicInteger arrived = new AtomicInteger();
   private final AtomicInteger lost = new AtomicInteger();
   private volatile double losing;
@@ -24,13 +24,13 @@ final class LossyPlane implements EventPlane {
     this.random = new Random(seed);
   }
 
-  /** From now on; chances from 0 to 1. */
+  /** Sets the faults from now on; chances from 0 to 1. */
   void faults(double losing, double doubling) {
     this.losing = losing;
     this.doubling = doubling;
   }
 
-  /** Messages that came, lost ones among them. */
+  /** Returns the number of messages that arrived, including lost ones. */
   int arrived() {
     return arrived.get();
   }

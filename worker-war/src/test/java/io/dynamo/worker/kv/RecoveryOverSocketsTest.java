@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A worker's events, its log and a router's index, over ZeroMQ and TCP. */
+/** Tests a worker's events, its log and a router's index, over ZeroMQ and TCP. */
 class RecoveryOverSocketsTest {
   private static final WorkerRank RANK = new WorkerRank(Fleet.WORKER, 0);
   private static final int NUDGES = 200;
@@ -38,7 +38,7 @@ class RecoveryOverSocketsTest {
     return new SequenceHash(100 + content);
   }
 
-  /** Publishes what changes nothing until {@code condition} holds: a plane may connect late. */
+  /** Publishes events without effect until {@code condition} holds: a plane may connect late. */
   private void nudge(Fleet.Telling worker, BooleanSupplier condition) throws InterruptedException {
     for (int i = 0; i < NUDGES; i++) {
       if (fleet.index.await(condition, PAUSE)) {

@@ -34,7 +34,9 @@ final class WatchedIndex implements KvIndexer {
     notifyAll();
   }
 
-  /** Leading blocks of the sequence with these contents that the rank holds. */
+  /**
+   * Returns the number of leading blocks of the sequence with these contents that the rank holds.
+   */
   int held(WorkerRank rank, long... contents) {
     return match(BlockHashes.ofBlocks(contents)).blocks(rank);
   }
@@ -46,7 +48,7 @@ final class WatchedIndex implements KvIndexer {
     }
   }
 
-  /** Whether {@code condition} came true in that time; it is looked at after each event. */
+  /** Whether {@code condition} came true in that time; it is checked after each event. */
   synchronized boolean await(BooleanSupplier condition, Duration patience)
       throws InterruptedException {
     long end = System.nanoTime() + patience.toNanos();

@@ -43,7 +43,7 @@ class PrefillMarksTest {
     }
   }
 
-  /** What a requester gets of a generation of three items, the first without a token. */
+  /** Collects the answer of a generation of three items, the first without a token. */
   private static Collected generate(PrefillMarks marks) {
     var stream = new ItemStream<EngineOutput>(3, () -> {}, () -> {});
     var watched = marks.watch((_, _) -> stream);

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class DrainTest {
-  private final AtomicInteger looks = new AtomicInteger(); // for another worker
+  private final AtomicInteger looks = new AtomicInteger(); // look-ups of another worker
   private final Handovers streams =
       new Handovers(
           (request, context) -> new ItemStream<EngineOutput>(8, () -> {}, () -> {}),
@@ -23,7 +23,7 @@ class DrainTest {
       Collected.all(streams.handle(Requests.of(new int[] {1}, 5), Requests.context()));
   private int waits;
 
-  /** An endpoint with the one answer; each wait is over at once. */
+  /** An endpoint with the one answer; each wait ends at once. */
   private final EndpointServer.Served served =
       new EndpointServer.Served() {
         @Override

@@ -12,7 +12,7 @@ import io.dynamo.worker.engine.mock.MockEngines;
 import java.time.Duration;
 import java.util.concurrent.Flow;
 
-/** A guard in front of a lawful engine changes nothing. */
+/** Tests that a guard in front of a correct engine changes nothing. */
 class GuardedEngineContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {

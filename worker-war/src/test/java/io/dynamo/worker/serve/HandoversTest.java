@@ -47,7 +47,7 @@ class HandoversTest {
     return Requests.of(new int[] {1}, budget);
   }
 
-  /** A token now and {@code more} after it, one each second. */
+  /** Sends a token now and {@code more} after it, one each second. */
   private void atOneTokenPerSecond(int more) {
     engine.getLast().offer(EngineOutput.ofTokens(0));
     for (int i = 1; i <= more; i++) {

@@ -59,7 +59,7 @@ class SuccessorsTest {
     return new ModelRecord(ENDPOINT, id, TestCards.card(model, 100, 16), null);
   }
 
-  /** Tells of cards as the test says. */
+  /** A discovery whose card events the test sends. */
   private static final class Cards implements Discovery {
     private @Nullable Consumer<DiscoveryEvent<ModelRecord>> listener;
 
@@ -83,7 +83,7 @@ class SuccessorsTest {
     }
 
     @Override
-    @SuppressWarnings("unchecked") // only model records are asked for
+    @SuppressWarnings("unchecked") // only model records are watched
     public <R extends DiscoveryRecord> Handle watch(
         Class<R> kind, Consumer<DiscoveryEvent<R>> watching) {
       assertThat(kind).isEqualTo(ModelRecord.class);

@@ -22,7 +22,7 @@ class AdminFilterTest {
   private boolean passed;
 
   /**
-   * @param server what the container takes for the host that is asked
+   * @param server the host name that the container reports for the request
    */
   private void ask(String caller, String server, Map<String, String> headers) throws Exception {
     var request =
@@ -87,7 +87,7 @@ class AdminFilterTest {
   @CsvSource({
     "10.0.0.7, localhost, localhost, Accept, 404",
     "127.0.0.1, attacker.example, attacker.example, Accept, 403",
-    "127.0.0.1, localhost, attacker.example, Accept, 400", // the container believes another header
+    "127.0.0.1, localhost, attacker.example, Accept, 400", // the container uses another header
     "127.0.0.1, localhost, localhost, Origin, 403",
     "127.0.0.1, localhost, localhost, X-Forwarded-For, 403",
   })

@@ -10,7 +10,7 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
 import org.jspecify.annotations.Nullable;
 
-/** One prompt on its way back. Advanced by the engine's thread; given up by any. */
+/** One prompt being echoed. Advanced by the engine's thread; cancelled by any thread. */
 final class Echo {
   final TokenStream stream;
   private final int[] tokens;
@@ -19,7 +19,7 @@ final class Echo {
   private final Runnable wake;
   private int sent;
   private long dueNanos;
-  private boolean paused; // without room
+  private boolean paused; // the stream has no room
   private volatile boolean givenUp;
   private Cancellation.@Nullable Registration registration;
 
@@ -32,7 +32,9 @@ final class Echo {
     this.stream = new TokenStream(streamBuffer, wake, this::giveUp);
   }
 
-  /** Listens to the requester; before the engine's thread sees this echo. */
+  /**
+   * Subscribes to the requester's cancellation; called before the engine's thread sees this echo.
+   */
   void follow(Cancellation cancellation) {
     registration = cancellation.onCancel(_ -> giveUp());
   }
@@ -57,9 +59,10 @@ final class Echo {
   }
 
   /**
-   * Sends what is due.
+   * Sends the tokens that are due.
    *
-   * @return what ends the stream, to be run when the echo is counted no more; null when it goes on
+   * @return the action that ends the stream, to be run once the echo no longer counts as live; null
+   *     when the echo continues
    */
   @Nullable Runnable advance(long now, long intervalNanos) {
     if (givenUp) {
@@ -75,7 +78,7 @@ final class Echo {
     paused = !stream.hasRoom();
     if (!paused && now - dueNanos >= 0) {
       if (sent == budget) {
-        return end(FinishReason.LENGTH); // a budget of nothing
+        return end(FinishReason.LENGTH); // the budget is 0
       }
       int token = tokens[sent++];
       if (sent == budget) {

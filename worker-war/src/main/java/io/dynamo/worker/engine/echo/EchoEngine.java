@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine whose answer is the prompt, token by token at a steady pace: for looking at all that is
+ * An engine whose answer is the prompt, token by token at a steady pace; for tests of everything
  * around an engine. It has one rank and caches nothing. Safe for concurrent use; one thread of the
  * pacer sends everything.
  */
@@ -34,9 +34,9 @@ public final class EchoEngine implements Engine, LoadReport {
    * The size and the pace of an echo.
    *
    * @param contextLength positions of one sequence
-   * @param blockTokens what the model card tells of blocks; there are none
+   * @param blockTokens the block size for the model card; there are no blocks
    * @param maxRunning generations at once; more are refused
-   * @param tokenInterval between two tokens of a generation
+   * @param tokenInterval the time between two tokens of a generation
    * @param streamBuffer tokens held per stream without demand
    */
   public record Config(
@@ -77,7 +77,9 @@ public final class EchoEngine implements Engine, LoadReport {
         false);
   }
 
-  /** The number of KV blocks for the model card: enough for one sequence; none is ever used. */
+  /**
+   * Returns the number of KV blocks for the model card: enough for one sequence; none is ever used.
+   */
   private int blocks() {
     return (config.contextLength() + config.blockTokens() - 1) / config.blockTokens();
   }
@@ -169,7 +171,7 @@ public final class EchoEngine implements Engine, LoadReport {
     }
   }
 
-  /** The pacer's work. */
+  /** The engine's loop, driven by the pacer. */
   private final class Loop implements Pacer.Paced {
     private final ArrayList<Echo> running = new ArrayList<>();
     private volatile boolean ended;

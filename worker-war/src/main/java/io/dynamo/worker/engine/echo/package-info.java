@@ -1,6 +1,6 @@
 /**
- * An engine that gives back what it is asked: {@link io.dynamo.worker.engine.echo.EchoEngine}.
- * Knows nothing of planes.
+ * An engine that returns its prompt: {@link io.dynamo.worker.engine.echo.EchoEngine}. Knows nothing
+ * of planes.
  */
 @NullMarked
 package io.dynamo.worker.engine.echo;

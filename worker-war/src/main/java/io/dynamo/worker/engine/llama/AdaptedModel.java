@@ -2,7 +2,7 @@ package io.dynamo.worker.engine.llama;
 
 import io.dynamo.worker.engine.llama.weights.LlamaWeights;
 
-/** Weights that generations compute with: the model's, or those with an adapter. */
+/** The weights that a generation computes with: the model's, or the model's with an adapter. */
 final class AdaptedModel {
   final LlamaWeights weights;
   private volatile boolean gone;
@@ -11,7 +11,7 @@ final class AdaptedModel {
     this.weights = weights;
   }
 
-  /** The adapter is unloaded: nothing is computed with it from the next pass on. */
+  /** Marks the adapter as unloaded: no pass computes with it from the next one on. */
   void retire() {
     gone = true;
   }

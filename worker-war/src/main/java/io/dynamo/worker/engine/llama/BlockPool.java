@@ -7,8 +7,8 @@ import io.dynamo.worker.engine.KvEventSink;
 /**
  * One rank's KV blocks with their bytes. Used by the rank's thread only.
  *
- * <p>Invariant: a cached block is full, its bytes are those of its name, and it is never written
- * again while it keeps that name.
+ * <p>Invariant: a cached block is full, its bytes match its name, and it is never written again
+ * while it keeps that name.
  */
 final class BlockPool implements AutoCloseable {
   static final int NONE = BlockLedger.NONE;
@@ -44,7 +44,7 @@ final class BlockPool implements AutoCloseable {
     return ledger.capacity();
   }
 
-  /** Blocks that {@link #take} can still give. */
+  /** Returns the number of blocks that {@link #take} can still give. */
   int available() {
     return ledger.available();
   }
@@ -62,8 +62,8 @@ final class BlockPool implements AutoCloseable {
   }
 
   /**
-   * The block cached under {@code name}, or {@link #NONE}; a block that has lost its bytes is
-   * dropped and counts as absent.
+   * Returns the block cached under {@code name}, or {@link #NONE}; a block whose checksum no longer
+   * matches is dropped and counts as absent.
    */
   int find(SequenceHash name) {
     int block = ledger.find(name);
@@ -75,21 +75,24 @@ final class BlockPool implements AutoCloseable {
     return NONE;
   }
 
-  /** Holds a cached block. */
+  /** Adds a hold to a cached block. */
   void hold(int block) {
     ledger.hold(block);
   }
 
-  /** A block to write, held, or {@link #NONE}; the longest idle one goes when none is free. */
+  /**
+   * Returns a block to write, held, or {@link #NONE}; when none is free, the block that has been
+   * idle longest is evicted.
+   */
   int take() {
     return ledger.take();
   }
 
   /**
-   * Caches a held block that is full now, unless its like is cached already.
+   * Caches a held block that is now full, unless a block of that name is cached already.
    *
-   * @return the block to use from now on: {@code block}, or the one that was there, held; both have
-   *     the same bytes
+   * @return the block to use from now on: {@code block}, or the one that was cached already, held;
+   *     both have the same bytes
    */
   int seal(int block, SequenceHash name) {
     int other = find(name);
@@ -103,12 +106,12 @@ final class BlockPool implements AutoCloseable {
     return block;
   }
 
-  /** Gives up one hold. */
+  /** Removes one hold from a block. */
   void release(int block) {
     ledger.release(block);
   }
 
-  /** Caches nothing from now on; blocks that are held stay with their holders, unnamed. */
+  /** Removes all names from the cache; held blocks stay with their sequences, unnamed. */
   void clear() {
     ledger.clear();
   }

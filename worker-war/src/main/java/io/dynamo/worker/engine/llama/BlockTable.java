@@ -19,10 +19,10 @@ final class BlockTable {
   private final BlockPool pool;
   private final int blockTokens;
   private final SequenceHasher hasher;
-  private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as known
+  private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as hashed
   private int[] blocks = new int[8];
   private int size; // blocks held
-  private int sealed; // those of them that are cached
+  private int sealed; // how many of the held blocks are cached
 
   BlockTable(BlockPool pool, BlockHasher hasher) {
     this.pool = pool;
@@ -34,16 +34,16 @@ final class BlockTable {
     return (int) (((long) tokens + blockTokens - 1) / blockTokens);
   }
 
-  /** The blocks in order; valid up to those that are held, until the next change. */
+  /** Returns the blocks in order; valid for as many as are held, until the next change. */
   int[] blocks() {
     return blocks;
   }
 
   /**
-   * Holds what the cache has of the sequence. At least one token stays to be computed. Only for a
-   * table that holds nothing.
+   * Holds the leading blocks of the sequence that are cached. At least one token remains to be
+   * computed. Only for a table that holds nothing.
    *
-   * @return tokens found in the cache
+   * @return the number of tokens found in the cache
    */
   int reuse(int[] tokens, int length) {
     int most = (length - 1) / blockTokens;
@@ -67,7 +67,7 @@ final class BlockTable {
   /**
    * Takes the blocks that {@code count} tokens need.
    *
-   * @return false when the pool ran out; what was taken stays
+   * @return false when the pool ran out of blocks; the blocks taken so far stay held
    */
   boolean cover(int count) {
     while ((long) size * blockTokens < count) {
@@ -94,7 +94,7 @@ final class BlockTable {
     while (sealed < until) {
       int own = blocks[sealed];
       blocks[sealed] = pool.seal(own, name(tokens, sealed).hash());
-      if (blocks[sealed] != own) { // cached by another sequence meanwhile: told already
+      if (blocks[sealed] != own) { // cached by another sequence meanwhile: already reported
         tell(runStart, sealed);
         runStart = sealed + 1;
       }
@@ -109,7 +109,7 @@ final class BlockTable {
     }
   }
 
-  /** The name of full block {@code index}. */
+  /** Returns the name of full block {@code index}. */
   private StoredBlock name(int[] tokens, int index) {
     while (hasher.length() <= index) {
       hasher.append(tokens[hasher.tokens()]);
@@ -125,7 +125,7 @@ final class BlockTable {
     return index == 0 ? null : names.get(index - 1).hash();
   }
 
-  /** Gives everything back, the last block first, so that suffixes are evicted before prefixes. */
+  /** Releases all blocks, the last first, so that suffixes are evicted before prefixes. */
   void release() {
     while (size > 0) {
       pool.release(blocks[--size]);
@@ -133,7 +133,7 @@ final class BlockTable {
     sealed = 0;
   }
 
-  /** Copies what the cache has of {@code all}; only for a table that holds nothing. */
+  /** Copies the cached leading blocks of {@code all}; only for a table that holds nothing. */
   KvBlocks copy(int[] all, LlamaShape shape) {
     var copies = new ArrayList<KvBlocks.Block>();
     for (int i = 0; i < all.length / blockTokens; i++) {
@@ -150,7 +150,7 @@ final class BlockTable {
   /**
    * Caches full blocks that were computed elsewhere; only for a table that holds nothing.
    *
-   * @return how many were not there yet
+   * @return the number of blocks that were not cached before
    */
   int load(KvBlocks from) {
     int loaded = 0;
@@ -170,7 +170,7 @@ final class BlockTable {
         } else {
           pool.hold(block);
         }
-        push(block); // held to the end, so that no block goes before its suffix
+        push(block); // held to the end, so that no block is evicted before its suffix
       }
     } finally {
       release();

@@ -6,11 +6,11 @@ import java.util.List;
 import java.util.zip.CRC32C;
 
 /**
- * Full KV blocks of the beginning of a sequence, on their way to another engine with the same
- * weights. Arrays are owned by the record and never changed.
+ * Full KV blocks of the beginning of a sequence, for transfer to another engine with the same
+ * weights. The record owns its arrays; they never change.
  *
- * @param shape of the model that computed them
- * @param tokens whose blocks they are; more than the blocks hold is ignored
+ * @param shape the shape of the model that computed them
+ * @param tokens the tokens that the blocks cover; further tokens are ignored
  * @param blocks first to last
  */
 public record KvBlocks(LlamaShape shape, int blockTokens, int[] tokens, List<Block> blocks) {
@@ -18,7 +18,7 @@ public record KvBlocks(LlamaShape shape, int blockTokens, int[] tokens, List<Blo
    * One block's bytes: per layer {@code [kvHeads] {keys [headDim][blockTokens], values
    * [blockTokens][headDim]}}, little-endian floats.
    *
-   * @param crc32c of the bytes
+   * @param crc32c the CRC-32C of the bytes
    */
   public record Block(byte[] bytes, int crc32c) {
     boolean isIntact() {

@@ -10,8 +10,8 @@ import java.nio.ByteBuffer;
  * The bytes of one rank's KV blocks in a region of host memory. Used by the rank's thread only.
  *
  * <p>A block holds, for each layer, a piece {@code [kvHeads] { keys [headDim][blockTokens], values
- * [blockTokens][headDim] }} of little-endian floats: keys lie so that the scores of a block's
- * tokens are neighbours, values so that the dimensions of one token are.
+ * [blockTokens][headDim] }} of little-endian floats: keys are laid out so that the scores of a
+ * block's tokens are adjacent, values so that the dimensions of one token are.
  */
 final class KvStore implements AutoCloseable {
   private final Region region;
@@ -21,7 +21,7 @@ final class KvStore implements AutoCloseable {
   private final Arena arena = Arena.ofShared(); // of the view; ends with the store
   private final MemorySegment memory;
 
-  /** Bytes of one block. */
+  /** Returns the bytes of one block. */
   static long blockBytes(LlamaShape shape, int blockTokens) {
     return (long) shape.layers() * pieceFloats(shape, blockTokens) * Float.BYTES;
   }
@@ -30,7 +30,7 @@ final class KvStore implements AutoCloseable {
     return Math.multiplyExact(2 * shape.kvWidth(), blockTokens);
   }
 
-  /** Owns {@code region} once made. */
+  /** Takes ownership of {@code region} once constructed. */
   KvStore(Region region, LlamaShape shape, int blockTokens) {
     this.region = region;
     this.pieceFloats = pieceFloats(shape, blockTokens);
@@ -56,12 +56,12 @@ final class KvStore implements AutoCloseable {
     return Math.toIntExact(blockBytes);
   }
 
-  /** The bytes in place. */
+  /** Returns the view of all bytes, without a copy. */
   MemorySegment memory() {
     return memory;
   }
 
-  /** Where a layer's piece of a block begins, in bytes. */
+  /** Returns the offset of a layer's piece of a block, in bytes. */
   long at(int block, int layer) {
     return block * blockBytes + layer * pieceBytes;
   }
@@ -70,7 +70,7 @@ final class KvStore implements AutoCloseable {
     return region.crc32c(block * blockBytes, blockBytes);
   }
 
-  /** All bytes of a block. */
+  /** Returns a copy of all bytes of a block. */
   byte[] export(int block) {
     var bytes = new byte[blockBytes()];
     region.read(block * blockBytes, ByteBuffer.wrap(bytes));

@@ -41,11 +41,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An engine that computes a Llama model in this process. Safe for concurrent use. A generation
- * begins when it is asked for, whether its stream is subscribed to or not; its deadline bounds how
- * long it can hold a place.
+ * starts with the call of {@code generate}, whether its stream is subscribed to or not; its
+ * deadline bounds how long it can hold a place.
  *
- * <p>The same prompt, options and seed give the same tokens, whatever else runs, whatever was
- * cached, and on whichever engine with the same weights a text goes on.
+ * <p>The same prompt, options and seed give the same tokens, independent of other generations, of
+ * the cache's content, and of which engine with the same weights continues a text.
  */
 public final class LlamaEngine
     implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
@@ -55,20 +55,20 @@ public final class LlamaEngine
   private final Pacer pacer;
   private final LongSupplier seeds;
   private final PromptLimits admission;
-  private final BlockHasher hasher; // of prompts without adapter and salt
+  private final BlockHasher hasher; // for prompts without adapter and salt
   private final AdaptedModel unadapted;
-  private final Map<String, AdaptedModel> adapters = new ConcurrentHashMap<>(); // by name
+  private final Map<String, AdaptedModel> adapters = new ConcurrentHashMap<>(); // by adapter name
   private final CancelLog cancels = new CancelLog();
   private volatile List<Rank> ranks = List.of(); // set by start
   private volatile boolean closed; // written under this
 
-  /** A rank and what only its thread uses. */
+  /** A rank and the scratch arrays that only its thread uses. */
   private record Rank(LlamaRank scheduler, Sampler.Scratch scratch) {}
 
   /**
-   * @param memory where the blocks live, one region per rank
+   * @param memory allocates the blocks' memory, one region per rank
    * @param pacer drives the ranks
-   * @param seeds for requests that name none; called on any thread
+   * @param seeds gives the seeds of requests without one; called on any thread
    */
   public LlamaEngine(
       LlamaEngineConfig config,
@@ -125,7 +125,7 @@ public final class LlamaEngine
         true);
   }
 
-  /** Owns {@code region} from the call on. */
+  /** Takes ownership of {@code region} when called. */
   private Rank make(int rank, HostMemory.Region region, Rotation rotation, KvEventSink events) {
     var shape = model.weights().shape();
     KvStore store;
@@ -189,15 +189,18 @@ public final class LlamaEngine
     return by;
   }
 
-  /** Adds the adapter to the weights: it takes memory for each matrix that it changes. */
+  /**
+   * {@inheritDoc} Merges the adapter into a copy of the weights: it takes memory for each matrix
+   * that it changes.
+   */
   @Override
   public void loadAdapter(String name, Path directory) {
     adapters.put(name, new AdaptedModel(LoraWeights.merged(model.weights(), directory)));
   }
 
   /**
-   * EndTokens what runs with the adapter, so that it migrates, and empties the caches: the next
-   * adapter of that name may be another one.
+   * {@inheritDoc} Ends generations that run with the adapter, so that they migrate, and empties the
+   * caches: the next adapter of that name may be a different one.
    */
   @Override
   public void unloadAdapter(String name) {
@@ -208,7 +211,7 @@ public final class LlamaEngine
     }
   }
 
-  /** Names blocks as routers do: equal only within one scope. */
+  /** Returns a hasher that names blocks as routers do: names are equal only within one scope. */
   private BlockHasher hasher(CacheScope scope) {
     return scope.isCommon()
         ? hasher
@@ -282,10 +285,10 @@ public final class LlamaEngine
   }
 
   /**
-   * Copies what the cache of {@code rank} has of the beginning of {@code tokens}: full blocks, as
-   * many as are there without a gap.
+   * Copies the cached leading blocks of {@code tokens} on {@code rank}: full blocks, up to the
+   * first that is missing.
    *
-   * @throws io.dynamo.error.DeadlineExceededException when the rank does not come to it in time
+   * @throws io.dynamo.error.DeadlineExceededException when the rank does not run the task in time
    */
   public KvBlocks export(int rank, int[] tokens, Deadline deadline) throws InterruptedException {
     requireOpen();
@@ -297,12 +300,13 @@ public final class LlamaEngine
   }
 
   /**
-   * Puts blocks of another engine with the same weights into the cache of {@code rank}, where the
-   * next generation that begins with their tokens finds them.
+   * Adds blocks of another engine with the same weights to the cache of {@code rank}; the next
+   * generation that starts with their tokens reuses them.
    *
-   * @return blocks that were not there yet; fewer than given when the rank has no room
+   * @return the number of blocks that were not cached before; fewer than given when the rank has no
+   *     room
    * @throws InvalidRequestException when they are of another model or block size, or damaged
-   * @throws io.dynamo.error.DeadlineExceededException when the rank does not come to it in time
+   * @throws io.dynamo.error.DeadlineExceededException when the rank does not run the task in time
    */
   public int load(int rank, KvBlocks blocks, Deadline deadline) throws InterruptedException {
     requireOpen();
@@ -316,7 +320,7 @@ public final class LlamaEngine
     ranks.forEach(rank -> rank.scheduler.clear());
   }
 
-  /** How often sequences had to give their blocks back so that others could go on. */
+  /** Returns how often sequences had to release their blocks so that others could continue. */
   public long preemptions() {
     return ranks.stream().mapToLong(rank -> rank.scheduler.preemptions()).sum();
   }

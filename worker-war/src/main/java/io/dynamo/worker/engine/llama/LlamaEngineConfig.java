@@ -8,7 +8,7 @@ package io.dynamo.worker.engine.llama;
  * @param maxWaiting generations that wait for a place on a rank; more are refused
  * @param blockTokens tokens per KV block
  * @param blocksPerRank KV blocks of a rank
- * @param passTokens tokens that one forward pass computes at most, prompts cut to fit
+ * @param passTokens tokens that one forward pass computes at most; longer prompts are split
  * @param streamBuffer tokens held per stream without demand
  */
 public record LlamaEngineConfig(

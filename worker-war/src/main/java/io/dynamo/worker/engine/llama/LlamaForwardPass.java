@@ -10,35 +10,35 @@ import java.lang.foreign.MemorySegment;
 import java.util.List;
 
 /**
- * Computes rows of any mix of sequences, chunks and single tokens. Used by one thread; its scratch
- * arrays are as large as the largest batch needs.
+ * Computes rows of any mix of sequences, prompt chunks and single tokens. Used by one thread; its
+ * scratch arrays are as large as the largest batch needs.
  *
  * <p>Invariant: a row's bits depend on the tokens before it in its sequence alone, never on its
  * batch, its chunk, or whether its keys and values came from the cache.
  */
 final class LlamaForwardPass {
-  /** Rows of logits computed at once. */
+  /** The number of rows of logits computed at once. */
   private static final int LOGIT_ROWS = 32;
 
   /**
-   * Rows of one sequence that follow each other.
+   * Consecutive rows of one sequence.
    *
    * @param blocks the sequence's blocks; those that the rows write are its own
    * @param tokens the sequence's tokens
    * @param from position of the first row
-   * @param count rows
-   * @param wantsLogits whether the last row's logits are asked for
+   * @param count number of rows
+   * @param wantsLogits whether the last row's logits are requested
    */
   record Segment(int[] blocks, int[] tokens, int from, int count, boolean wantsLogits) {}
 
-  /** Takes what a pass brings, in the order of the segments. */
+  /** Receives the results of a pass, in the order of the segments. */
   interface Sink {
     /**
      * @param logits holds the segment's logits from {@code at} on during the call; may be changed
      */
     void logits(int segment, float[] logits, int at);
 
-    /** A row of the segment is not finite: its numbers mean nothing. */
+    /** Called when a row of the segment is not finite: its numbers are meaningless. */
     void poisoned(int segment);
   }
 
@@ -59,9 +59,9 @@ final class LlamaForwardPass {
   private final float[] up;
   private final float[] logits; // [LOGIT_ROWS][vocabulary]
   private final float scale;
-  private LlamaWeights weights; // of the pass under way
+  private LlamaWeights weights; // of the current pass
   private float[] scores = new float[0]; // one per token of the longest sequence so far
-  private long[] pieces = new long[0]; // where one layer of each of its blocks is, in bytes
+  private long[] pieces = new long[0]; // offset of one layer of each of its blocks, in bytes
 
   LlamaForwardPass(
       LlamaWeights weights, Rotation rotation, KvStore store, int blockTokens, int maxRows) {
@@ -85,15 +85,18 @@ final class LlamaForwardPass {
     this.scale = (float) (1 / Math.sqrt(shape.headDim()));
   }
 
-  /** Computes all segments, writes their keys and values, and tells of logits. */
+  /**
+   * Computes all segments, writes their keys and values, and passes the requested logits to {@code
+   * sink}.
+   */
   void run(List<Segment> segments, Sink sink) {
     run(model, segments, sink);
   }
 
   /**
-   * As the other {@code run}, with other numbers.
+   * Computes all segments as the other {@code run} does, with other weights.
    *
-   * @param by of the same shape and kernel as the model's
+   * @param by weights of the same shape and kernel as the model's
    */
   void run(LlamaWeights by, List<Segment> segments, Sink sink) {
     weights = by;
@@ -174,7 +177,7 @@ final class LlamaForwardPass {
     }
   }
 
-  /** Turns a row's query and key, and puts its key and value into their block's piece. */
+  /** Rotates a row's query and key, and writes its key and value into their block's piece. */
   private void place(int row, int position) {
     int dims = shape.headDim();
     for (int head = 0; head < shape.heads(); head++) {

@@ -14,7 +14,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} comes from any.
+ * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} may be called
+ * by any thread.
  *
  * <p>Invariant: {@code computed < length} while it runs: the newest token's keys and values are not
  * computed before the pass that makes the next one.
@@ -29,10 +30,10 @@ final class LlamaGeneration {
   final long deadlineNanos;
   private final Sampler sampler;
   private final Runnable wake;
-  private int[] tokens; // the prompt, then what was generated
+  private int[] tokens; // the prompt, then the generated tokens
   private int length;
   private int computed; // tokens whose keys and values are in the blocks
-  private int cachedTokens; // of the prompt, at the first admission
+  private int cachedTokens; // prompt tokens found cached at first admission
   private boolean admitted;
   private boolean settled;
   private volatile boolean givenUp;
@@ -40,7 +41,7 @@ final class LlamaGeneration {
 
   /**
    * @param by the weights to compute with
-   * @param wake makes the rank's thread look soon
+   * @param wake makes the rank's thread tick soon
    */
   LlamaGeneration(
       int[] prompt,
@@ -65,7 +66,7 @@ final class LlamaGeneration {
     this.stream = new TokenStream(streamBuffer, wake, this::giveUp);
   }
 
-  /** Listens to the requester; before the rank sees this generation. */
+  /** Subscribes to the requester's cancellation; called before the rank sees this generation. */
   void follow(Cancellation cancellation) {
     registration = cancellation.onCancel(_ -> giveUp());
   }
@@ -91,7 +92,9 @@ final class LlamaGeneration {
     return computed;
   }
 
-  /** Tokens still to be computed before the next one can be drawn; at least 1. */
+  /**
+   * Returns the number of tokens still to be computed before the next one can be drawn; at least 1.
+   */
   int pending() {
     return length - computed;
   }
@@ -105,7 +108,7 @@ final class LlamaGeneration {
   }
 
   /**
-   * Takes blocks for all tokens so far, those in the cache first.
+   * Takes blocks for all tokens so far, reusing cached ones.
    *
    * @return whether the pool had enough; if not, nothing is held
    */
@@ -127,19 +130,19 @@ final class LlamaGeneration {
     return admitted;
   }
 
-  /** Gives the blocks back; all tokens have to be computed again, or found in the cache. */
+  /** Releases the blocks; all tokens have to be computed again, or found in the cache. */
   void preempt() {
     table.release();
     computed = 0;
   }
 
-  /** Takes note of {@code count} more computed tokens. */
+  /** Records that {@code count} more tokens were computed. */
   void advance(int count) {
     computed += count;
     table.computed(tokens, computed);
   }
 
-  /** Draws the next token from the logits of the newest. */
+  /** Draws the next token from the logits of the newest token. */
   int draw(float[] logits, int at) {
     return sampler.next(logits, at, length, generated() >= ends.leastTokens());
   }
@@ -192,7 +195,7 @@ final class LlamaGeneration {
   }
 
   /**
-   * Gives blocks back and stops listening; the stream is ended by the caller.
+   * Releases the blocks and unsubscribes from cancellation; the caller ends the stream.
    *
    * @return false when that was done before
    */
@@ -206,7 +209,10 @@ final class LlamaGeneration {
     return true;
   }
 
-  /** Stops listening; for a generation that never held blocks, on any thread. */
+  /**
+   * Unsubscribes from cancellation; also called on any thread for a generation that never held
+   * blocks.
+   */
   void unfollow() {
     if (registration != null) {
       registration.close();

@@ -13,12 +13,12 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All that an engine needs of a model directory. Immutable by agreement; shared by all ranks.
+ * The parts of a model directory that an engine needs. Immutable by agreement; shared by all ranks.
  *
  * @param ends ids at which the model's own texts end
- * @param sampling what a request leaves open
- * @param vocabulary the tokens by their bytes, for guided choices; null where the tokenizer has
- *     none
+ * @param sampling defaults for options that a request leaves open
+ * @param vocabulary the tokens by their bytes, for guided choices; null without a byte-level
+ *     tokenizer
  */
 public record LlamaModel(
     LlamaWeights weights,
@@ -28,8 +28,8 @@ public record LlamaModel(
   private static final System.Logger LOG = System.getLogger(LlamaModel.class.getName());
 
   /**
-   * Loads a Hugging Face model directory: {@code config.json}, {@code model.safetensors}, and where
-   * they are there {@code generation_config.json} and {@code tokenizer.json}.
+   * Loads a Hugging Face model directory: {@code config.json}, {@code model.safetensors}, and,
+   * where present, {@code generation_config.json} and {@code tokenizer.json}.
    *
    * @throws IllegalArgumentException when a file is broken, or of a model this engine cannot run
    * @throws UncheckedIOException when a file cannot be read

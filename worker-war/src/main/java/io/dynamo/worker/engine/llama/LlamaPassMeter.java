@@ -3,12 +3,12 @@ package io.dynamo.worker.engine.llama;
 import io.dynamo.kv.ForwardPass.Work;
 import io.dynamo.worker.engine.Variance;
 
-/** Counts what a pass works on and what waits meanwhile. For the rank's thread. */
+/** Measures the work of a pass and the generations that wait meanwhile. For the rank's thread. */
 final class LlamaPassMeter {
   private final Variance prompts = new Variance();
   private final Variance contexts = new Variance();
 
-  /** The work of {@code parts}; to be asked before the pass. */
+  /** Returns the work of {@code parts}; called before the pass. */
   Work scheduled(Iterable<PassPlan.Part> parts) {
     prompts.clear();
     contexts.clear();
@@ -35,8 +35,7 @@ final class LlamaPassMeter {
   }
 
   /**
-   * Measures the generations that wait for a place; a decode waits there after its blocks were
-   * taken from it.
+   * Measures the generations that wait for a place; a decode waits there after it was preempted.
    */
   Work queued(Iterable<LlamaGeneration> waiting) {
     prompts.clear();

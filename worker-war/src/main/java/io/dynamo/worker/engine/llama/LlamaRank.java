@@ -24,9 +24,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One rank: its queue, its running sequences and its passes. Driven by one thread; {@link #submit},
- * {@link #ask}, {@link #wake} and {@link #load} may come from any.
+ * {@link #ask}, {@link #wake} and {@link #load} may be called by any thread.
  *
- * <p>Invariant: {@code live} counts the inbox, those that wait and those that run, and never
+ * <p>Invariant: {@code live} counts the generations in the inbox, waiting and running, and never
  * exceeds {@code maxRunning + maxWaiting}.
  */
 final class LlamaRank implements Pacer.Paced {
@@ -34,7 +34,7 @@ final class LlamaRank implements Pacer.Paced {
   private static final int MAX_TASKS = 64;
   private static final double NANOS_PER_SECOND = 1e9;
 
-  /** A task that runs between two passes, or learns that it never will. */
+  /** A task that runs between two passes, or is refused when the rank ends. */
   interface Task {
     void run(BlockPool pool);
 
@@ -52,7 +52,7 @@ final class LlamaRank implements Pacer.Paced {
   private final AtomicInteger owed = new AtomicInteger();
   private final ArrayDeque<LlamaGeneration> waiting = new ArrayDeque<>();
   private final ArrayList<LlamaGeneration> running =
-      new ArrayList<>(); // in the order of their coming
+      new ArrayList<>(); // in the order of their arrival
   private final AtomicInteger live = new AtomicInteger();
   private volatile boolean clearAsked;
   private volatile boolean ended;
@@ -70,7 +70,7 @@ final class LlamaRank implements Pacer.Paced {
     this.load = measure();
   }
 
-  /** Starts to be driven; called once. */
+  /** Starts the rank's thread; called once. */
   void start(Pacer pacer) {
     driven = pacer.drive("llama-engine-rank-" + pool.rank(), this);
   }
@@ -116,7 +116,7 @@ final class LlamaRank implements Pacer.Paced {
   /**
    * Queues a task.
    *
-   * @throws WorkerBusyException when too many wait
+   * @throws WorkerBusyException when too many tasks wait
    */
   void ask(Task task) {
     if (owed.incrementAndGet() > MAX_TASKS) {
@@ -131,7 +131,10 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
-  /** Empties the cache at the next tick: nothing that is submitted from now on sees what it had. */
+  /**
+   * Empties the cache at the next tick: no generation submitted from now on sees its earlier
+   * content.
+   */
   void clear() {
     clearAsked = true;
     wake();
@@ -154,12 +157,12 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
-  /** Generations that run or wait. */
+  /** Returns the number of generations that run or wait. */
   int live() {
     return live.get();
   }
 
-  /** Whether nothing is computed here any more. */
+  /** Whether the rank has ended and computes nothing any more. */
   boolean ended() {
     return ended;
   }
@@ -168,7 +171,7 @@ final class LlamaRank implements Pacer.Paced {
     return load;
   }
 
-  /** Generations that had to give their blocks back, ever. */
+  /** Returns how many generations have been preempted since the start. */
   long preemptions() {
     return preemptions;
   }
@@ -176,7 +179,7 @@ final class LlamaRank implements Pacer.Paced {
   @Override
   public long tick(long now) {
     for (var next = inbox.poll(); next != null; next = inbox.poll()) {
-      waiting.add(next); // first: who comes after a clear must find the cache empty
+      waiting.add(next); // first: generations that arrive after a clear must find the cache empty
     }
     if (clearAsked) {
       clearAsked = false;
@@ -192,7 +195,7 @@ final class LlamaRank implements Pacer.Paced {
     preemptions = plan.preemptions();
     boolean any = !plan.parts().isEmpty();
     if (any) {
-      load = measure(); // before a pass, so that it shows prompts under way
+      load = measure(); // before a pass, so that it shows prompts in progress
       var scheduled = meter.scheduled(plan.parts());
       var queued = meter.queued(waiting);
       long began = System.nanoTime();
@@ -236,7 +239,7 @@ final class LlamaRank implements Pacer.Paced {
     return false;
   }
 
-  /** Frees the blocks and the place of a generation, before its stream ends. Idempotent. */
+  /** Releases the blocks and the place of a generation, before its stream ends. Idempotent. */
   private void settle(LlamaGeneration generation) {
     if (generation.free()) {
       live.decrementAndGet();
@@ -271,7 +274,7 @@ final class LlamaRank implements Pacer.Paced {
       WeightGroups.run(pass, plan, outcome);
     } catch (RuntimeException failure) {
       broken = brokenPass(failure);
-    } catch (OutOfMemoryError full) { // costs these generations, not the rank
+    } catch (OutOfMemoryError full) { // fails these generations, not the rank
       broken = brokenPass(full);
     }
     for (int i = 0; i < plan.parts().size(); i++) {
@@ -287,7 +290,10 @@ final class LlamaRank implements Pacer.Paced {
     }
   }
 
-  /** No request is at fault for a pass that fails: all of it may go on elsewhere. */
+  /**
+   * Returns a migratable error for a failed pass: no request is at fault, so all of them may
+   * continue elsewhere.
+   */
   private static WorkerLostException brokenPass(Throwable cause) {
     return new WorkerLostException(
         ErrorCode.BACKEND_STREAM_INCOMPLETE, "the engine failed in a pass: " + cause, cause);
@@ -298,7 +304,7 @@ final class LlamaRank implements Pacer.Paced {
     try {
       generation.advance(part.count());
       if (generation.pending() > 0) {
-        return; // more of the prompt is to come
+        return; // more of the prompt remains
       }
       var last = generation.append(token);
       if (last != null) {

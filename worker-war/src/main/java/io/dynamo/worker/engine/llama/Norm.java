@@ -1,6 +1,6 @@
 package io.dynamo.worker.engine.llama;
 
-/** Sums in an order of their own: eight running sums, then those by halves. */
+/** RMSNorm and sums of floats in a fixed order: eight running sums, then those by halves. */
 final class Norm {
   private Norm() {}
 
@@ -41,7 +41,7 @@ final class Norm {
     return (a + b + (c + d)) + (e + f + (g + h));
   }
 
-  /** The sum of the first {@code count} values. */
+  /** Returns the sum of the first {@code count} values. */
   static float sum(float[] x, int count) {
     float a = 0f;
     float b = 0f;

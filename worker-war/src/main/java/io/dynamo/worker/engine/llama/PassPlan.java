@@ -7,21 +7,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides what one pass computes: first those that run, in the order of their coming, each next
- * token and as much of each prompt as fits; then those that wait. Used by the rank's thread only.
+ * Decides what one pass computes: first the running generations, in order of arrival, each with its
+ * next token or as much of its prompt as fits; then the waiting ones. Used by the rank's thread
+ * only.
  *
- * <p>When blocks run out, the one that came last gives its blocks back and waits again, at the
- * front; so the first always gets on.
+ * <p>When blocks run out, the generation that arrived last releases its blocks and waits again, at
+ * the front; so the first always makes progress.
  */
 final class PassPlan {
-  /** A generation's part in the pass. */
+  /** One generation's part in the pass. */
   record Part(LlamaGeneration generation, int count) {}
 
   private final LlamaEngineConfig config;
   private final BlockPool pool;
   private final List<Part> parts = new ArrayList<>();
   private final List<Segment> segments = new ArrayList<>();
-  private @Nullable LlamaGeneration refused; // the head of those that wait, when it found no room
+  private @Nullable LlamaGeneration refused; // the head of the queue, when it found no room
   private int refusedAt; // blocks that were available then
   private long preemptions;
   private long promptTokens;
@@ -40,22 +41,22 @@ final class PassPlan {
     return segments;
   }
 
-  /** Generations that had to give their blocks back, ever. */
+  /** Returns how many generations have been preempted since the start. */
   long preemptions() {
     return preemptions;
   }
 
-  /** Prompt tokens of all that were admitted, ever. */
+  /** Returns the prompt tokens of all generations admitted since the start. */
   long promptTokens() {
     return promptTokens;
   }
 
-  /** Those of them that were found in the cache. */
+  /** Returns how many of those prompt tokens were found in the cache. */
   long cachedTokens() {
     return cachedTokens;
   }
 
-  /** Rows that a pass can have: every running sequence may have its one token. */
+  /** Returns the most rows that a pass can have: every running sequence may have its one token. */
   static int maxRows(LlamaEngineConfig config) {
     return Math.max(config.passTokens(), config.maxRunning());
   }
@@ -64,7 +65,7 @@ final class PassPlan {
   void make(List<LlamaGeneration> running, ArrayDeque<LlamaGeneration> waiting) {
     parts.clear();
     segments.clear();
-    int room = config.passTokens() - decoding(running); // for prompts
+    int room = config.passTokens() - decoding(running); // rows left for prompts
     boolean ranOut = false;
     for (int i = 0; i < running.size(); i++) {
       var generation = running.get(i);
@@ -107,7 +108,7 @@ final class PassPlan {
       var head = waiting.getFirst();
       boolean again = head.wasAdmitted();
       if (head == refused && pool.available() <= refusedAt) {
-        return; // nothing was given back since
+        return; // no block was released since
       }
       if (!head.claim()) {
         refused = head;
@@ -121,7 +122,7 @@ final class PassPlan {
         promptTokens += head.promptTokens;
         cachedTokens += head.cachedTokens();
       }
-      if (head.stream.hasRoom()) { // one that gave way may still have all its items unread
+      if (head.stream.hasRoom()) { // a preempted one may still have all its items unread
         int count = Math.min(head.pending(), room);
         add(head, count);
         room -= count;

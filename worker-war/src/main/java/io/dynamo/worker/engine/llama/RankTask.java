@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
-/** Work on a rank's blocks that its thread does between two passes. */
+/** A task on a rank's blocks that the rank's thread runs between two passes. */
 final class RankTask<T> implements LlamaRank.Task {
   private final Function<BlockPool, T> work;
   private final CompletableFuture<T> result = new CompletableFuture<>(); // only ever waited for
@@ -17,7 +17,7 @@ final class RankTask<T> implements LlamaRank.Task {
     this.work = work;
   }
 
-  /** Has {@code work} done and waits for its result. */
+  /** Runs {@code work} on the rank's thread and waits for its result, until the deadline. */
   static <T> T call(LlamaRank rank, Function<BlockPool, T> work, Deadline deadline)
       throws InterruptedException {
     var task = new RankTask<>(work);
@@ -38,7 +38,7 @@ final class RankTask<T> implements LlamaRank.Task {
   @Override
   public void run(BlockPool pool) {
     if (result.isDone()) {
-      return; // given up meanwhile
+      return; // its caller timed out meanwhile
     }
     try {
       result.complete(work.apply(pool));

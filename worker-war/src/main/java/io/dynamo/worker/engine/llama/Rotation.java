@@ -2,7 +2,9 @@ package io.dynamo.worker.engine.llama;
 
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
 
-/** RoPE: turns pairs of a head's dimensions by an angle that grows with the position. Immutable. */
+/**
+ * RoPE: rotates pairs of a head's dimensions by an angle that grows with the position. Immutable.
+ */
 final class Rotation {
   private final int half;
   private final float[] cos; // [position][half]
@@ -23,7 +25,7 @@ final class Rotation {
     }
   }
 
-  /** Turns the head at {@code at}; its two halves make the pairs. */
+  /** Rotates the head at {@code at}; dimension i is paired with dimension i + half. */
   void turn(float[] heads, int at, int position) {
     int angle = position * half;
     for (int i = 0; i < half; i++) {

@@ -15,7 +15,7 @@ final class WeightGroups {
 
   private WeightGroups() {}
 
-  /** Tells {@code sink} of the segments by their places in the plan. */
+  /** Computes the plan and reports each segment to {@code sink} by its index in the plan. */
   static void run(LlamaForwardPass pass, PassPlan plan, LlamaForwardPass.Sink sink) {
     var first = plan.parts().getFirst().generation().by;
     boolean alike = true;
@@ -26,7 +26,7 @@ final class WeightGroups {
       pass.run(first.weights, plan.segments(), sink);
       return;
     }
-    Map<AdaptedModel, Group> groups = new HashMap<>(); // by identity
+    Map<AdaptedModel, Group> groups = new HashMap<>(); // keyed by identity
     for (int i = 0; i < plan.parts().size(); i++) {
       var group =
           groups.computeIfAbsent(
@@ -40,7 +40,7 @@ final class WeightGroups {
             pass.run(by.weights, group.segments, new RenumberingSink(sink, group.places)));
   }
 
-  /** Passes on under the places in the plan. */
+  /** Forwards results under the segments' indexes in the plan. */
   private record RenumberingSink(LlamaForwardPass.Sink sink, List<Integer> places)
       implements LlamaForwardPass.Sink {
     @Override

@@ -13,8 +13,8 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One answer of the server on its way in, cut into lines. Written to by the HTTP client's threads,
- * read by one other, which never waits here: it is called when there is something new.
+ * One answer of the server, received and cut into lines. Written by the HTTP client's threads, read
+ * by one other thread, which never blocks here: it is notified of new data.
  *
  * <p>Invariant: at most one delivery of the client's is held, and at most one line beside it.
  */
@@ -25,8 +25,8 @@ final class Exchange
   private final Runnable onNews;
   private final CompletableFuture<Void> body = new CompletableFuture<>();
   private final ByteArrayOutputStream line = new ByteArrayOutputStream(512); // the reader's
-  private volatile int status; // 0 before it is known
-  private volatile @Nullable List<ByteBuffer> delivered; // taken by the reader
+  private volatile int status; // 0 before the answer begins
+  private volatile @Nullable List<ByteBuffer> delivered; // set to null by the reader
   private volatile boolean ended; // after the last delivery
   private volatile @Nullable Throwable failure;
   private volatile Flow.@Nullable Subscription subscription;
@@ -37,7 +37,7 @@ final class Exchange
     this.onNews = onNews;
   }
 
-  /** Follows a request that was sent; called once. */
+  /** Attaches the request that was sent; called once. */
   void begin(CompletableFuture<HttpResponse<Void>> sent) {
     sending = sent;
     var _ =
@@ -99,20 +99,20 @@ final class Exchange
     onNews.run();
   }
 
-  /** The status of the answer, 0 while there is none. */
+  /** Returns the status of the answer, 0 before it has arrived. */
   int status() {
     return status;
   }
 
   /**
-   * The next line without its end, or what is left at the end; null while there is none. Lines that
-   * are there come before a failure.
+   * Returns the next line without its line end, or the remaining bytes at the end of the answer;
+   * null while there is none. Lines that have arrived come before a failure.
    *
-   * @throws IOException when the exchange broke
+   * @throws IOException when the exchange failed
    */
   byte @Nullable [] line() throws IOException {
     while (true) {
-      boolean last = ended; // before the delivery: there is none after it
+      boolean last = ended; // read before the delivery: none comes after the end
       var broken = failure;
       var bytes = delivered;
       if (bytes == null) {
@@ -153,7 +153,7 @@ final class Exchange
     return ended && delivered == null && line.size() == 0;
   }
 
-  /** Closes the connection unless the answer is over; the server then stops computing. */
+  /** Closes the connection unless the answer is complete; the server then stops computing. */
   @Override
   public void close() {
     closed = true;

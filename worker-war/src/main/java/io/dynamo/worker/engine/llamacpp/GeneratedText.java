@@ -12,21 +12,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A prompt with what was made after it, and what each token means for its reader. Changed by the
- * generation's thread; counts may be read by any.
+ * A prompt with its generated text, and the finish reason and item of each token. Changed by the
+ * generation's thread; any thread may read the counts.
  */
 final class GeneratedText {
   private final EndTokens ends;
   private final int promptTokens;
   private final int budget;
-  private final @Nullable Integer alternatives; // null where nobody asks how likely tokens are
-  private int[] tokens; // the prompt, then what was generated
+  private final @Nullable Integer alternatives; // null when log probabilities are not requested
+  private int[] tokens; // the prompt, then the generated tokens
   private volatile int length;
-  private volatile int cachedTokens; // of the prompt
+  private volatile int cachedTokens; // prompt tokens that the server had cached
   private double cumulative;
 
   /**
-   * @param budget tokens to make at most
+   * @param budget maximum number of tokens to generate
    * @param alternatives likely tokens reported with each token; null reports no probability at all
    */
   GeneratedText(int[] prompt, int budget, EndTokens ends, @Nullable Integer alternatives) {
@@ -38,7 +38,7 @@ final class GeneratedText {
     this.length = promptTokens;
   }
 
-  /** A copy of all tokens. */
+  /** Returns a copy of all tokens. */
   int[] tokens() {
     return Arrays.copyOf(tokens, length);
   }
@@ -51,7 +51,7 @@ final class GeneratedText {
     return promptTokens;
   }
 
-  /** Tokens of the prompt that the server had already. */
+  /** Returns how many tokens of the prompt the server had cached. */
   int cachedTokens() {
     return cachedTokens;
   }
@@ -68,7 +68,7 @@ final class GeneratedText {
     return budget;
   }
 
-  /** Tokens that are to be made before an end counts. */
+  /** Returns how many tokens must be generated before an end token counts. */
   int leastTokens() {
     return ends.leastTokens();
   }
@@ -78,9 +78,9 @@ final class GeneratedText {
   }
 
   /**
-   * Adds a token.
+   * Appends a token.
    *
-   * @param how likely it was; null where the server does not tell
+   * @param how the token's log probability; null where the server does not report it
    * @return its item, which has a finish reason when it is the last
    */
   EngineOutput append(int token, Step.@Nullable Rated how) {
@@ -113,7 +113,7 @@ final class GeneratedText {
         PassedOn.NONE);
   }
 
-  /** Takes the newest token back: nobody has got it. */
+  /** Removes the newest token, which has not been delivered. */
   void takeBack() {
     int less = length - 1;
     length = less;

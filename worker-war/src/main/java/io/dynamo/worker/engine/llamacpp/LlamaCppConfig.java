@@ -4,14 +4,14 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * Where llama.cpp's server is, and how long to wait for it.
+ * The address of llama.cpp's server, its timeouts and sizes.
  *
  * @param server its address: scheme, host and port
  * @param startTimeout how long a start waits for the server to have loaded its model
- * @param silence how long the server may send nothing while it owes something
+ * @param silence how long the server may send nothing while an answer is due
  * @param maxWaiting generations that wait for a slot of the server; more are refused
- * @param modelPositions positions of the model as its own files have it
- * @param blockTokens what the model card tells of blocks
+ * @param modelPositions positions of the model according to its own files
+ * @param blockTokens the block size for the model card
  * @param streamBuffer tokens held per stream without demand
  */
 public record LlamaCppConfig(

@@ -28,10 +28,10 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An engine that asks llama.cpp's server for tokens. Safe for concurrent use. A generation begins
- * when it is asked for, whether its stream is subscribed to or not; its deadline bounds how long it
- * can hold a slot of the server. It has one rank, tells of no KV events, because the server has
- * none, and of no passes.
+ * An engine that gets its tokens from llama.cpp's server. Safe for concurrent use. A generation
+ * starts with the call of {@code generate}, whether its stream is subscribed to or not; its
+ * deadline bounds how long it can hold a slot of the server. It has one rank, and reports no KV
+ * events, because the server has none, and no passes.
  */
 public final class LlamaCppEngine implements Engine, LoadReport {
   private static final System.Logger LOG = System.getLogger(LlamaCppEngine.class.getName());
@@ -44,7 +44,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   private final AtomicInteger live = new AtomicInteger();
   private final AtomicLong promptTokens = new AtomicLong();
   private final AtomicLong cachedTokens = new AtomicLong();
-  private volatile @Nullable LlamaCppServer server; // written under this, like started
+  private volatile @Nullable LlamaCppServer server; // written under this, as is started
   private volatile @Nullable Started started;
   private volatile boolean closed;
 
@@ -58,8 +58,8 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   }
 
   /**
-   * @param defaults what the model's own files say where a request says nothing
-   * @param seeds for requests that name none; called on any thread
+   * @param defaults options from the model's own files, where a request has none
+   * @param seeds gives the seeds of requests without one; called on any thread
    */
   public LlamaCppEngine(LlamaCppConfig config, GenerationDefaults defaults, LongSupplier seeds) {
     this.config = config;
@@ -68,9 +68,10 @@ public final class LlamaCppEngine implements Engine, LoadReport {
   }
 
   /**
-   * {@inheritDoc} Waits until the server has its model.
+   * {@inheritDoc} Waits until the server has loaded its model.
    *
-   * @throws IllegalStateException when it has not in time, or the engine is closed meanwhile
+   * @throws IllegalStateException when the server is not ready in time, or the engine is closed
+   *     meanwhile
    */
   @Override
   public synchronized EngineDescription start(KvEventSink events) {
@@ -80,7 +81,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     var to = new LlamaCppServer(config.server());
     server = to;
     try {
-      if (closed) { // perhaps too late for close to see the server
+      if (closed) { // close may have run before the server was set
         throw new IllegalStateException("the engine is closed");
       }
       var facts = to.awaitReady(config.startTimeout());
@@ -152,7 +153,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
             config.streamBuffer());
     generation.follow(context.cancellation());
     at.slots.enter(generation);
-    if (closed) { // perhaps too late for close to see it
+    if (closed) { // close may have run before it entered
       generation.shutDown();
     }
     generation.start();
@@ -194,7 +195,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     return live.get();
   }
 
-  /** {@inheritDoc} Blocks in use are those that the tokens of running generations fill. */
+  /** {@inheritDoc} The held blocks are those that the tokens of running generations would fill. */
   @Override
   public List<RankLoad> ranks() {
     var at = started;
@@ -236,7 +237,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
 
   @Override
   public void close() {
-    closed = true; // without the lock: a start that waits holds it
+    closed = true; // without the lock: a waiting start holds it
     var at = started;
     if (at != null) {
       endAll(at.slots.all());

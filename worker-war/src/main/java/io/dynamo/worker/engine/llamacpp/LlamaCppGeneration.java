@@ -21,11 +21,12 @@ import org.jspecify.annotations.Nullable;
  * One text being generated, on a thread of its own, which alone offers to the stream. Other threads
  * cancel, admit and wake it.
  *
- * <p>The server streams text, and holds a token back whose bytes do not end a character; the ids of
- * tokens held back never come. So a text is made in legs: a streamed one until a token is missing
- * from it, then a short one that is not streamed and has all ids, then a streamed one again. A leg
- * goes on from the tokens delivered so far, which the server finds in its cache. Tokens before
- * {@code min_tokens} are a leg of their own, in which no end can be drawn.
+ * <p>The server streams text, and holds back a token whose bytes do not end a character; the ids of
+ * tokens held back are never sent. So a text is made in requests: a streamed one until a token is
+ * missing from it, then a short one that is not streamed and has all ids, then a streamed one
+ * again. The code calls each of them a leg. A leg continues from the tokens delivered so far, which
+ * the server finds in its cache. Tokens before {@code min_tokens} are a leg of their own, in which
+ * no end token can be drawn.
  */
 final class LlamaCppGeneration implements Runnable {
   /** The services of the engine that a generation uses. */
@@ -40,7 +41,9 @@ final class LlamaCppGeneration implements Runnable {
 
   private static final int WHOLE_LEG_TOKENS = 16;
 
-  /** An answer that is broken off, and whether the text can go on with another. */
+  /**
+   * Thrown when an answer broke off before it delivered a token; the request may be sent once more.
+   */
   private static final class LegBroken extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -56,7 +59,7 @@ final class LlamaCppGeneration implements Runnable {
   private final long deadlineNanos;
   private final Thread thread;
   private boolean whole; // the next leg is not streamed
-  private volatile boolean computing; // the first token has not come yet
+  private volatile boolean computing; // the first token has not arrived yet
   private volatile boolean admitted;
   private volatile boolean givenUp;
   private volatile boolean shutDown;
@@ -77,12 +80,12 @@ final class LlamaCppGeneration implements Runnable {
     this.stream = new TokenStream(streamBuffer, this::wake, this::giveUp);
   }
 
-  /** Listens to the requester; before the start. */
+  /** Subscribes to the requester's cancellation; called before the start. */
   void follow(Cancellation cancellation) {
     registration = cancellation.onCancel(_ -> giveUp());
   }
 
-  /** Stops listening. */
+  /** Unsubscribes from cancellation. */
   void unfollow() {
     if (registration != null) {
       registration.close();
@@ -106,19 +109,23 @@ final class LlamaCppGeneration implements Runnable {
     return givenUp;
   }
 
-  /** It has a slot from now on. */
+  /** Called when the generation has got a slot of the server. */
   void admit() {
     admitted = true;
     wake();
   }
 
-  /** Ends it so that it goes on elsewhere; the end comes from its thread. */
+  /** Ends the generation so that it migrates; its own thread ends the stream. */
   void shutDown() {
     shutDown = true;
     wake();
   }
 
-  /** Waits for the thread's end; a thread that was not started is not waited for. */
+  /**
+   * Waits for the thread's end, at most {@code most}; returns at once when it was not started.
+   *
+   * @return whether the thread has ended or was not started, or is the calling thread
+   */
   boolean join(Duration most) throws InterruptedException {
     return thread.getState() == Thread.State.NEW
         || thread.equals(Thread.currentThread())
@@ -129,7 +136,7 @@ final class LlamaCppGeneration implements Runnable {
     return text;
   }
 
-  /** Prompt tokens that the server still computes. */
+  /** Returns the number of prompt tokens that the server still computes. */
   int prefillTokens() {
     return computing ? text.promptTokens() - text.cachedTokens() : 0;
   }
@@ -184,7 +191,7 @@ final class LlamaCppGeneration implements Runnable {
         if (end != null) {
           return end;
         }
-      } catch (LegBroken broken) { // at first perhaps a connection that the server had let go
+      } catch (LegBroken broken) { // the server may have closed an idle connection
         if (again) {
           throw lost("let go of a request twice", broken.getCause());
         }
@@ -198,7 +205,7 @@ final class LlamaCppGeneration implements Runnable {
         ErrorCode.BACKEND_STREAM_INCOMPLETE, "llama.cpp's server " + what, cause);
   }
 
-  /** Why it ends before its time, or null. */
+  /** Returns the action that ends the generation early, or null when it goes on. */
   private @Nullable Runnable ending() {
     if (givenUp) {
       return finish(FinishReason.CANCELLED);
@@ -221,9 +228,9 @@ final class LlamaCppGeneration implements Runnable {
   }
 
   /**
-   * Makes tokens with one request.
+   * Generates tokens with one request.
    *
-   * @return what ends the text; null when another leg goes on
+   * @return the action that ends the text; null when another leg follows
    */
   private @Nullable Runnable leg() throws LegBroken {
     int from = text.made();
@@ -293,7 +300,7 @@ final class LlamaCppGeneration implements Runnable {
     };
   }
 
-  /** The next line; null at the end of all lines, or when the text ends before its time. */
+  /** Returns the next line; null after the last line, or when the generation ends early. */
   private byte @Nullable [] awaitLine(Exchange exchange) throws IOException {
     long silentUntil = System.nanoTime() + host.silence().toNanos();
     while (true) {
@@ -305,7 +312,7 @@ final class LlamaCppGeneration implements Runnable {
         return null;
       }
       long now = System.nanoTime();
-      if (now - silentUntil >= 0 && !prompting.isGuided()) { // that comes all at once
+      if (now - silentUntil >= 0 && !prompting.isGuided()) { // a guided answer arrives all at once
         throw new WorkerLostException(
             ErrorCode.BACKEND_RESPONSE_TIMEOUT,
             "llama.cpp's server sent nothing for %s; see dynamo.worker.llamacpp.silence-timeout"
@@ -320,7 +327,7 @@ final class LlamaCppGeneration implements Runnable {
   /**
    * Appends the tokens of a step, unless one is missing before them.
    *
-   * @return what ends the text
+   * @return the action that ends the text; null when it goes on
    */
   private @Nullable Runnable take(Step step, int from) {
     if (text.made() - from + step.tokens().length < step.predicted()) {
@@ -349,7 +356,7 @@ final class LlamaCppGeneration implements Runnable {
     while (!stream.hasRoom()) {
       if (ending() != null) {
         text.takeBack();
-        return ending(); // with the counts of now: what ends a text goes on doing so
+        return ending(); // with the current counts; the reason to end persists
       }
       LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
     }

@@ -15,13 +15,13 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The way to one server. Safe for concurrent use; its threads are its own and end with {@link
- * #close}.
+ * The connection to one server. Safe for concurrent use; it has its own threads, which end with
+ * {@link #close}.
  */
 final class LlamaCppServer implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(LlamaCppServer.class.getName());
   private static final Duration CONNECT = Duration.ofSeconds(5);
-  private static final Duration ANSWER = Duration.ofSeconds(10); // of what takes no computing
+  private static final Duration ANSWER = Duration.ofSeconds(10); // of trivial requests
   private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
   private static final Duration END = Duration.ofSeconds(5);
 
@@ -46,10 +46,11 @@ final class LlamaCppServer implements AutoCloseable {
   }
 
   /**
-   * Waits until the server has loaded its model: it tells nobody, so it is asked again and again.
+   * Waits until the server has loaded its model, by polling, since the server sends no
+   * notification.
    *
-   * @throws IllegalStateException when it has not within {@code timeout}, or is no llama.cpp, or
-   *     after {@link #close}
+   * @throws IllegalStateException when the server is not ready within {@code timeout}, or is no
+   *     llama.cpp server, or after {@link #close}
    */
   ServerFacts awaitReady(Duration timeout) throws InterruptedException {
     long begun = System.nanoTime();
@@ -98,9 +99,9 @@ final class LlamaCppServer implements AutoCloseable {
   }
 
   /**
-   * Sends a request for tokens. Does not wait.
+   * Sends a completion request. Does not wait.
    *
-   * @param onNews called on any thread when the exchange has something new
+   * @param onNews called on any thread when the exchange has new data
    */
   Exchange complete(byte[] body, Runnable onNews) {
     var exchange = new Exchange(onNews);
@@ -113,7 +114,7 @@ final class LlamaCppServer implements AutoCloseable {
     return exchange;
   }
 
-  /** Cuts every exchange. Idempotent. */
+  /** Closes all exchanges. Idempotent. */
   @Override
   public void close() {
     closed.countDown();

@@ -13,8 +13,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one generation is asked of the server: every option named, so that no default of the server
- * counts. Immutable.
+ * Builds one generation's requests to the server: every option is named, so that no default of the
+ * server applies. Immutable.
  */
 final class Prompting {
   private static final List<String> ANSWER =
@@ -28,17 +28,17 @@ final class Prompting {
   private static final List<String> SAMPLERS =
       List.of("penalties", "temperature", "min_p", "top_k", "top_p");
   private static final long SEED_MIX = 0x9E3779B97F4A7C15L;
-  private static final long ANY_SEED = 0xFFFFFFFFL; // what the server takes for "choose one"
+  private static final long ANY_SEED = 0xFFFFFFFFL; // the server's value for "choose a seed"
 
   private final SamplingPlan plan;
   private final EndTokens ends;
   private final boolean ignoreEos;
   private final @Nullable Integer alternatives;
-  private final Map<String, Object> form; // what guides the text; empty for nothing
+  private final Map<String, Object> form; // what guides the text; empty when unguided
   private final int window; // tokens that penalties look back
 
   /**
-   * @throws InvalidRequestException when the server cannot do what is asked
+   * @throws InvalidRequestException when the server does not support an option of the request
    */
   Prompting(GenerateRequest request, SamplingPlan plan, EndTokens ends, int contextLength) {
     this.plan = plan;
@@ -52,12 +52,18 @@ final class Prompting {
     }
   }
 
-  /** Whether the text has a form that begins with its first token, so that it is made in one go. */
+  /**
+   * Whether the text has a form that begins with its first token, so that it is made in one
+   * request.
+   */
   boolean isGuided() {
     return !form.isEmpty();
   }
 
-  /** How many likely tokens come with each; null when log probabilities are not asked for. */
+  /**
+   * Returns how many likely tokens are reported with each; null when log probabilities are not
+   * requested.
+   */
   @Nullable Integer alternatives() {
     return alternatives;
   }
@@ -80,7 +86,7 @@ final class Prompting {
     return guided.choice().isEmpty() ? Map.of() : Map.of("grammar", oneOf(guided.choice()));
   }
 
-  /** A grammar of nothing but these texts. */
+  /** Returns a grammar that accepts exactly these texts. */
   static String oneOf(List<String> choices) {
     var grammar = new StringBuilder("root ::= ");
     for (int i = 0; i < choices.size(); i++) {
@@ -98,9 +104,9 @@ final class Prompting {
   }
 
   /**
-   * The body that asks for {@code most} tokens after {@code text}.
+   * Returns the body that requests {@code most} tokens after {@code text}.
    *
-   * @param made those of {@code text} that were generated
+   * @param made how many of the last tokens of {@code text} were generated
    * @param streamed whether the tokens come one by one
    */
   byte[] body(int[] text, int made, int most, boolean streamed) {
@@ -133,7 +139,10 @@ final class Prompting {
     return Json.write(body);
   }
 
-  /** The server's draws begin anew with each request; a text that goes on must not repeat them. */
+  /**
+   * Returns a seed that differs per request: the server restarts its draws with each request, and a
+   * continued text must not repeat them.
+   */
   private long seed(int made) {
     long seed = plan.seed();
     if (made > 0) {
@@ -149,7 +158,7 @@ final class Prompting {
     plan.bias().forEach((id, by) -> bias.add(List.of(id, by)));
     if (early) {
       for (int id : ends.ids()) {
-        bias.add(List.of(id, false)); // never
+        bias.add(List.of(id, false)); // never drawn
       }
     }
     return bias;

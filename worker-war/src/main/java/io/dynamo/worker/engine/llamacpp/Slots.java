@@ -5,13 +5,13 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Which generations have a slot of the server, and which wait for one, first come first served.
- * Safe for concurrent use.
+ * The generations that have a slot of the server, and the queue of those that wait for one, first
+ * come first served. Safe for concurrent use.
  */
 final class Slots {
   private final int count;
   private final List<LlamaCppGeneration> running =
-      new ArrayList<>(); // guarded by this, like what follows
+      new ArrayList<>(); // guarded by this, as is the next
   private final ArrayDeque<LlamaCppGeneration> waiting = new ArrayDeque<>();
 
   Slots(int count) {
@@ -31,7 +31,9 @@ final class Slots {
     }
   }
 
-  /** Takes {@code generation} out, wherever it is; the next one in the queue gets its slot. */
+  /**
+   * Removes {@code generation} from the slots or the queue; the next in the queue gets its slot.
+   */
   synchronized void leave(LlamaCppGeneration generation) {
     if (waiting.remove(generation) || !running.remove(generation)) {
       return;
@@ -43,7 +45,7 @@ final class Slots {
     }
   }
 
-  /** Those with a slot. */
+  /** Returns the generations that have a slot. */
   synchronized List<LlamaCppGeneration> running() {
     return List.copyOf(running);
   }
@@ -52,7 +54,7 @@ final class Slots {
     return waiting.size();
   }
 
-  /** All of them. */
+  /** Returns all generations, running and waiting. */
   synchronized List<LlamaCppGeneration> all() {
     var all = new ArrayList<>(running);
     all.addAll(waiting);

@@ -17,12 +17,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of the server's answer. Arrays are owned by the record and never changed.
  *
- * @param tokens what is new
- * @param predicted tokens generated so far, those held back among them
- * @param rated log probabilities of new tokens, as far as the server tells them; in the order of
+ * @param tokens the new tokens
+ * @param predicted tokens generated so far, including those held back
+ * @param rated log probabilities of new tokens, as far as the server reports them; in the order of
  *     {@code tokens}
- * @param cached prompt tokens found in the server's cache, null when it does not tell here
- * @param end why it ends, null while it goes on
+ * @param cached prompt tokens found in the server's cache, null when the message does not report it
+ * @param end why the answer ends, null while it goes on
  */
 record Step(
     int[] tokens, int predicted, List<Rated> rated, @Nullable Integer cached, @Nullable End end) {
@@ -36,19 +36,19 @@ record Step(
     OTHER
   }
 
-  /** How likely one token was, and others in its place. */
+  /** The log probability of one token, and of its alternatives. */
   record Rated(int token, double logprob, List<Top> top) {}
 
   /**
    * Reads a line of a stream, or a whole answer.
    *
    * @return null for a line without a message
-   * @throws DynamoException when the server tells of a failure
+   * @throws DynamoException when the server reports a failure
    * @throws IllegalArgumentException when the line is not the server's
    */
   static @Nullable Step of(byte[] line) {
     int from = start(line);
-    if (line.length - from < 2) { // nothing, or what ends a line on other systems
+    if (line.length - from < 2) { // an empty line, or a lone carriage return
       return null;
     }
     var bytes = new byte[line.length - from];
@@ -62,7 +62,7 @@ record Step(
       throw refusal(message);
     }
     var progress = message.optionalObject("prompt_progress");
-    if (progress != null) { // its tokens are none
+    if (progress != null) { // a progress message carries no tokens
       return new Step(new int[0], 0, List.of(), progress.optionalCount("cache"), null);
     }
     return new Step(
@@ -125,7 +125,7 @@ record Step(
     return rated;
   }
 
-  private static double logprob(JsonObject of) { // null stands for what JSON cannot say
+  private static double logprob(JsonObject of) { // JSON null stands for minus infinity
     return of.members().get("logprob") instanceof Number number
         ? number.doubleValue()
         : Double.NEGATIVE_INFINITY;

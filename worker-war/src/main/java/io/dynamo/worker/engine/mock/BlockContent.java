@@ -3,12 +3,14 @@ package io.dynamo.worker.engine.mock;
 import io.dynamo.token.SequenceHash;
 import java.nio.ByteBuffer;
 
-/** The bytes that stand in for a block's keys and values: given by its tokens and its prefix. */
+/**
+ * Generates the bytes that stand in for a block's keys and values, from its tokens and its prefix.
+ */
 final class BlockContent {
   private BlockContent() {}
 
   /**
-   * Overwrites all of {@code into}, whose capacity is a multiple of 8, and readies it to be read.
+   * Overwrites all of {@code into}, whose capacity is a multiple of 8, and prepares it for reading.
    */
   static void fill(ByteBuffer into, SequenceHash prefix, int[] tokens, int from, int count) {
     long state = prefix.value();

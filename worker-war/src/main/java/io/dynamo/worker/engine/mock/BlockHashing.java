@@ -5,14 +5,19 @@ import io.dynamo.token.SequenceHash;
 import io.dynamo.worker.engine.CacheScope;
 import org.jspecify.annotations.Nullable;
 
-/** How blocks are named; the router must name them alike. Safe for concurrent use. */
+/**
+ * Computes the names of blocks; the router must compute the same names. Safe for concurrent use.
+ */
 public interface BlockHashing {
-  /** Names the content of {@code count} tokens from {@code from}. */
+  /** Returns the name of the content of {@code count} tokens from {@code from}. */
   BlockHash block(int[] tokens, int from, int count);
 
-  /** Names a block together with all before it; {@code parent} is null for the first. */
+  /**
+   * Returns the name of a block together with all blocks before it; {@code parent} is null for the
+   * first.
+   */
   SequenceHash sequence(@Nullable SequenceHash parent, BlockHash block);
 
-  /** The names within one scope, which are equal to no others. */
+  /** Returns the hashing within one scope; its names equal those of no other scope. */
   BlockHashing within(CacheScope scope);
 }

@@ -9,35 +9,37 @@ import java.util.Arrays;
 import java.util.Locale;
 
 /**
- * Reads from a file which fault a simulated engine shows at this moment; no file is no fault. For
- * tests of what surrounds an engine. Safe for concurrent use.
+ * Reads from a file the fault that a simulated engine shows at the moment; without a file there is
+ * no fault. For tests of what surrounds an engine. Safe for concurrent use.
  */
 public final class FaultSwitch {
   /** The faults that a simulated engine can show. */
   public enum Fault {
-    /** Nothing. */
+    /** The engine works normally. */
     NONE,
-    /** Each call throws an exception without a type. */
+    /** Each call throws an untyped exception. */
     THROWS,
     /** Streams stop for good, and no pass is reported. */
     HANGS,
-    /** Streams end in an exception without a type. */
+    /** Streams end in an untyped exception. */
     BREAKS,
-    /** Streams have a token that is in no vocabulary. */
+    /** Streams contain a token that is in no vocabulary. */
     POISONS
   }
 
   private final Path file;
 
   /**
-   * @param file has the name of a fault in lower case
+   * @param file contains the name of a fault in lower case
    */
   public FaultSwitch(Path file) {
     this.file = file;
   }
 
   /**
-   * @throws IllegalArgumentException when the file says something else
+   * Returns the fault that the file names.
+   *
+   * @throws IllegalArgumentException when the file contains anything else
    * @throws UncheckedIOException when it cannot be read
    */
   Fault now() {

@@ -18,8 +18,8 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fault injection: a {@link MockEngine} that breaks the laws of {@link Engine} while a {@link
- * FaultSwitch} says so, and keeps them before and after. Safe for concurrent use.
+ * A {@link MockEngine} for fault injection: it breaks the rules of {@link Engine} while a {@link
+ * FaultSwitch} names a fault, and keeps them before and after. Safe for concurrent use.
  */
 public final class FaultyMockEngine
     implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
@@ -52,11 +52,11 @@ public final class FaultyMockEngine
     return new IllegalStateException("an injected fault");
   }
 
-  /** Passes on what comes, as far as the fault of the moment lets it; called as a subscriber is. */
+  /** Forwards signals as far as the current fault allows; called as a subscriber is. */
   private final class Faulty implements Flow.Subscriber<EngineOutput> {
     private final Flow.Subscriber<? super EngineOutput> next;
     private Flow.@Nullable Subscription engineSide;
-    private boolean dead; // nothing more comes, whatever the switch says later
+    private boolean dead; // no signal follows, even when the fault ends
 
     Faulty(Flow.Subscriber<? super EngineOutput> next) {
       this.next = next;

@@ -5,22 +5,20 @@ import io.dynamo.inference.FinishReason;
 import io.dynamo.worker.engine.TokenStream;
 import java.util.concurrent.Flow;
 
-/**
- * One generation's tokens on their way out, their times measured. Offered to by the rank's thread.
- */
+/** The outgoing tokens of one generation; measures their times. The rank's thread offers items. */
 final class GenerationStream implements Flow.Publisher<EngineOutput> {
   private final TokenStream items;
   private final RankSeries series;
   private final long begunNanos = System.nanoTime();
-  private long lastTokenNanos; // touched by the rank's thread only, like tokens
-  private boolean tokens; // there has been one
+  private long lastTokenNanos; // used by the rank's thread only, like tokens
+  private boolean tokens; // whether a token was offered
 
   GenerationStream(int buffer, RankSeries series, Runnable onRoom, Runnable onAbandoned) {
     this.series = series;
     this.items = new TokenStream(buffer, onRoom, onAbandoned);
   }
 
-  /** See {@link TokenStream#hasRoom}. */
+  /** Whether an item may be offered; see {@link TokenStream#hasRoom}. */
   boolean hasRoom() {
     return items.hasRoom();
   }

@@ -28,8 +28,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An engine whose tokens come from {@link OracleTokens} and whose KV blocks hold bytes made from
- * their tokens. Safe for concurrent use. A generation begins when it is asked for, whether its
- * stream is subscribed to or not; its deadline bounds how long it can hold a slot.
+ * their tokens. Safe for concurrent use. A generation starts with the call of {@code generate},
+ * whether its stream is subscribed to or not; its deadline bounds how long it can hold a slot.
  */
 public final class MockEngine implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
   private final MockEngineConfig config;
@@ -40,7 +40,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   private final @Nullable VllmSeries series;
   private final CancelLog cancels = new CancelLog();
   private final RankGroup group = new RankGroup();
-  private final AtomicInteger turn = new AtomicInteger(); // of the ranks that have the least to do
+  private final AtomicInteger turn = new AtomicInteger(); // rotates ties between ranks
   private volatile @Nullable Ranks ranks; // set by start
   private volatile boolean closed; // written under this
 
@@ -50,7 +50,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
 
   /**
    * @param oracle makes the tokens that the engine answers with
-   * @param memory where the blocks live, one region per rank
+   * @param memory allocates the blocks' memory, one region per rank
    */
   public MockEngine(
       MockEngineConfig config,
@@ -63,8 +63,8 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
 
   /**
    * @param oracle makes the tokens that the engine answers with
-   * @param memory where the blocks live, one region per rank
-   * @param series publishes the ranks; null for nobody
+   * @param memory allocates the blocks' memory, one region per rank
+   * @param series publishes the ranks' metrics; null for none
    */
   public MockEngine(
       MockEngineConfig config,
@@ -161,12 +161,15 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     return generation.stream;
   }
 
-  /** The seed of the tokens: an adapter makes others than the model, the same ones everywhere. */
+  /**
+   * Returns the seed of the tokens: an adapter's tokens differ from the model's, and are the same
+   * on every worker.
+   */
   public static long seedWith(@Nullable String adapter, long seed) {
     return adapter == null ? seed : OracleTokens.after(seed, LoraAdapter.idOf(adapter));
   }
 
-  /** Any adapter is taken: its name is all that it changes the tokens by. */
+  /** {@inheritDoc} Accepts any adapter and reads no files: only the name changes the tokens. */
   @Override
   public void loadAdapter(String name, Path directory) {}
 
@@ -188,7 +191,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     if (asked != null && asked < 0) {
       throw new InvalidRequestException("max_tokens " + asked + " is negative");
     }
-    // a budget of nothing is what a migration after the last token asks for: the end, nothing else
+    // a migration after the last token asks for a budget of 0: it gets the end, nothing else
     int least = asked != null ? asked : 1;
     if ((long) prompt + least > context) {
       throw new InvalidRequestException(
@@ -206,9 +209,9 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
   }
 
   /**
-   * Where a text without a budget ends: at the next multiple of the configured number of tokens,
-   * counted from the start of its prompt. So the end stays where it is when the text goes on
-   * elsewhere, with what was made so far as its prompt.
+   * Returns the length at which a text without a budget ends: the next multiple of the configured
+   * number of tokens, counted from the start of its prompt. So the end stays where it is when the
+   * text continues on another worker, with the tokens so far as its prompt.
    */
   private int nextEnd(int prompt) {
     return (prompt / config.defaultMaxTokens() + 1) * config.defaultMaxTokens();
@@ -231,7 +234,7 @@ public final class MockEngine implements Engine, LoadReport, PassReport, CacheCo
     return least;
   }
 
-  /** How often sequences had to give their blocks back so that others could go on. */
+  /** Returns how often sequences had to release their blocks so that others could continue. */
   public long preemptions() {
     var at = ranks;
     return at == null ? 0 : at.schedulers.stream().mapToLong(RankScheduler::preemptions).sum();

@@ -9,10 +9,10 @@ package io.dynamo.worker.engine.mock;
  * @param blockTokens tokens per KV block
  * @param blocksPerRank KV blocks of a rank
  * @param blockBytes bytes of a KV block; a multiple of 8
- * @param scheduling how passes are made up, and how long they take
- * @param defaultMaxTokens a text without a budget ends at the next multiple of so many tokens, its
- *     prompt counted in
- * @param defaultSeed seed of a request that names none
+ * @param scheduling how passes are scheduled, and how long they take
+ * @param defaultMaxTokens a text without a budget ends at the next multiple of this number of
+ *     tokens, including its prompt
+ * @param defaultSeed seed of a request without one
  * @param streamBuffer tokens held per stream without demand
  */
 public record MockEngineConfig(

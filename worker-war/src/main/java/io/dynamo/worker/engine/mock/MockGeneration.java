@@ -11,13 +11,14 @@ import io.dynamo.request.RequestContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} comes from any.
+ * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} may be called
+ * by any thread.
  */
 final class MockGeneration extends Sequence {
   final GenerationStream stream;
   final long deadlineNanos;
   private final OracleTokens oracle;
-  private final @Nullable OracleLogprobs logprobs; // null when the client does not ask
+  private final @Nullable OracleLogprobs logprobs; // null when not requested
   private final Runnable wake;
   private final int budget;
   private final int[] stopIds;
@@ -27,7 +28,7 @@ final class MockGeneration extends Sequence {
   private Cancellation.@Nullable Registration registration;
 
   /**
-   * @param wake makes the rank's thread look soon
+   * @param wake makes the rank's thread tick soon
    */
   MockGeneration(
       GenerateRequest request,
@@ -56,7 +57,7 @@ final class MockGeneration extends Sequence {
     this.stream = new GenerationStream(streamBuffer, series, wake, this::giveUp);
   }
 
-  /** Listens to the requester; before the rank sees this generation. */
+  /** Subscribes to the requester's cancellation; called before the rank sees this generation. */
   void follow(Cancellation cancellation) {
     registration = cancellation.onCancel(_ -> giveUp());
   }
@@ -82,7 +83,7 @@ final class MockGeneration extends Sequence {
    */
   @Nullable EngineOutput advance() {
     if (isFull()) {
-      return EngineOutput.finish(FinishReason.LENGTH, usage()); // a budget of nothing
+      return EngineOutput.finish(FinishReason.LENGTH, usage()); // the budget is 0
     }
     int token = oracle.next(state, lastToken());
     if (stops(token)) {
@@ -125,13 +126,16 @@ final class MockGeneration extends Sequence {
     return budget;
   }
 
-  /** Gives blocks back and stops listening; the stream is ended by the caller. */
+  /** Releases the blocks and unsubscribes from cancellation; the caller ends the stream. */
   void free() {
     blocks.release();
     unfollow();
   }
 
-  /** Stops listening; for a generation that never held blocks, on any thread. */
+  /**
+   * Unsubscribes from cancellation; also called on any thread for a generation that never held
+   * blocks.
+   */
   void unfollow() {
     if (registration != null) {
       registration.close();

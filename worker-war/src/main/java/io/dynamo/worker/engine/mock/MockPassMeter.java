@@ -3,12 +3,12 @@ package io.dynamo.worker.engine.mock;
 import io.dynamo.kv.ForwardPass.Work;
 import io.dynamo.worker.engine.Variance;
 
-/** Counts what one pass works on, and what waits. For the rank's thread. */
+/** Measures the work of one pass, and the sequences that wait. For the rank's thread. */
 final class MockPassMeter {
   private final Variance prompts = new Variance();
   private final Variance contexts = new Variance();
 
-  /** The work of {@code sequences}, once their pass is planned. */
+  /** Returns the work of {@code sequences}, once their pass is planned. */
   Work scheduled(Iterable<Sequence> sequences) {
     clear();
     long computed = 0;
@@ -25,10 +25,7 @@ final class MockPassMeter {
     return work(computed, before);
   }
 
-  /**
-   * Measures the sequences that wait for a place; a decode waits there after its blocks were taken
-   * from it.
-   */
+  /** Measures the sequences that wait for a place; a decode waits there after it was preempted. */
   Work queued(Iterable<Sequence> waiting) {
     clear();
     for (var sequence : waiting) {

@@ -5,9 +5,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * How likely the oracle's tokens are, for clients that ask: a pure function of the same state, so
- * that it does not change when a text goes on elsewhere. The token that comes is the likeliest,
- * each alternative is e times less likely than the one before. Immutable.
+ * Log probabilities of the oracle's tokens, for clients that request them: a pure function of the
+ * same state, so that they do not change when a text continues on another worker. The generated
+ * token is the likeliest, each alternative is e times less likely than the one before. Immutable.
  */
 final class OracleLogprobs {
   private static final double STEP = 0.125;
@@ -25,9 +25,9 @@ final class OracleLogprobs {
   }
 
   /**
-   * Those of one token.
+   * Returns the log probabilities of one token.
    *
-   * @param state before it
+   * @param state the state before the token
    */
   Logprobs of(long state, int token) {
     double own = -STEP * (1 + (OracleTokens.mix(~state) >>> 61));

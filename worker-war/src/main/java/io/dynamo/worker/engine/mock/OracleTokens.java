@@ -3,12 +3,12 @@ package io.dynamo.worker.engine.mock;
 import java.util.BitSet;
 
 /**
- * Says which token follows: a pure function of the seed and of every token before. After a word
+ * Determines the next token: a pure function of the seed and of every token before. After a word
  * comes the separator, if there is one, and after anything else a word. A token lost, repeated or
  * swapped anywhere changes the words that follow, so a seam in a stream shows. Immutable.
  *
- * <p>The state is a chain of bijections of 64 bits, one per token, so that no step forgets what
- * came before it.
+ * <p>The state is a chain of bijections of 64 bits, one per token, so that no step forgets earlier
+ * tokens.
  */
 public final class OracleTokens {
   private static final long GOLDEN = 0x9E3779B97F4A7C15L;
@@ -19,7 +19,7 @@ public final class OracleTokens {
   private final BitSet separated; // the words that a separator follows
   private final int separator;
 
-  /** Words that need nothing between them. */
+  /** Creates an oracle of words without a separator. */
   public OracleTokens(int[] words) {
     this(words, NONE, new BitSet());
   }
@@ -53,21 +53,21 @@ public final class OracleTokens {
     return set;
   }
 
-  /** The state before the first token. */
+  /** Returns the state before the first token. */
   public static long start(long seed) {
     return mix(seed + GOLDEN);
   }
 
-  /** The state after one more token. */
+  /** Returns the state after one more token. */
   public static long after(long state, int token) {
     return mix(state + GOLDEN * (2L * token + 1));
   }
 
   /**
-   * The token that follows.
+   * Returns the token that follows.
    *
-   * @param state after all tokens so far
-   * @param last the last of them
+   * @param state the state after all tokens so far
+   * @param last the last token
    */
   public int next(long state, int last) {
     return last >= 0 && separated.get(last)
@@ -76,19 +76,19 @@ public final class OracleTokens {
   }
 
   /**
-   * A word that might have followed instead, another for each {@code step} below {@link #words}; 0
-   * is the word that does follow.
+   * Returns a word that might have followed instead, a different one for each {@code step} below
+   * {@link #words}; 0 is the word that does follow.
    */
   int word(long state, int step) {
     return words[(int) ((Long.remainderUnsigned(mix(state), words.length) + step) % words.length)];
   }
 
-  /** Words to choose from. */
+  /** Returns the number of words to choose from. */
   int words() {
     return words.length;
   }
 
-  /** The {@code count} tokens that follow {@code prompt}. */
+  /** Returns the {@code count} tokens that follow {@code prompt}. */
   public int[] continuation(long seed, int[] prompt, int count) {
     long state = start(seed);
     for (int token : prompt) {
@@ -104,7 +104,7 @@ public final class OracleTokens {
     return tokens;
   }
 
-  /** The finaliser of SplitMix64: a bijection in which each bit depends on each. */
+  /** Applies the finaliser of SplitMix64: a bijection in which each bit depends on each. */
   static long mix(long z) {
     z = (z ^ (z >>> 30)) * 0xBF58476D1CE4E5B9L;
     z = (z ^ (z >>> 27)) * 0x94D049BB133111EBL;

@@ -8,12 +8,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what a rank's pass changes in its cache until the pass has ended: then it is true. Used by
- * the rank's thread only.
+ * Buffers the cache events of a rank's pass until the pass has ended, since they are true only
+ * then. Used by the rank's thread only.
  */
 final class PassEvents implements KvEventSink {
   private final KvEventSink to;
-  private final List<Runnable> kept = new ArrayList<>(); // of one pass
+  private final List<Runnable> kept = new ArrayList<>(); // the events of one pass
 
   PassEvents(KvEventSink to) {
     this.to = to;
@@ -34,7 +34,7 @@ final class PassEvents implements KvEventSink {
     kept.add(() -> to.cleared(rank));
   }
 
-  /** Tells all of it, in order. */
+  /** Sends all buffered events, in order. */
   void tell() {
     kept.forEach(Runnable::run);
     kept.clear();

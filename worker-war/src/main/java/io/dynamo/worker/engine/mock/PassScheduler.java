@@ -7,10 +7,10 @@ import java.util.List;
 import java.util.function.BiConsumer;
 
 /**
- * Makes up one rank's passes as vLLM's scheduler does: first every running sequence in the order of
- * admission, then those that wait, first come first served, as long as the pass has tokens left.
- * When blocks run out, a running sequence gives its own back and waits at the front; nobody is
- * admitted in that pass. Used by the rank's thread only.
+ * Schedules one rank's passes as vLLM's scheduler does: first every running sequence in the order
+ * of admission, then the waiting ones, first come first served, as long as the pass has tokens
+ * left. When blocks run out, a running sequence releases its own and waits at the front; no
+ * sequence is admitted in that pass. Used by the rank's thread only.
  */
 final class PassScheduler {
   private static final double NANOS_PER_MILLI = 1e6;
@@ -36,7 +36,8 @@ final class PassScheduler {
   private long cachedTokens;
 
   /**
-   * @param onFailure receives a sequence that cannot be admitted; it is in no queue any more
+   * @param onFailure receives a sequence that cannot be admitted and has been removed from all
+   *     queues
    */
   PassScheduler(
       Scheduling how,
@@ -51,28 +52,28 @@ final class PassScheduler {
     this.onFailure = onFailure;
   }
 
-  /** Sequences that the pass works on. */
+  /** Returns the sequences that the pass works on. */
   List<Sequence> scheduled() {
     return scheduled;
   }
 
-  /** Sequences that had to give their blocks back, ever. */
+  /** Returns how many sequences have been preempted since the start. */
   long preemptions() {
     return preemptions;
   }
 
-  /** Prompt tokens of all that were admitted, ever. */
+  /** Returns the prompt tokens of all sequences admitted since the start. */
   long promptTokens() {
     return promptTokens;
   }
 
-  /** Those of them that were found in the cache. */
+  /** Returns how many of those prompt tokens were found in the cache. */
   long cachedTokens() {
     return cachedTokens;
   }
 
   /**
-   * Begins a pass.
+   * Plans a pass.
    *
    * @return whether there is anything to do
    */
@@ -103,7 +104,10 @@ final class PassScheduler {
     }
   }
 
-  /** Where to go on when the one at {@code at} is gone, and perhaps those before it. */
+  /**
+   * Returns the index at which scheduling continues when the sequence at {@code at} was preempted,
+   * and perhaps sequences before it.
+   */
   private int indexAfterLoss(int at) {
     return how.victim() == Victim.OLDEST ? 0 : at;
   }
@@ -196,7 +200,7 @@ final class PassScheduler {
     preemptions++;
   }
 
-  /** How long the pass takes. */
+  /** Returns how long the pass takes, in nanoseconds. */
   long nanos() {
     int prefills = 0;
     long prompt = 0;
@@ -221,7 +225,7 @@ final class PassScheduler {
         + Math.round(decode / (how.speedup() * how.decodeSpeedup()) * NANOS_PER_MILLI);
   }
 
-  /** Takes {@code sequence} out, wherever it is; its blocks are its owner's to release. */
+  /** Removes {@code sequence} from every list; the caller releases its blocks. */
   void remove(Sequence sequence) {
     if (!running.remove(sequence)) {
       waiting.remove(sequence);

@@ -2,22 +2,28 @@ package io.dynamo.worker.engine.mock;
 
 import java.time.Duration;
 
-/** How long a simulated pass takes: its prefill and its decode are added. In milliseconds. */
+/**
+ * Models how long a simulated pass takes: its prefill and its decode are added. In milliseconds.
+ */
 public sealed interface PassTiming {
   /**
-   * @param requests that have prompt tokens computed in the pass; above 0
-   * @param prompt tokens of their prompts up to where the pass comes to, added up
-   * @param before those of them that were there before
+   * Returns the time that a pass spends on prompts.
+   *
+   * @param requests number of requests with prompt tokens computed in the pass; above 0
+   * @param prompt prompt tokens up to the end of the pass, summed over the requests
+   * @param before how many of those were computed or cached before the pass
    */
   double prefillMillis(int requests, long prompt, long before);
 
   /**
-   * @param context tokens of all sequences that decode, added up
+   * Returns the time that a pass spends on decoding.
+   *
+   * @param context tokens of all sequences that decode, summed
    * @param capacity tokens that the rank's blocks hold
    */
   double decodeMillis(long context, long capacity);
 
-  /** So much per prompt token, and the same for each step. */
+  /** A time per prompt token, and a fixed time for each decode step. */
   record Linear(Duration perPromptToken, Duration step) implements PassTiming {
     @Override
     public double prefillMillis(int requests, long prompt, long before) {

@@ -5,22 +5,22 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The data-parallel ranks of an engine in time, in lockstep as vLLM's: a pass begins when all ranks
- * can begin, and ends with the slowest; a rank that has nothing to do waits for the others. Driven
- * by one thread; {@link #wake} and {@link #close} may come from any.
+ * Runs the data-parallel ranks of an engine in lockstep as vLLM's: a pass begins when all ranks can
+ * begin, and ends with the slowest; a rank that has nothing to do waits for the others. Driven by
+ * one thread; {@link #wake} and {@link #close} may be called by any thread.
  */
 final class RankGroup implements Pacer.Paced {
-  /** Instead of a time: there is nothing to compute. */
+  /** The result of {@code beginPass} when there is nothing to compute. */
   static final long NO_PASS = -1;
 
   private volatile List<RankScheduler> ranks = List.of(); // set by start
   private volatile Pacer.@Nullable Driven driven;
   private boolean passing;
-  private boolean[] takesPart = {}; // by rank
-  private long passNanos; // how long the pass under way, or the last one, takes
+  private boolean[] takesPart = {}; // indexed by rank
+  private long passNanos; // duration of the current pass, or the last one
   private long passEnd; // by the pacer's clock
 
-  /** Starts to be driven; called once. */
+  /** Starts the group's thread; called once. */
   void start(Pacer pacer, List<RankScheduler> all) {
     ranks = List.copyOf(all);
     takesPart = new boolean[all.size()];

@@ -20,11 +20,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One rank: what a pass changes is planned when it begins and comes out when it ends. Used by the
- * thread of its {@link RankGroup}; {@link #submit}, {@link #clear} and what tells of it may come
- * from any.
+ * One rank: plans the changes of a pass when it begins and publishes them when it ends. Used by the
+ * thread of its {@link RankGroup}; {@link #submit}, {@link #clear} and the accessors may be called
+ * by any thread.
  *
- * <p>Invariant: {@code live} counts the inbox, those that wait and those that run, and never
+ * <p>Invariant: {@code live} counts the generations in the inbox, waiting and running, and never
  * exceeds {@code maxRunning + maxWaiting}.
  */
 final class RankScheduler {
@@ -41,7 +41,7 @@ final class RankScheduler {
   private final AtomicInteger live = new AtomicInteger();
   private final RankSeries series;
   private final Runnable wake;
-  private ForwardPass.@Nullable Work scheduled; // of the pass under way, like what follows
+  private ForwardPass.@Nullable Work scheduled; // of the current pass, as is queued
   private ForwardPass.@Nullable Work queued;
   private volatile long preemptions; // written by each tick
   private volatile boolean clearAsked;
@@ -50,7 +50,7 @@ final class RankScheduler {
   private volatile RankLoad load; // replaced by each tick
 
   /**
-   * @param wake makes the group's thread look soon
+   * @param wake makes the group's thread tick soon
    */
   RankScheduler(
       int rank,
@@ -116,7 +116,7 @@ final class RankScheduler {
     wake();
   }
 
-  /** Generations that run or wait. */
+  /** Returns the number of generations that run or wait. */
   int live() {
     return live.get();
   }
@@ -125,12 +125,12 @@ final class RankScheduler {
     return load;
   }
 
-  /** Tells {@code listener} of each pass from now on. */
+  /** Reports each pass to {@code listener} from now on. */
   void tellPasses(PassReport.Listener listener) {
     passes = listener;
   }
 
-  /** Takes in what has come, and lets go of what has ended before its time. */
+  /** Accepts new generations, and drops those that were cancelled or whose deadline passed. */
   void look(long now) {
     for (var next = inbox.poll(); next != null; next = inbox.poll()) {
       plan.waiting.add(next);
@@ -141,7 +141,8 @@ final class RankScheduler {
   /**
    * Plans the next pass.
    *
-   * @return how long it takes, {@link RankGroup#NO_PASS} when there is nothing to compute
+   * @return how long it takes in nanoseconds, {@link RankGroup#NO_PASS} when there is nothing to
+   *     compute
    */
   long beginPass() {
     if (clearAsked) {
@@ -150,7 +151,7 @@ final class RankScheduler {
       events.tell();
     }
     if (!plan.plan()) {
-      events.tell(); // what a failed admission dropped
+      events.tell(); // removals by a failed admission
       return RankGroup.NO_PASS;
     }
     scheduled = meter.scheduled(plan.scheduled());
@@ -159,7 +160,7 @@ final class RankScheduler {
   }
 
   /**
-   * Brings the pass out.
+   * Publishes the results of the pass: events, a report, tokens.
    *
    * @param passNanos how long it took
    */
@@ -179,7 +180,7 @@ final class RankScheduler {
   }
 
   /**
-   * Measures the rank for whoever asks.
+   * Updates the load and the preemption count that other threads read.
    *
    * @return nanoseconds until the next deadline
    */
@@ -280,12 +281,12 @@ final class RankScheduler {
         cache.corruptBlocks());
   }
 
-  /** Sequences that had to give their blocks back, ever. */
+  /** Returns how many sequences have been preempted since the start. */
   long preemptions() {
     return preemptions;
   }
 
-  /** Where a pass of this rank tells what it changes. */
+  /** Returns the buffer for the cache events of this rank's passes. */
   PassEvents events() {
     return events;
   }

@@ -4,16 +4,16 @@ import io.dynamo.metrics.Metrics;
 import java.util.function.LongConsumer;
 
 /**
- * Where the times of one rank's generations go, and how often one had to give way. Safe for
+ * The metrics of one rank's generations: their times, and how often one was preempted. Safe for
  * concurrent use.
  *
- * @param preemptions is told how many there were since it was told last
+ * @param preemptions receives the number of preemptions since its last call
  */
 record RankSeries(
     Metrics.Timer firstToken,
     Metrics.Timer interToken,
     Metrics.Timer whole,
     LongConsumer preemptions) {
-  /** Keeps nothing. */
+  /** Discards all values. */
   static final RankSeries SILENT = new RankSeries(_ -> {}, _ -> {}, _ -> {}, _ -> {});
 }

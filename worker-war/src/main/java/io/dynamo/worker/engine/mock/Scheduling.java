@@ -1,14 +1,14 @@
 package io.dynamo.worker.engine.mock;
 
 /**
- * How a rank of a {@link MockEngine} makes up its passes, in vLLM's terms.
+ * The scheduling options of a {@link MockEngine}'s rank, in vLLM's terms.
  *
  * @param passTokens tokens that a pass computes at most ({@code max_num_batched_tokens})
- * @param chunkedPrefill whether a prompt may be cut to fit into a pass
- * @param prefixCaching whether blocks are cached, shared and told of
- * @param victim which sequence gives its blocks back when there are none left
+ * @param chunkedPrefill whether a prompt may be split to fit into a pass
+ * @param prefixCaching whether blocks are cached, shared and reported by events
+ * @param victim which sequence is preempted when no blocks are left
  * @param timing how long a pass takes
- * @param speedup divides that; 1 is as modelled
+ * @param speedup divides that time; 1 is as modelled
  * @param decodeSpeedup divides the time of decoding once more
  */
 public record Scheduling(
@@ -21,9 +21,9 @@ public record Scheduling(
     double decodeSpeedup) {
   /** The generation that is preempted when blocks run out. */
   public enum Victim {
-    /** The one that was admitted last. */
+    /** The generation that was admitted last. */
     NEWEST,
-    /** The one that was admitted first. */
+    /** The generation that was admitted first. */
     OLDEST
   }
 
@@ -37,7 +37,7 @@ public record Scheduling(
     }
   }
 
-  /** vLLM's defaults at a pace of {@code timing}. */
+  /** Returns vLLM's defaults with the given {@code timing}. */
   public static Scheduling of(PassTiming timing) {
     return new Scheduling(8192, true, true, Victim.NEWEST, timing, 1, 1);
   }

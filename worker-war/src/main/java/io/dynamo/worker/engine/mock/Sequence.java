@@ -3,7 +3,7 @@ package io.dynamo.worker.engine.mock;
 import java.util.Arrays;
 
 /**
- * One text as the scheduler sees it: its tokens, and how many of them have keys and values. Used by
+ * The scheduler's view of one text: its tokens, and how many of them have keys and values. Used by
  * the rank's thread only.
  *
  * <p>Invariant: {@code computed <= length}; the newest token is computed by the pass that makes the
@@ -12,16 +12,16 @@ import java.util.Arrays;
 abstract class Sequence {
   final int promptTokens;
   final SequenceBlocks blocks;
-  private int[] tokens; // the prompt, then what was generated
+  private int[] tokens; // the prompt, then generated tokens
   private int length;
-  int computed; // the scheduler's, like what follows
-  int passTokens; // computed in the pass under way
-  int passPrompt; // those of them that are prompt
-  int passBefore; // tokens of the prompt that were there before the pass
+  int computed; // set by the scheduler, like the next ones
+  int passTokens; // computed in the current pass
+  int passPrompt; // prompt tokens among passTokens
+  int passBefore; // tokens of the prompt that had keys before the pass
   boolean firstByPrefill; // the pass that computes the prompt's end makes the first token
   int admissions;
   int reused; // tokens found in the cache, at the first admission
-  int mostReused; // the most of them at any admission
+  int mostReused; // the most tokens found at any admission
 
   Sequence(int[] prompt, int mostTokens, SequenceBlocks blocks) {
     this.promptTokens = prompt.length;
@@ -30,7 +30,7 @@ abstract class Sequence {
     this.blocks = blocks;
   }
 
-  /** Whether it can take a token now. */
+  /** Whether the stream can take a token now. */
   abstract boolean hasRoom();
 
   final int[] tokens() {
@@ -57,7 +57,7 @@ abstract class Sequence {
     tokens[length++] = token;
   }
 
-  /** Whether its next token can be drawn. */
+  /** Whether the next token can be drawn. */
   final boolean isReady() {
     return computed >= length;
   }

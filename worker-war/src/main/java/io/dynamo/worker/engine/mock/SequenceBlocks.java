@@ -22,10 +22,10 @@ final class SequenceBlocks {
   private final int blockTokens;
   private final boolean caching;
   private final int[] blocks; // as many as the sequence can ever need
-  private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as known
-  private int found; // blocks in the cache at the last look
+  private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as hashed
+  private int found; // cached blocks at the last look-up
   private int size; // blocks held
-  private int full; // those of them that are cached
+  private int full; // how many of the held blocks are cached
 
   /**
    * @param caching whether blocks are found in the cache and put there
@@ -52,9 +52,9 @@ final class SequenceBlocks {
   }
 
   /**
-   * Looks up how much of the beginning is cached; at least one token stays to be computed.
+   * Looks up how many leading blocks are cached; at least one token remains to be computed.
    *
-   * @return the blocks among them that other sequences hold
+   * @return how many of those blocks other sequences hold
    */
   int findCached(int[] tokens, int length) {
     int active = 0;
@@ -71,7 +71,7 @@ final class SequenceBlocks {
     return active;
   }
 
-  /** The tokens of {@link #findCached}. */
+  /** Returns the number of tokens in the blocks that {@link #findCached} finds. */
   int cachedTokens(int[] tokens, int length) {
     findCached(tokens, length);
     return found * blockTokens;
@@ -80,9 +80,10 @@ final class SequenceBlocks {
   /**
    * Holds blocks for {@code count} tokens.
    *
-   * @param fresh whether nothing is held yet, so that what was found in the cache comes first
-   * @return false when there are too few; nothing has changed then
-   * @throws EngineFailedException when a cached block has lost its bytes; it is dropped
+   * @param fresh whether nothing is held yet, so that the cached blocks found are held first
+   * @return false when there are too few blocks; nothing has changed then
+   * @throws EngineFailedException when a cached block's checksum does not match; the block is
+   *     dropped
    */
   boolean cover(boolean fresh, int count) {
     int reused = fresh ? found : 0;
@@ -130,14 +131,14 @@ final class SequenceBlocks {
     return index == 0 ? null : names.get(index - 1).hash();
   }
 
-  /** Caches the blocks that {@code count} computed tokens fill. */
+  /** Caches the blocks that are full after {@code count} computed tokens. */
   void computed(int[] tokens, int count) {
     int until = caching ? count / blockTokens : 0;
     int runStart = full;
     while (full < until) {
       var name = name(tokens, full).hash();
       if (!cache.cache(blocks[full], name, tokens, full * blockTokens, blockTokens)) {
-        tell(runStart, full); // told of its like already
+        tell(runStart, full); // a block of that name was reported already
         runStart = full + 1;
       }
       full++;
@@ -151,7 +152,7 @@ final class SequenceBlocks {
     }
   }
 
-  /** Gives everything back, the last block first, so that suffixes are evicted before prefixes. */
+  /** Releases all blocks, the last first, so that suffixes are evicted before prefixes. */
   void release() {
     for (int i = size - 1; i >= 0; i--) {
       cache.release(blocks[i]);

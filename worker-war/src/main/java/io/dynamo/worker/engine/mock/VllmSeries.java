@@ -10,23 +10,26 @@ import java.util.function.ToDoubleFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes a simulation under vLLM's names, a rank as an engine, so that dashboards made for real
- * engines show it. Safe for concurrent use.
+ * Publishes a simulation's metrics under vLLM's names, a rank as an engine, so that dashboards made
+ * for real engines show it. Safe for concurrent use.
  */
 public final class VllmSeries {
   private final Metrics metrics;
   private final String model;
-  private volatile @Nullable MockEngine latest; // an engine may be followed by another
+  private volatile @Nullable MockEngine latest; // replaced when a new engine starts
 
   /**
-   * @param model the name that clients use
+   * @param model the model name that clients use
    */
   public VllmSeries(Metrics metrics, String model) {
     this.metrics = metrics;
     this.model = model;
   }
 
-  /** Publishes {@code rank} of {@code engine}; the times are for its generations to record. */
+  /**
+   * Publishes the gauges of {@code rank} of {@code engine}; returns the timers and the counter that
+   * its generations record to.
+   */
   RankSeries publish(MockEngine engine, int rank) {
     latest = engine;
     var labels =

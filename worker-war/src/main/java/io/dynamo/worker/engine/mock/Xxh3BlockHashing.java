@@ -8,12 +8,12 @@ import io.dynamo.worker.engine.CacheScope;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** Dynamo's hashes. */
+/** Computes Dynamo's block hashes with XXH3. */
 public final class Xxh3BlockHashing implements BlockHashing {
   private final CacheScope scope;
   private volatile @Nullable BlockHasher hasher; // of the latest block size: there is only one
 
-  /** Without adapter and salt. */
+  /** Creates the hashing of requests without adapter and salt. */
   public Xxh3BlockHashing() {
     this(new CacheScope(null, null));
   }

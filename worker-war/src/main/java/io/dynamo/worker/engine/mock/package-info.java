@@ -3,9 +3,9 @@
  * an oracle that depends on every token before. Start at {@link
  * io.dynamo.worker.engine.mock.MockEngine}.
  *
- * <p>Each rank is one {@code RankScheduler}; all are touched by the one thread that the {@link
- * io.dynamo.worker.engine.Pacer} drives their {@code RankGroup} with; only submitting, cancelling
- * and reading load come from other threads. Knows nothing of tokenizers or planes.
+ * <p>Each rank is one {@code RankScheduler}; the {@link io.dynamo.worker.engine.Pacer} drives the
+ * {@code RankGroup} of all ranks with one thread, the only one that changes them; other threads
+ * only submit, cancel and read load. Knows nothing of tokenizers or planes.
  */
 @NullMarked
 package io.dynamo.worker.engine.mock;

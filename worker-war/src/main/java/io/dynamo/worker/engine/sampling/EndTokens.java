@@ -9,7 +9,7 @@ import java.util.stream.IntStream;
  *
  * @param endOfText the model's own ids; empty when they are to be ignored
  * @param stops the client's ids
- * @param leastTokens generated before an id counts
+ * @param leastTokens tokens to generate before an id counts
  */
 public record EndTokens(int[] endOfText, int[] stops, int leastTokens) {
   /**
@@ -44,7 +44,7 @@ public record EndTokens(int[] endOfText, int[] stops, int leastTokens) {
     return contains(stops, token);
   }
 
-  /** All of them. */
+  /** Returns all ids. */
   public int[] ids() {
     return IntStream.concat(Arrays.stream(endOfText), Arrays.stream(stops)).distinct().toArray();
   }

@@ -16,11 +16,12 @@ import org.jspecify.annotations.Nullable;
  * Arrays are owned by the record and never changed.
  *
  * @param ends ids at which the model's own texts end
- * @param sampling what a request leaves open
+ * @param sampling defaults of sampling options
  */
 public record GenerationDefaults(int[] ends, SamplingPlan.Defaults sampling) {
   /**
-   * Reads {@code generation_config.json}, and {@code config.json} where it is silent.
+   * Reads {@code generation_config.json}, and {@code config.json} for end ids that the first does
+   * not name.
    *
    * @throws IllegalArgumentException when a file is broken
    * @throws UncheckedIOException when a file cannot be read

@@ -4,17 +4,17 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 
 /**
- * Refuses what can never be served, and decides how long an answer may get.
+ * Refuses requests that can never be served, and decides how long an answer may get.
  *
  * @param contextLength tokens that one sequence can have at most
- * @param vocabulary ids that the model knows, counted from 0
- * @param reason where the length comes from, for whoever is refused
+ * @param vocabulary number of ids that the model knows, counted from 0
+ * @param reason where the length comes from, for the error message
  */
 public record PromptLimits(int contextLength, int vocabulary, String reason) {
-  private static final int MOST_ALTERNATIVES = 20; // as many as the API has a place for
+  private static final int MOST_ALTERNATIVES = 20; // the API has room for no more
 
   /**
-   * Tokens to generate at most.
+   * Returns the maximum number of tokens to generate.
    *
    * @throws InvalidRequestException when the request can never be served
    */
@@ -26,7 +26,7 @@ public record PromptLimits(int contextLength, int vocabulary, String reason) {
     if (asked != null && asked < 0) {
       throw new InvalidRequestException("max_tokens " + asked + " is negative");
     }
-    // a budget of nothing is what a migration after the last token asks for: the end, nothing else
+    // a migration after the last token asks for a budget of 0: it gets the end, nothing else
     int least = asked != null ? asked : 1;
     if ((long) prompt + least > contextLength) {
       throw new InvalidRequestException(

@@ -8,12 +8,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one generation draws its tokens, all of it decided. Immutable.
+ * The sampling options of one generation, with all defaults resolved. Immutable.
  *
  * @param temperature 0 takes the likeliest token
- * @param topK the likeliest tokens that may be drawn; 0 is all
+ * @param topK the number of likeliest tokens that may be drawn; 0 is all
  * @param topP the share of probability that may be drawn from
- * @param minP how likely a token must be beside the likeliest
+ * @param minP the least probability of a token, relative to the likeliest
  * @param bias added to the logits of tokens
  */
 public record SamplingPlan(
@@ -26,7 +26,7 @@ public record SamplingPlan(
     float repetitionPenalty,
     long seed,
     Map<Integer, Float> bias) {
-  /** Where a biased token's name is in a request that the API handed through. */
+  /** The member for token biases in a request that the API passed on unchanged. */
   private static final String BIAS = "logit_bias";
 
   private static final String PASSED_SAMPLING = "sampling_options";
@@ -38,7 +38,7 @@ public record SamplingPlan(
    * @param temperature 0 where the model asks for no sampling
    */
   public record Defaults(float temperature, int topK, float topP) {
-    /** The likeliest token each time. */
+    /** Defaults that take the likeliest token each time. */
     public static final Defaults GREEDY = new Defaults(0f, 0, 1f);
   }
 
@@ -60,9 +60,9 @@ public record SamplingPlan(
   }
 
   /**
-   * Decides what {@code request} leaves open.
+   * Resolves the options that {@code request} leaves open.
    *
-   * @param seed for a request that names none
+   * @param seed seed for a request without one
    * @throws InvalidRequestException when an option is out of bounds
    */
   public static SamplingPlan of(
@@ -115,7 +115,7 @@ public record SamplingPlan(
         return token;
       }
     } catch (NumberFormatException _) {
-      // told below
+      // reported below
     }
     throw new InvalidRequestException(
         "logit_bias has %s, which is no token id below %d".formatted(id, vocabulary));
@@ -128,7 +128,7 @@ public record SamplingPlan(
     throw new InvalidRequestException("a logit_bias of " + value + " is not within -100 to 100");
   }
 
-  /** Whether the text so far matters to the next draw. */
+  /** Whether the text so far affects the next draw. */
   public boolean hasPenalties() {
     return frequencyPenalty != 0f || presencePenalty != 0f || repetitionPenalty != 1f;
   }

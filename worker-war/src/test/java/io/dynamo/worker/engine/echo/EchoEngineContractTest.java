@@ -5,7 +5,7 @@ import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.ThreadPacer;
 import java.time.Duration;
 
-/** The contract in real time, on a thread. */
+/** Runs the contract in real time, on a thread. */
 class EchoEngineContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {

@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A sequence's blocks on their way from one engine to another. */
+/** Tests the transfer of a sequence's blocks from one engine to another. */
 class KvBlocksTest {
   private final JavaHostMemory memory = new JavaHostMemory();
   private final HeardEvents heardA = new HeardEvents();

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What an adapter computes is what its model computes with the sums written into it. */
+/** Tests that an adapter computes the same as a model with the sums written into it. */
 class LlamaAdapterTest {
   private static final int OUT = 3;
   private static final int IN = 5;
@@ -58,7 +58,7 @@ class LlamaAdapterTest {
     return TinyModel.model(Kernels.best());
   }
 
-  /** The model with {@code 2 * BY} added to one number of each layer's query projection. */
+  /** Returns the model with {@code 2 * BY} added to one number of each layer's query projection. */
   private static LlamaModel changed() throws Exception {
     var model = model();
     var weights = model.weights();
@@ -120,7 +120,7 @@ class LlamaAdapterTest {
     return got;
   }
 
-  /** Tokens and how likely they were: bits, not texts. */
+  /** Returns the tokens and their log probabilities, to compare bits instead of texts. */
   private static List<Double> numbers(Collected got) {
     return got.items().stream()
         .flatMap(

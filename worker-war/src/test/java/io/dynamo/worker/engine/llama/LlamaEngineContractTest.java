@@ -6,7 +6,7 @@ import io.dynamo.worker.engine.HeapMemory;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.llama.math.Kernels;
 
-/** The contract in real time, on threads. */
+/** Runs the contract in real time, on threads. */
 class LlamaEngineContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {

@@ -42,7 +42,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The engine with time in the test's hand: every pass runs on the test's thread. */
+/** Tests the engine with manual time: every pass runs on the test's thread. */
 class LlamaEngineTest {
   private static final int BLOCK_TOKENS = 16;
   private final ManualPacer time = new ManualPacer();
@@ -368,7 +368,7 @@ class LlamaEngineTest {
     assertThat(read.tokens()).hasSize(60);
     assertThat(engine.preemptions()).isPositive();
     assertThat(engine.running()).isEqualTo(1);
-    unread.request(2); // it goes on where it was
+    unread.request(2); // it resumes from its current state
     time.settle();
     context.cancellation().stop();
     time.settle();

@@ -20,7 +20,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** The numbers of a pass, without an engine around it. */
+/** Tests the numbers of a pass, without an engine around it. */
 class LlamaForwardPassTest {
   private static final int BLOCK_TOKENS = 16;
   private static final int BLOCKS_EACH = 20;
@@ -76,7 +76,7 @@ class LlamaForwardPassTest {
     return new LlamaForwardPass(weights, new Rotation(shape), store, BLOCK_TOKENS, 1024);
   }
 
-  /** The logits of each segment that wants them. */
+  /** Returns the logits of each segment that requests them. */
   private static List<float[]> run(LlamaForwardPass pass, List<Segment> segments) {
     var all = new ArrayList<float[]>();
     pass.run(
@@ -149,7 +149,7 @@ class LlamaForwardPassTest {
     for (var golden : cases) {
       sequences.add(new Sequence(sequences.size(), golden.prompt()));
     }
-    var segments = new ArrayList<Segment>(); // all but the last token, the last ones then together
+    var segments = new ArrayList<Segment>(); // all but the last token; those then together
     sequences.forEach(sequence -> segments.add(sequence.next(sequence.length - 1)));
     run(pass, segments);
     segments.clear();

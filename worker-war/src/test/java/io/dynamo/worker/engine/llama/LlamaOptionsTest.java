@@ -30,7 +30,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What a request can ask for, on the real model. */
+/** Tests the options of a request, on the real model. */
 class LlamaOptionsTest {
   private static final Golden CAPITAL =
       TinyModel.golden().stream().filter(g -> g.name().equals("capital")).findFirst().orElseThrow();

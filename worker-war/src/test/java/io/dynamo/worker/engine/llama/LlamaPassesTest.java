@@ -12,7 +12,7 @@ import io.dynamo.worker.engine.llama.math.Kernels;
 import java.util.ArrayList;
 import org.junit.jupiter.api.Test;
 
-/** What the engine tells of its passes, time in the test's hand. */
+/** Tests the reports of the engine's passes, with manual time. */
 class LlamaPassesTest {
   @Test
   void aPromptIsTakenInChunksAndThenATokenAtATime() {

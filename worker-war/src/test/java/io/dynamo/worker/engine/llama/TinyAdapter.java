@@ -14,17 +14,17 @@ final class TinyAdapter {
   private TinyAdapter() {}
 
   /**
-   * An adapter that adds {@code 2 * by} to one number of each layer's query projection.
+   * Writes an adapter that adds {@code 2 * by} to one number of each layer's query projection.
    *
-   * @param out of the number, its row
-   * @param in its column
+   * @param out the number's row
+   * @param in the number's column
    */
   static Path write(Path folder, int out, int in, float by) throws IOException {
     return write(folder, out, in, by, "");
   }
 
   /**
-   * @param more members of its configuration, each with a comma behind
+   * @param more members of its configuration, each followed by a comma
    */
   static Path write(Path folder, int out, int in, float by, String more) throws IOException {
     var shape = TinyModel.weights(Kernels.best()).shape();

@@ -16,7 +16,7 @@ import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** The model that ships with the server, and what PyTorch makes of it. */
+/** The model that ships with the server, and PyTorch's reference results for it. */
 public final class TinyModel {
   public static final Path DIRECTORY =
       Path.of("../server-config/src/main/liberty/config/models/tiny");
@@ -51,7 +51,7 @@ public final class TinyModel {
     }
   }
 
-  /** The text of tokens, read off the tokenizer's vocabulary of byte letters. */
+  /** Returns the text of tokens, read from the tokenizer's vocabulary of byte letters. */
   public static String text(int... tokens) throws IOException {
     var tokenizer = Json.readObject(Files.readAllBytes(DIRECTORY.resolve("tokenizer.json")));
     var names = new HashMap<Object, String>();

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The contract over llama.cpp's own server. */
+/** Runs the contract over llama.cpp's own server. */
 class LlamaCppEngineContractTest extends EngineContract {
   @TempDir private static Path folder;
   private static @Nullable ServerProcess server;

@@ -45,7 +45,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The engine over llama.cpp's own server, its tokens held against those of the `llama` engine. */
+/**
+ * Tests the engine over llama.cpp's own server; its tokens are compared with those of the `llama`
+ * engine.
+ */
 class LlamaCppEngineTest {
   private static final int[] QUESTION = {4088, 333, 198, 529, 220, 275}; // an unfinished turn
   @TempDir private static Path folder;
@@ -126,7 +129,10 @@ class LlamaCppEngineTest {
     assertThat(engine.ranks().getFirst().promptTokens()).isEqualTo(2L * prompt.length);
   }
 
-  /** At this heat half of the tokens are pieces of characters; the server streams none of those. */
+  /**
+   * At this temperature half of the tokens are pieces of characters; the server streams none of
+   * those.
+   */
   @Test
   void tokensThatTheServerHoldsBackComeAllTheSame() throws Exception {
     for (long seed = 1; seed <= 4; seed++) {
@@ -179,7 +185,7 @@ class LlamaCppEngineTest {
     return own;
   }
 
-  /** Tokens whose bytes are no text of their own. */
+  /** Counts the tokens whose bytes are no complete text. */
   private static long pieces(int[] tokens) throws Exception {
     int pieces = 0;
     for (int token : tokens) {

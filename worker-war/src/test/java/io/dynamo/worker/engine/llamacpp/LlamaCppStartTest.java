@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The wait for a server that never gets its model loaded. */
+/** Tests the wait for a server that never gets its model loaded. */
 class LlamaCppStartTest {
   @TempDir Path model;
   private final CountDownLatch asked = new CountDownLatch(2);

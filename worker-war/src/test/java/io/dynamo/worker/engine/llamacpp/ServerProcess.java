@@ -13,8 +13,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Pattern;
 
 /**
- * llama.cpp's own server with the model that ships along, in a process of its own. It runs in the
- * Python environment that {@code -Ddynamo.it.peer} names. {@link #close} leaves no process.
+ * Runs llama.cpp's own server with the model that ships with the project, in a process of its own.
+ * It runs in the Python environment that {@code -Ddynamo.it.peer} names. {@link #close} leaves no
+ * process.
  */
 final class ServerProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -29,7 +30,7 @@ final class ServerProcess implements AutoCloseable {
   }
 
   /**
-   * @param folder of the model file and the console
+   * @param folder holds the model file and the console output
    */
   static ServerProcess start(Path folder, int slots) throws IOException, InterruptedException {
     var environment = System.getProperty("dynamo.it.peer", "skip");

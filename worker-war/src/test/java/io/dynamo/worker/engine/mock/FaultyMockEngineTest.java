@@ -18,7 +18,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A token each millisecond, and what the switch makes of them. */
+/** Tests the faults with a token each millisecond. */
 class FaultyMockEngineTest {
   private static final Duration STEP = Duration.ofMillis(1);
 

@@ -35,18 +35,21 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Live workers of Dynamo 1.6.1's mocker as one client saw them, with their KV events: what they
- * answered and told is what this engine answers and tells. Left out are schedulers, roles and
- * options that it does not have, and what it does otherwise on purpose.
+ * Replays recordings of live workers of Dynamo 1.6.1's mocker, made by one client with their KV
+ * events: this engine must give the same answers and events. Left out are schedulers, roles and
+ * options that it does not have, and deliberate differences.
  */
 class LiveRunsTest {
   private static final Set<String> RUNS =
       Set.of("s1", "evict8", "preempt6", "shared_batch", "nocache", "dp2", "maxlen");
 
-  /** Without a budget a text ends by itself here. */
+  /** A run without a budget, which ends by itself in this engine. */
   private static final String SERVED_HERE = "d-nomax";
 
-  /** Refused with the numbers here, rather than served as nothing, or cut. */
+  /**
+   * Runs that this engine refuses with the numbers, where Dynamo gives an empty or shortened
+   * answer.
+   */
   private static final Set<String> REFUSED_HERE = Set.of("f-empty", "clamp");
 
   record Run(String name, JsonObject json) {
@@ -57,13 +60,13 @@ class LiveRunsTest {
   }
 
   /**
-   * What is told of one block.
+   * One event about one block.
    *
    * @param hash null where the recorded one has tokens that were drawn
-   * @param parent of a block that is stored; null for none, and where nobody knows
+   * @param parent the parent of a stored block; null for none, and where it is unknown
    */
   private record Told(int rank, boolean stored, @Nullable Long hash, @Nullable Long parent) {
-    /** This, as far as {@code recorded} knows it. */
+    /** Returns this event without the fields that are unknown in {@code recorded}. */
     Told asKnownTo(Told recorded) {
       return new Told(
           rank,
@@ -191,7 +194,10 @@ class LiveRunsTest {
     asked.forEach(one -> compare(one.recorded(), one.answer()));
   }
 
-  /** As they came; of those that came at one time, first who found the least in the cache. */
+  /**
+   * Returns the requests in order of arrival; of simultaneous ones, those with fewer cached tokens
+   * first.
+   */
   private static List<JsonObject> inOrder(List<JsonObject> requests) {
     return requests.stream()
         .filter(one -> !one.text("id").equals(SERVED_HERE))
@@ -220,7 +226,7 @@ class LiveRunsTest {
     var ids = recorded.list("token_ids");
     var prompt = ids.stream().mapToInt(token -> ((Number) token).intValue()).toArray();
     var routing = recorded.optionalObject("routing");
-    // other tokens for each, as there
+    // different tokens for each, as in the recording
     var sampling =
         new SamplingOptions(
             null,
@@ -244,7 +250,9 @@ class LiveRunsTest {
         .routedTo(new RoutingHints(routing == null ? null : routing.optionalCount("dp_rank")));
   }
 
-  /** The last token comes with the end here, and before it there. */
+  /**
+   * Compares the answers; the last token comes with the end here, and before it in the recording.
+   */
   private static void compare(JsonObject recorded, Collected answer) {
     var id = recorded.text("id");
     var chunks = recorded.optionalObjects("chunks");

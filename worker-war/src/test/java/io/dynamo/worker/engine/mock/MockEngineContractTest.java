@@ -3,7 +3,7 @@ package io.dynamo.worker.engine.mock;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
 
-/** The contract in real time, on threads. */
+/** Runs the contract in real time, on threads. */
 class MockEngineContractTest extends EngineContract {
   @Override
   protected Engine newEngine() {

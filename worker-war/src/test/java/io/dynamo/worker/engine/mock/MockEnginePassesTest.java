@@ -18,7 +18,10 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What the mock engine tells of its passes: 2 slots, blocks of 4 tokens, 1 ms per prompt token. */
+/**
+ * Tests the mock engine's reports of its passes: 2 slots, blocks of 4 tokens, 1 ms per prompt
+ * token.
+ */
 class MockEnginePassesTest {
   private static final class Deaf implements KvEventSink {
     @Override

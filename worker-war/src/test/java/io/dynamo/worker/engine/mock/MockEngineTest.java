@@ -40,7 +40,7 @@ class MockEngineTest {
   private static final int BLOCK_BYTES = 64;
   private static final Duration STEP = Duration.ofMillis(5);
 
-  /** What was told of the caches: the names that are there now, and every event in words. */
+  /** Records the caches' events: the names that are present now, and every event as text. */
   private static final class Heard implements KvEventSink {
     final Set<SequenceHash> present = new HashSet<>();
     final List<String> log = new ArrayList<>();
@@ -258,7 +258,7 @@ class MockEngineTest {
   void longestUnusedBlocksAreEvictedSuffixFirst() {
     var small = engine(1, 2, 2, 6);
     generate(small, 1, 13, 1); // 4 blocks, 3 of them full
-    generate(small, 200, 9, 1); // 3 blocks: the two that are left and the free one
+    generate(small, 200, 9, 1); // 3 blocks: the two remaining ones and the free one
     assertThat(heard.log).containsExactly("stored 3 on 0", "stored 2 on 0");
     generate(small, 400, 9, 1); // needs the suffix of the first
     assertThat(heard.log)

@@ -8,7 +8,7 @@ import java.time.Duration;
 public final class MockEngines {
   private MockEngines() {}
 
-  /** Two ranks in real time, on threads: a token per millisecond, ids below 20. */
+  /** Returns two ranks in real time, on threads: a token per millisecond, ids below 20. */
   public static MockEngine quick() {
     var config =
         new MockEngineConfig(

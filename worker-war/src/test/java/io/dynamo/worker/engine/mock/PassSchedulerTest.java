@@ -7,7 +7,7 @@ import io.dynamo.worker.engine.mock.Scheduling.Victim;
 import io.dynamo.worker.engine.mock.VirtualWorker.Request;
 import org.junit.jupiter.api.Test;
 
-/** The setups that Dynamo's own scheduler is held to: blocks of 4 tokens, 10 ms and 2 ms. */
+/** Tests the same set-ups as Dynamo's own scheduler tests: blocks of 4 tokens, 10 ms and 2 ms. */
 class PassSchedulerTest {
   private static final long MILLI = 1_000_000;
 

@@ -17,7 +17,9 @@ import java.util.Objects;
 import java.util.concurrent.Flow;
 import org.junit.jupiter.api.Test;
 
-/** Two ranks in lockstep, beside a run recorded from Dynamo 1.6.1's mocker in virtual time. */
+/**
+ * Tests two ranks in lockstep, against a run recorded from Dynamo 1.6.1's mocker in virtual time.
+ */
 class RankGroupTest {
   private static final double MILLI = 1e6;
   private static final double MICROSECOND = 1e-3;
@@ -25,7 +27,7 @@ class RankGroupTest {
   private final ManualPacer time = new ManualPacer();
   private final long begin = time.nanos();
 
-  /** When the tokens of one request came, in milliseconds from the begin. */
+  /** Records when the tokens of one request came, in milliseconds from the start. */
   private final class Times implements Flow.Subscriber<EngineOutput> {
     final List<Double> tokens = new ArrayList<>();
 

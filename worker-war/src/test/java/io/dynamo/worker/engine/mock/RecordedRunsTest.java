@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Runs recorded from Dynamo 1.6.1's own mocker, vLLM's scheduler, replayed in virtual time. */
+/** Replays runs recorded from Dynamo 1.6.1's own mocker, vLLM's scheduler, in virtual time. */
 class RecordedRunsTest {
   private static final double MILLI = 1e6;
   private static final double MICROSECOND = 1e-3;
@@ -79,7 +79,7 @@ class RecordedRunsTest {
                 ? new PassTiming.Polynomial()
                 : new PassTiming.Fixed(
                     number(timing, "prefill_ms", 0), number(timing, "decode_ms", 0)),
-            speedup == 0 ? 1 : speedup, // 0 is unscaled there, and refused here
+            speedup == 0 ? 1 : speedup, // 0 means unscaled there, and is refused here
             number(engine, "decode_speedup_ratio", 1));
     return new VirtualWorker(
         how,
@@ -107,7 +107,7 @@ class RecordedRunsTest {
     return requests;
   }
 
-  /** Each hash id stands for a run of tokens. */
+  /** Returns the tokens of a prompt: each hash id stands for a run of tokens. */
   private static int[] prompt(JsonObject row, int traceBlock) {
     var ids = row.list("hash_ids");
     var prompt = new int[row.count("input_length")];
@@ -117,7 +117,7 @@ class RecordedRunsTest {
     return prompt;
   }
 
-  /** One request's fate; those that came at one time are told in an order of their own. */
+  /** The course of one request; the recording orders simultaneous ones in its own way. */
   private record Fate(
       double arrival, int input, int output, double first, double last, int reused, int admissions)
       implements Comparable<Fate> {

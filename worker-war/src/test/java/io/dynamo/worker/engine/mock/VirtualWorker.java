@@ -5,11 +5,11 @@ import io.dynamo.worker.engine.HeapMemory;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One rank's scheduler in virtual time: requests come at their times, passes take theirs. */
+/** One rank's scheduler in virtual time: requests arrive at their times, passes take theirs. */
 final class VirtualWorker {
   private static final int BLOCK_BYTES = 8;
 
-  /** A request and what became of it; times in nanoseconds from the first arrival. */
+  /** A request and its results; times in nanoseconds from the first arrival. */
   static final class Request extends Sequence {
     final long arrival;
     long firstToken = -1;
@@ -35,7 +35,7 @@ final class VirtualWorker {
   private final PagedKvCache cache;
   private final PassScheduler plan;
   private final List<Request> requests = new ArrayList<>();
-  private int madeTokens = 1_000_000_000; // no two alike, and none like a prompt's
+  private int madeTokens = 1_000_000_000; // unique, and different from prompts' tokens
 
   VirtualWorker(Scheduling how, int maxRunning, int blockTokens, int blocks, int context) {
     this.how = how;
@@ -55,7 +55,7 @@ final class VirtualWorker {
             });
   }
 
-  /** To be called in the order of arrival. */
+  /** Adds a request; called in the order of arrival. */
   Request add(long arrival, int[] prompt, int output) {
     int budget = Math.min(output, Math.max(0, context - prompt.length));
     var own =
@@ -82,7 +82,7 @@ final class VirtualWorker {
     return cache;
   }
 
-  /** Lets {@code request} wait for the next pass. */
+  /** Queues {@code request} for the next pass. */
   void enqueue(Request request) {
     if (!request.rejected) {
       plan.waiting.add(request);
@@ -120,7 +120,7 @@ final class VirtualWorker {
     }
   }
 
-  /** Runs until nothing is left. */
+  /** Runs until no work is left. */
   void run() {
     long now = 0;
     int next = 0;

@@ -98,7 +98,7 @@ class VllmSeriesTest {
         .contains("vllm:e2e_request_latency_seconds_count{engine=\"1\",model_name=\"tiny\"} 1\n");
   }
 
-  /** The lines of the first engine's series, without their values. */
+  /** Returns the lines of the first engine's series, without their values. */
   private static List<String> shape(String text) {
     return text.lines()
         .filter(line -> line.contains(" vllm:") || line.startsWith("vllm:"))

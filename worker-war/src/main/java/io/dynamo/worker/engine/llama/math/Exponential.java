@@ -1,11 +1,11 @@
 package io.dynamo.worker.engine.llama.math;
 
 /**
- * The exponential function in single precision, in steps that a vector can take too: the argument
- * is cut into a multiple of ln 2 and a rest, the rest goes through a polynomial (the well-known
- * coefficients of Cephes' {@code expf}, as floats), and the multiple becomes the exponent. Within 2
- * units in the last place; arguments beyond the range of normal numbers count as its ends; NaN
- * stays NaN.
+ * The exponential function in single precision, in steps that vector code can also take: the
+ * argument is split into a multiple of ln 2 and a rest, the rest goes through a polynomial (the
+ * well-known coefficients of Cephes' {@code expf}, as floats), and the multiple becomes the
+ * exponent. Within 2 units in the last place; arguments beyond the range of normal numbers are
+ * clamped to its ends; NaN stays NaN.
  */
 final class Exponential {
   static final float LOWEST = -87.3f;
@@ -14,7 +14,9 @@ final class Exponential {
   static final float LN2_HIGH = 0.6933594f;
   static final float LN2_LOW = -2.1219444e-4f;
 
-  /** Added to a small number, it leaves the nearest whole number in the lowest bits. */
+  /**
+   * The constant that, added to a small number, leaves the nearest whole number in the lowest bits.
+   */
   static final float ROUNDER = 12582912f; // 1.5 * 2^23
 
   static final int EXPONENT_SHIFT = 23;

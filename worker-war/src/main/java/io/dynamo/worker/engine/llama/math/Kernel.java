@@ -3,18 +3,19 @@ package io.dynamo.worker.engine.llama.math;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The loops that take the time. Without state, safe for concurrent use.
+ * The numeric loops of a forward pass, where most of its time is spent. Stateless, safe for
+ * concurrent use.
  *
  * <p>Every implementation gives the same bits: a sum of products starts at zero and takes its terms
  * one after the other, each by one fused multiply-add, so neither the width of a vector nor the
  * number of rows changes a result. Lanes run over results, never over the terms of one sum.
  */
 public interface Kernel {
-  /** {@code vector} or {@code plain}. */
+  /** Returns {@code vector} or {@code plain}. */
   String name();
 
   /**
-   * Brings weights into this kernel's order.
+   * Reorders weights for this kernel.
    *
    * @param weights {@code [outputs][inputs]}, not kept
    */
@@ -23,14 +24,14 @@ public interface Kernel {
   /**
    * Multiplies rows with a matrix.
    *
-   * @param matrix of this kernel's {@link #pack}
+   * @param matrix from this kernel's {@link #pack}
    * @param x {@code [rows][inputs]}
    * @param y {@code [rows][outputs]}, overwritten
    */
   void multiply(Matrix matrix, float[] x, int rows, float[] y);
 
   /**
-   * Reads keys and values of {@code memory}.
+   * Returns a reader of the keys and values in {@code memory}.
    *
    * @param pieceFloats numbers of one layer of a block
    * @param blockTokens tokens of a block

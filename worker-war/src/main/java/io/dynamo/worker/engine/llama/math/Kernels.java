@@ -1,10 +1,13 @@
 package io.dynamo.worker.engine.llama.math;
 
-/** Which kernel this JVM can run. */
+/** Chooses the kernel that this JVM can run. */
 public final class Kernels {
   private Kernels() {}
 
-  /** The Vector API's kernel where the JVM was started with its module, plain loops elsewhere. */
+  /**
+   * Returns the Vector API's kernel where the JVM was started with its module, plain loops
+   * elsewhere.
+   */
   public static Kernel best() {
     return hasVectors() ? new VectorKernel() : new PlainKernel();
   }

@@ -4,38 +4,38 @@ import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 
 /**
- * Attention's two loops over the KV blocks of one sequence after the other. Used by one thread; the
- * bits are those that {@link Kernel} promises.
+ * Attention's two loops over the KV blocks of a sequence, for one sequence at a time. Used by one
+ * thread; the bits are those that {@link Kernel} promises.
  *
  * <p>A block has a piece for each layer, and within it for each head keys {@code
  * [dims][blockTokens]} and values {@code [blockTokens][dims]}.
  */
 public interface KvReader {
-  /** A number in a piece. */
+  /** The layout of a number in a piece. */
   ValueLayout.OfFloat NUMBER = ValueLayout.JAVA_FLOAT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   /**
-   * Turns to another sequence. What is written to its pieces later may be missed.
+   * Switches to another sequence. Later writes to its pieces may be missed.
    *
-   * @param pieces where they begin, in bytes; kept until the next call
-   * @param count how many of them
+   * @param pieces offsets at which the pieces begin, in bytes; kept until the next call
+   * @param count number of pieces
    */
   void open(long[] pieces, int count);
 
   /**
-   * The products of one query with keys.
+   * Computes the products of one query with keys.
    *
-   * @param keysAt where the keys are within each piece, in numbers
-   * @param blocks how many of the sequence's
+   * @param keysAt offset of the keys within each piece, in numbers
+   * @param blocks number of the sequence's blocks to read
    * @param out one product per token of the blocks, overwritten
    */
   void scores(float[] query, int queryAt, int keysAt, int blocks, float[] out);
 
   /**
-   * The sum of values by their weights.
+   * Computes the weighted sum of values.
    *
    * @param weights one per token
-   * @param valuesAt where the values are within each piece, in numbers
+   * @param valuesAt offset of the values within each piece, in numbers
    * @param out one sum per dimension from {@code outAt}, overwritten
    */
   void weigh(float[] weights, int tokens, int valuesAt, float[] out, int outAt);

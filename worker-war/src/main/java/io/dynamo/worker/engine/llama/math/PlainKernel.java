@@ -4,7 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Plain loops, made so that the just-in-time compiler can vectorise them: the inner loop runs over
+ * A kernel of plain loops that the just-in-time compiler can vectorise: the inner loop runs over
  * results and has no sum of its own. A matrix is kept as {@code [inputs][outputs]}.
  */
 public final class PlainKernel implements Kernel {

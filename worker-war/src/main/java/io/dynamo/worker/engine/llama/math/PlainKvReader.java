@@ -4,8 +4,8 @@ import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 
 /**
- * Copies the pieces of a sequence into an array, once for all its rows and heads: the just-in-time
- * compiler makes vectors of loops over arrays, and none of loops over segments.
+ * Reads keys and values from a copy of a sequence's pieces in an array, made once for all its rows
+ * and heads: the just-in-time compiler vectorises loops over arrays, but not over segments.
  */
 final class PlainKvReader implements KvReader {
   private final MemorySegment memory;

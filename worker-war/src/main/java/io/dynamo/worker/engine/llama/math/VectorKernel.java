@@ -21,16 +21,16 @@ import jdk.incubator.vector.VectorOperators;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * The Vector API, which the JVM has only with {@code --add-modules jdk.incubator.vector}: without
- * it this class cannot be loaded, see {@link Kernels}. A matrix is kept in tiles, {@code [outputs /
- * TILE][inputs][TILE]}, the last one filled up with zeros; a tile's sums stay in registers while
- * its weights are read once, in order.
+ * A kernel on the Vector API, which the JVM has only with {@code --add-modules
+ * jdk.incubator.vector}: without it this class cannot be loaded, see {@link Kernels}. A matrix is
+ * kept in tiles, {@code [outputs / TILE][inputs][TILE]}, the last one padded with zeros; a tile's
+ * sums stay in registers while its weights are read once, in order.
  */
 final class VectorKernel implements Kernel {
   private static final VectorSpecies<Float> S = FloatVector.SPECIES_PREFERRED;
   private static final int LANES = S.length();
   private static final int TILE = 2 * LANES;
-  private static final int GROUP = 4; // tiles that one row goes through at once
+  private static final int GROUP = 4; // tiles that a single row is multiplied with at once
 
   @Override
   public String name() {
@@ -52,7 +52,7 @@ final class VectorKernel implements Kernel {
 
   @Override
   public void multiply(Matrix matrix, float[] x, int rows, float[] y) {
-    int whole = matrix.outputs / TILE; // tiles without filling
+    int whole = matrix.outputs / TILE; // tiles without padding
     int tile = 0;
     for (; tile + GROUP <= whole; tile += GROUP) {
       int row = 0;

@@ -6,9 +6,9 @@ import jdk.incubator.vector.FloatVector;
 import jdk.incubator.vector.VectorSpecies;
 
 /**
- * Reads the pieces where they lie, vector by vector. Lanes run over tokens for scores and over
- * dimensions for sums, never over the terms of one sum. Can be loaded where {@link VectorKernel}
- * can.
+ * Reads keys and values in place, vector by vector. Lanes run over tokens for scores and over
+ * dimensions for sums, never over the terms of one sum. Can be loaded only where {@link
+ * VectorKernel} can.
  */
 final class VectorKvReader implements KvReader {
   private static final VectorSpecies<Float> S = FloatVector.SPECIES_PREFERRED;
@@ -100,7 +100,7 @@ final class VectorKvReader implements KvReader {
     a.intoArray(out, outAt);
   }
 
-  /** Of a token behind the last whole vector of its block. */
+  /** Computes the product for one token behind the last whole vector of its block. */
   private float oneToken(float[] query, int queryAt, long from) {
     float sum = 0f;
     for (int i = 0; i < dims; i++) {

@@ -10,21 +10,21 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a text to one of some choices. Made on any thread, in time that does not grow with the
- * choices; all else is done by the rank's thread, which builds the tree of the choices with the
- * first token. A token is allowed when it leads to a place in the tree from which tokens can write
- * one of the choices to its end.
+ * Restricts a text to one of several choices. Constructed on any thread, without building the tree
+ * of the choices; all other methods run on the rank's thread, which builds it with the first token.
+ * A token is allowed when it leads to a node from which tokens can write one of the choices to its
+ * end.
  */
 public final class ChoiceGuide {
   private final TokenTrie tokens;
   private final List<String> choices;
-  private final int bytes; // of all choices
+  private final int bytes; // of all choices together
   private final BitSet allowed = new BitSet(); // tokens; scratch
-  private @Nullable Plan plan; // made with the first token
-  private int node = ROOT; // of what is written; NONE when that is no choice
+  private @Nullable Plan plan; // built with the first token
+  private int node = ROOT; // after the text so far; NONE when it matches no choice
 
   /**
-   * The tree, and where it can be gone to.
+   * The tree, and the nodes that may be entered.
    *
    * @param finishable nodes from which tokens can write a choice to its end
    */
@@ -99,7 +99,7 @@ public final class ChoiceGuide {
     }
   }
 
-  /** Whether a choice is written and none goes on. */
+  /** Whether a choice is complete and no longer choice continues it. */
   boolean isComplete() {
     return node == NONE || (node != ROOT && plan().tree.firstChild(node) == NONE);
   }

@@ -6,8 +6,8 @@ import java.util.BitSet;
 import java.util.List;
 
 /**
- * Texts as a tree of their bytes: what they share is there once. Nodes are numbered, the root is 0
- * and each comes after its parent. Immutable once built.
+ * Texts as a tree of their bytes, with shared prefixes stored once. Nodes are numbered, the root is
+ * 0 and each comes after its parent. Immutable once built.
  */
 final class ChoiceTrie {
   static final int ROOT = 0;
@@ -16,11 +16,11 @@ final class ChoiceTrie {
   private final byte[] letters; // from the parent to the node
   private final int[] firstChild;
   private final int[] nextSibling;
-  private final BitSet ends = new BitSet(); // nodes where a text is complete
+  private final BitSet ends = new BitSet(); // nodes at which a text is complete
   private int nodes;
 
   /**
-   * @param bytes of all choices together
+   * @param bytes total bytes of all choices, in UTF-8
    */
   ChoiceTrie(List<String> choices, int bytes) {
     letters = new byte[bytes + 1];
@@ -36,7 +36,7 @@ final class ChoiceTrie {
       deepest = Math.max(deepest, text.length);
     }
     add(ROOT, (byte) 0);
-    var path = new int[deepest + 1]; // nodes of the text before
+    var path = new int[deepest + 1]; // nodes of the previous text
     var before = new byte[0];
     for (var text : texts) {
       int shared = Arrays.mismatch(before, text);
@@ -69,12 +69,12 @@ final class ChoiceTrie {
     return ends.get(node);
   }
 
-  /** A child, or {@link #NONE}. */
+  /** Returns a child, or {@link #NONE}. */
   int firstChild(int node) {
     return firstChild[node];
   }
 
-  /** The next child of the same parent, or {@link #NONE}. */
+  /** Returns the next child of the same parent, or {@link #NONE}. */
   int nextSibling(int node) {
     return nextSibling[node];
   }
@@ -83,7 +83,7 @@ final class ChoiceTrie {
     return letters[node];
   }
 
-  /** Where {@code text} leads from {@code node}, or {@link #NONE}. */
+  /** Returns the node that {@code text} leads to from {@code node}, or {@link #NONE}. */
   int walk(int node, byte[] text) {
     int at = node;
     for (byte letter : text) {

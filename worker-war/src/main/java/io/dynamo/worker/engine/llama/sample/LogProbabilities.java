@@ -10,7 +10,7 @@ final class LogProbabilities {
   private final int[] likeliest; // ids by falling probability, then rising id
 
   /**
-   * @param top how many of the likeliest tokens to keep in mind
+   * @param top number of likeliest tokens to keep
    */
   LogProbabilities(float[] logits, int at, int vocabulary, int top) {
     this.values = new double[vocabulary];

@@ -8,22 +8,22 @@ import org.jspecify.annotations.Nullable;
 /**
  * Draws the tokens of one generation. Used by the rank's thread only.
  *
- * <p>In this order: what a guide forbids and, before the least length, the ends; bias; penalties;
- * temperature; min-p; top-k; top-p; the draw. Log probabilities are those of the model, before all
- * of it.
+ * <p>The steps, in order: tokens that a guide forbids and, before the minimum length, the end
+ * tokens; bias; penalties; temperature; min-p; top-k; top-p; the draw. Log probabilities are those
+ * of the model, before all these steps.
  */
 public final class Sampler {
   private final SamplingPlan plan;
   private final int vocabulary;
   private final int alternatives; // -1 for no log probabilities
-  private final int[] ends; // forbidden before the least length
+  private final int[] ends; // forbidden before the minimum length
   private final @Nullable ChoiceGuide guide;
   private final @Nullable TextSoFar text;
   private final Scratch scratch;
   private double cumulative;
-  private @Nullable Logprobs logprobs; // of the latest token
+  private @Nullable Logprobs logprobs; // those of the latest token
 
-  /** Arrays that the generations of one rank take turns with. */
+  /** Scratch arrays that the generations of one rank share in turn. */
   public static final class Scratch {
     private final TokenCandidates candidates;
 
@@ -34,7 +34,8 @@ public final class Sampler {
 
   /**
    * @param generated how many of the prompt's last tokens are text that was generated elsewhere
-   * @param alternatives how many likely tokens come with log probabilities; null for none at all
+   * @param alternatives how many likely tokens come with log probabilities; null for no log
+   *     probabilities
    * @param ends ids that end the text
    */
   public Sampler(
@@ -68,8 +69,8 @@ public final class Sampler {
   /**
    * Draws the token at {@code position} of the sequence.
    *
-   * @param logits changed
-   * @param mayEnd whether the least length is reached
+   * @param logits changed by the call
+   * @param mayEnd whether the minimum length is reached
    * @throws io.dynamo.error.InvalidRequestException when the options leave no token to draw
    */
   public int next(float[] logits, int at, int position, boolean mayEnd) {
@@ -118,12 +119,12 @@ public final class Sampler {
     return new Logprobs(cumulative, new double[] {model.of(token)}, List.of(model.top()));
   }
 
-  /** Of the latest token; null when they were not asked for. */
+  /** Returns the log probabilities of the latest token; null when they were not requested. */
   public @Nullable Logprobs logprobs() {
     return logprobs;
   }
 
-  /** Whether the text has the form that was asked for and can only end now. */
+  /** Whether a guided text is complete and can only end now. */
   public boolean isComplete() {
     return guide != null && guide.isComplete();
   }

@@ -3,12 +3,12 @@ package io.dynamo.worker.engine.llama.sample;
 import io.dynamo.worker.engine.sampling.SamplingPlan;
 import java.util.BitSet;
 
-/** Which tokens a text has, for penalties. Used by one thread. */
+/** The tokens that a text contains so far, for penalties. Used by one thread. */
 final class TextSoFar {
 
-  private final BitSet seen = new BitSet(); // in the prompt or generated
+  private final BitSet seen = new BitSet(); // tokens in the prompt or generated
   private final BitSet made = new BitSet();
-  private final int[] counts; // of generated tokens
+  private final int[] counts; // occurrences of generated tokens
 
   TextSoFar(int vocabulary) {
     this.counts = new int[vocabulary];
@@ -24,7 +24,10 @@ final class TextSoFar {
     counts[token]++;
   }
 
-  /** Lowers the logits of what was there: repetition first, then frequency and presence. */
+  /**
+   * Lowers the logits of tokens that occurred: repetition penalty first, then frequency and
+   * presence.
+   */
   void penalize(SamplingPlan plan, float[] logits, int at) {
     float repetition = plan.repetitionPenalty();
     if (repetition != 1f) {
@@ -32,7 +35,7 @@ final class TextSoFar {
         float logit = logits[at + id];
         float penalized = logit > 0 ? logit / repetition : logit * repetition;
         if (logit
-            != Float.NEGATIVE_INFINITY) { // what was forbidden stays so, the rest stays finite
+            != Float.NEGATIVE_INFINITY) { // forbidden logits stay so, all the rest stays finite
           logits[at + id] = Math.clamp(penalized, -Float.MAX_VALUE, Float.MAX_VALUE);
         }
       }

@@ -6,7 +6,7 @@ import java.util.Arrays;
 
 /**
  * The tokens that may be drawn, with their weights. Scratch of one thread, as large as the
- * vocabulary. Everything is done in a fixed order, so equal logits draw equal tokens.
+ * vocabulary. Every step uses a fixed order, so equal logits draw equal tokens.
  */
 final class TokenCandidates {
   private final int[] ids;
@@ -23,7 +23,7 @@ final class TokenCandidates {
   /**
    * Draws one token of {@code logits} by {@code number}, from 0 to below 1.
    *
-   * @throws InvalidRequestException when none may be drawn
+   * @throws InvalidRequestException when no token may be drawn
    */
   int draw(SamplingPlan plan, float[] logits, int at, double number) {
     fill(plan, logits, at);
@@ -53,7 +53,7 @@ final class TokenCandidates {
     return new InvalidRequestException("the options leave no token to draw");
   }
 
-  /** All tokens that are likely enough beside the likeliest, by rising id. */
+  /** Collects all tokens whose weight relative to the likeliest is at least min-p, by rising id. */
   private void fill(SamplingPlan plan, float[] logits, int at) {
     int vocabulary = ids.length;
     float max = Float.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ final class TokenCandidates {
     }
   }
 
-  /** Keeps the first k, then the fewest that together have the share p; always one. */
+  /** Keeps the first k, then the fewest that together have the share p; at least one. */
   private void cut(SamplingPlan plan) {
     if (plan.topK() > 0) {
       count = Math.min(count, plan.topK());

@@ -28,7 +28,8 @@ public final class TokenTrie {
   /**
    * Reads a {@code tokenizer.json}.
    *
-   * @throws IllegalArgumentException when it is none, or its vocabulary is not byte-level
+   * @throws IllegalArgumentException when the input is no tokenizer, or its vocabulary is not
+   *     byte-level
    */
   public static TokenTrie of(byte[] tokenizerJson) {
     var tokenizer = Json.readObject(tokenizerJson);
@@ -64,8 +65,8 @@ public final class TokenTrie {
   }
 
   /**
-   * The letter that stands for each byte in byte-level vocabularies: itself where it prints, else
-   * the next one from U+0100 on.
+   * Returns the letter that stands for each byte in byte-level vocabularies: the byte's own letter
+   * where it prints, else the next one from U+0100 on.
    */
   private static Map<Character, Byte> byteLetters() {
     var letters = new HashMap<Character, Byte>();
@@ -98,7 +99,7 @@ public final class TokenTrie {
     bytes.put(id, content);
   }
 
-  /** Adds every token that leads from {@code node} to one of {@code targets}. */
+  /** Adds to {@code into} every token that leads from {@code node} to one of {@code targets}. */
   void collect(ChoiceTrie tree, int node, BitSet targets, BitSet into) {
     collect(root, tree, node, targets, into);
   }
@@ -136,7 +137,7 @@ public final class TokenTrie {
     return false;
   }
 
-  /** Marks every place that a token leads to from {@code node}. */
+  /** Marks every node that a token leads to from {@code node}. */
   void markPlaces(ChoiceTrie tree, int node, BitSet places) {
     markPlaces(root, tree, node, places);
   }
@@ -155,7 +156,7 @@ public final class TokenTrie {
     }
   }
 
-  /** The bytes of a token, not to be changed; null for one that is no text. */
+  /** Returns the bytes of a token, not to be changed; null for a token that is no text. */
   byte @Nullable [] bytes(int token) {
     return bytes.get(token);
   }

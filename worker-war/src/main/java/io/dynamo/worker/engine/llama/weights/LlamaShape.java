@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * @param heads query heads
  * @param kvHeads heads of keys and values; divides {@code heads}
  * @param headDim width of a head; even
- * @param feedForward width between the two halves of a layer's second part
+ * @param feedForward inner width of a layer's feed-forward part
  * @param contextLength positions of one sequence
  * @param ropeTheta base of the position angles
  * @param tied whether the output matrix is the embedding
@@ -34,7 +34,7 @@ public record LlamaShape(
     float normEpsilon,
     double ropeTheta,
     boolean tied) {
-  private static final int MOST = 1 << 24; // of any one size: beyond it a product could overflow
+  private static final int MOST = 1 << 24; // bound of each size: beyond it a product could overflow
 
   public LlamaShape {
     within("vocab_size", vocabulary);
@@ -65,8 +65,8 @@ public record LlamaShape(
   /**
    * Reads a {@code config.json}.
    *
-   * @throws IllegalArgumentException when it is none, or of a model that this engine would compute
-   *     wrongly
+   * @throws IllegalArgumentException when the file is no such configuration, or of a model that
+   *     this engine would compute wrongly
    */
   public static LlamaShape read(Path config) {
     try {
@@ -128,12 +128,12 @@ public record LlamaShape(
     return value instanceof Number number ? number.doubleValue() : otherwise;
   }
 
-  /** Width of all query heads together. */
+  /** Returns the width of all query heads together. */
   public int queryWidth() {
     return heads * headDim;
   }
 
-  /** Width of all key heads together; the values' is the same. */
+  /** Returns the width of all key heads together; the values' is the same. */
   public int kvWidth() {
     return kvHeads * headDim;
   }

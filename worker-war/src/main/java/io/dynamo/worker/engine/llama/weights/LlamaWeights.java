@@ -12,9 +12,9 @@ import java.util.List;
  * A model's numbers in single precision, packed for one kernel. Immutable by agreement: the arrays
  * are shared by all ranks and never written.
  *
- * @param directory where they were loaded from
+ * @param directory the directory that they were loaded from
  * @param embedding {@code [vocabulary][hidden]}
- * @param output hidden to vocabulary
+ * @param output the matrix from hidden state to vocabulary
  */
 public record LlamaWeights(
     Path directory,
@@ -24,7 +24,7 @@ public record LlamaWeights(
     List<Layer> layers,
     float[] norm,
     Matrix output) {
-  /** One layer: its norms, its attention, its feed-forward part. */
+  /** The weights of one layer: its norms, its attention, its feed-forward part. */
   public record Layer(
       float[] attentionNorm,
       Matrix query,

@@ -24,7 +24,7 @@ public final class LoraWeights {
   private static final Set<String> ATTENTION = Set.of("q_proj", "k_proj", "v_proj", "o_proj");
   private static final Set<String> FEED_FORWARD = Set.of("gate_proj", "up_proj", "down_proj");
 
-  /** Members of the configuration that change the mathematics unless they say nothing. */
+  /** Configuration members that change the mathematics, and must be absent, false or empty. */
   private static final List<String> UNUSED =
       List.of(
           "use_dora",
@@ -58,10 +58,10 @@ public final class LoraWeights {
   }
 
   /**
-   * The weights of {@code model} with an adapter.
+   * Returns the weights of {@code model} with an adapter merged in.
    *
    * @param directory has {@code adapter_config.json} and {@code adapter_model.safetensors}
-   * @throws IllegalArgumentException when a file is broken, or asks for what is not computed here
+   * @throws IllegalArgumentException when a file is broken, or needs an unsupported feature
    * @throws UncheckedIOException when a file cannot be read
    */
   public static LlamaWeights merged(LlamaWeights model, Path directory) {

@@ -16,7 +16,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One safetensors file: 8 bytes of header length, little-endian, the header as JSON, the tensors.
- * One thread at a time. Every length is held against the file before anything is allocated for it.
+ * Used by one thread at a time. Every length is checked against the file's size before memory is
+ * allocated for it.
  *
  * @see <a href="https://huggingface.co/docs/safetensors">the format</a>
  */
@@ -24,7 +25,7 @@ public final class Safetensors implements AutoCloseable {
   private static final long MAX_HEADER_BYTES = 100L << 20; // the format's own bound
   private static final int PIECE_BYTES = 1 << 20;
 
-  /** How a number is stored. */
+  /** The storage type of a number. */
   private enum Type {
     F16(2),
     BF16(2),
@@ -37,7 +38,7 @@ public final class Safetensors implements AutoCloseable {
     }
   }
 
-  /** A tensor's place; {@code begin} counts from the file's start. */
+  /** The place of a tensor in the file; {@code begin} counts bytes from the file's start. */
   private record Entry(Type type, List<Long> shape, long begin, long elements) {}
 
   private final Path path;
@@ -151,9 +152,9 @@ public final class Safetensors implements AutoCloseable {
   }
 
   /**
-   * A tensor's numbers, row by row.
+   * Reads a tensor's numbers, row by row.
    *
-   * @throws IllegalArgumentException when there is none of that name and shape
+   * @throws IllegalArgumentException when no tensor has that name and shape
    */
   public float[] read(String name, int... shape) throws IOException {
     var entry = entries.get(name);

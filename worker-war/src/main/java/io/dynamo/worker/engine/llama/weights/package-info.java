@@ -1,5 +1,5 @@
 /**
- * A Llama model as its files have it: {@code config.json} and safetensors. Start at {@link
+ * Reads the files of a Llama model: {@code config.json} and safetensors. Start at {@link
  * io.dynamo.worker.engine.llama.weights.LlamaWeights}. Knows the kernels' packing, not blocks or
  * requests.
  */

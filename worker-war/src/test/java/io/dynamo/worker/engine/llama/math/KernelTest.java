@@ -12,7 +12,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The kernel that this JVM runs best against a sum written down in its order; sizes that are no
+ * Tests the best kernel of this JVM against a sum written down in its order, with sizes that are no
  * multiple of any vector.
  */
 class KernelTest {
@@ -64,7 +64,7 @@ class KernelTest {
         memory.set(KvReader.NUMBER, 1L + (long) i * Float.BYTES, (float) random.nextGaussian());
       }
       var pieces = new long[blocks + 1];
-      for (int b = 0; b < blocks; b++) { // anywhere, and not in order
+      for (int b = 0; b < blocks; b++) { // at odd offsets, and not in order
         pieces[b] = 1L + (blocks - b) * (long) piece * Float.BYTES;
       }
       var query = numbers(dims + 2);

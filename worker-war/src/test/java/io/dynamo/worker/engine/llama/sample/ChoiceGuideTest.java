@@ -111,7 +111,7 @@ class ChoiceGuideTest {
         .hasMessageContaining("empty");
   }
 
-  /** What the choices share is walked through once, however many of them share it. */
+  /** Shared beginnings are visited once, no matter how many choices share them. */
   @Test
   void treeHoldsSharedBeginningsOnce() {
     var choices = new ArrayList<String>();

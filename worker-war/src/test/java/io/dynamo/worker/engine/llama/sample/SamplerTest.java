@@ -14,7 +14,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Draws from a vocabulary of five. */
+/** Tests draws from a vocabulary of five. */
 class SamplerTest {
   private static final float[] LOGITS = {
     0f, (float) Math.log(4), (float) Math.log(2), (float) Math.log(2), (float) Math.log(1)
@@ -30,7 +30,7 @@ class SamplerTest {
         plan, 5, prompt, 0, alternatives, new int[] {1}, null, new Sampler.Scratch(5));
   }
 
-  /** How often each of the tokens came. */
+  /** Returns how often each of the tokens was drawn, as a share. */
   private static double[] shares(SamplingPlan plan) {
     var sampler = sampler(plan, new int[0], null);
     var shares = new double[5];
@@ -137,7 +137,7 @@ class SamplerTest {
     for (int i = 0; i < 7; i++) {
       drawn[sampler.next(LOGITS.clone(), 0, i, true)]++;
     }
-    // ln 4 falls by 0.3 each time: thrice above ln 2, then the others take turns with it
+    // ln 4 falls by 0.3 each time: three times above ln 2, then the tokens alternate
     assertThat(drawn).containsExactly(0, 4, 2, 1, 0);
   }
 

@@ -25,7 +25,7 @@ class TokenTrieTest {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** The tokens that may come next where {@code choices} are the texts. */
+  /** Returns the tokens that may come next when {@code choices} are the texts. */
   private static BitSet allowed(TokenTrie trie, String... choices) {
     var tree = new ChoiceTrie(List.of(choices), GuidedDecoding.bytes(List.of(choices)));
     var finishable = new BitSet();
@@ -39,7 +39,7 @@ class TokenTrieTest {
 
   @Test
   void tokensThatLeadToADeadEndAreNotOffered() {
-    var tokens = allowed(trie(), "abcd"); // a + bcd; abc leaves d, for which there is no token
+    var tokens = allowed(trie(), "abcd"); // a + bcd; abc leaves d, which has no token
     assertThat(tokens.stream()).containsExactly(0);
   }
 
