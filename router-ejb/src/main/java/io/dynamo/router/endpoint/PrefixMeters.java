@@ -16,7 +16,7 @@ final class PrefixMeters {
   private final Metrics.Counter bestCached;
   private final Metrics.Counter selectedCached;
   private final Metrics.Counter roomFallbacks;
-  private final Metrics.Counter roomEvictions;
+  private final Metrics metrics;
   private final Metrics.Timer sharedHitRate;
   private final Metrics.Timer sharedBeyond;
 
@@ -26,6 +26,7 @@ final class PrefixMeters {
    * @param overhead durations of the router's own work
    */
   PrefixMeters(Metrics metrics, RouterLabels labels, String model, OverheadMeters overhead) {
+    this.metrics = metrics;
     this.overhead = overhead;
     this.promptBlocks = metrics.counter(RouterMetrics.PROMPT_BLOCKS);
     this.overlapBlocks = metrics.counter(RouterMetrics.OVERLAP_BLOCKS);
@@ -37,7 +38,6 @@ final class PrefixMeters {
     this.selectedCached =
         metrics.counter(RouterMetrics.SELECTED_CACHED_TOKENS, labels.ofModel(model));
     this.roomFallbacks = metrics.counter(RouterMetrics.ROOM_FALLBACKS);
-    this.roomEvictions = metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS);
     this.sharedHitRate = metrics.timer(RouterMetrics.SHARED_CACHE_HIT_RATE, labels.of());
     this.sharedBeyond = metrics.timer(RouterMetrics.SHARED_CACHE_BEYOND_BLOCKS, labels.of());
   }
@@ -79,7 +79,8 @@ final class PrefixMeters {
     roomFallbacks.increment();
   }
 
-  void countRoomEvictions(long blocks) {
-    roomEvictions.add(blocks);
+  /** Returns the counter of evicted blocks, which is published from now on. */
+  Metrics.Counter roomEvictions() {
+    return metrics.counter(RouterMetrics.ROOM_EVICTED_BLOCKS);
   }
 }

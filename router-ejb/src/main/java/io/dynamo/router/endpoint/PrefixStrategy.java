@@ -68,7 +68,7 @@ final class PrefixStrategy implements Strategy {
     this.predicted = looks && ttl != null ? new PredictedIndex(ttl, nanoClock) : null;
     this.byRoom =
         looks && !indexing.kvEvents() && indexing.policy() == RouterSettings.CachePolicy.LRU
-            ? new RoomIndex(meters::countRoomEvictions)
+            ? new RoomIndex(meters.roomEvictions()::add)
             : null;
   }
 
