@@ -35,7 +35,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
   private Flow.@Nullable Subscription subscription; // guarded by lock
   private boolean over; // guarded by lock
   private volatile @Nullable TcpCall<?, ?> call;
-  private int written; // since the last request for more; used by the event loop only
+  private int written; // since the last request for more; by the event loop only
 
   SentItems(
       Flow.Publisher<Q> requests,
@@ -214,7 +214,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
       waiting.close();
     }
     if (to != null) {
-      to.signal(StreamSignal.KILL); // also discards items that a worker which does not read has left unsent
+      to.signal(StreamSignal.KILL); // also discards items that are still unsent
     }
   }
 

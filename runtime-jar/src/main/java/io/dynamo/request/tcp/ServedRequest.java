@@ -44,7 +44,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
 
   private final TcpEndpoint<Q, R> endpoint;
   private final Serving<R> serving;
-  private final AnswerWriter<R> answer; // used by the handler's threads only
+  private final AnswerWriter<R> answer; // by the handler's threads only
   private final boolean plain; // the item form has no room for an error
   private final ControlMessage control;
   private final Map<String, String> headers;
@@ -53,10 +53,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final AtomicBoolean left = new AtomicBoolean(); // whether the admission place was given up
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean givenUp = new AtomicBoolean(); // whether the requester has given up
-  private final AtomicBoolean unpublished = new AtomicBoolean(); // whether an item was dropped because the requester had given up
+  private final AtomicBoolean unpublished = new AtomicBoolean(); // an item was dropped after that
   private final long begunNanos = System.nanoTime();
   private final int window; // items requested from the handler ahead of the socket
-  private boolean begun; // used by the event loop only: the handler was called, or never will be
+  private boolean begun; // by the event loop only: the handler was called, or never will be
   private int written; // since the last request for more; used by the event loop only
   private final Object lock = new Object();
   private boolean announced; // guarded by lock: the prologue has been sent

@@ -48,7 +48,7 @@ final class SilenceWatch {
   private final Map<String, WorkerContact> contacts = new ConcurrentHashMap<>(); // by address
   private final AtomicBoolean looking = new AtomicBoolean();
 
-  private final Map<WorkerContact, Instance> touched = new HashMap<>(); // used by the event loop only
+  private final Map<WorkerContact, Instance> touched = new HashMap<>(); // by the event loop only
   private long lookedAtNanos; // used by the event loop only
   private volatile @Nullable Future<?> next;
 
@@ -164,7 +164,7 @@ final class SilenceWatch {
           }
         });
     touched.clear();
-    Set<String> lost = Set.of(); // addresses of lost workers; one log line for each is enough
+    Set<String> lost = Set.of(); // addresses; one log line each is enough
     for (var call : calls) {
       var cause = call.judge();
       if (cause != null) {

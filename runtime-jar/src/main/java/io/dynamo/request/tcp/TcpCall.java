@@ -52,7 +52,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private volatile boolean accepted; // the prologue has arrived
   private long begunNanos;
   private long sentNanos;
-  private boolean firstItem = true; // used by the stream's event loop only
+  private boolean firstItem = true; // by the stream's event loop only
 
   TcpCall(
       TcpEndpointClient client,

@@ -82,7 +82,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       throw e;
     }
     if (!begin(request)) {
-      ticket.leave(); // not under the lock, because it runs the turn of another request
+      ticket.leave(); // not under the lock: it runs another request's turn
       return Acks.unknownEndpoint(address.path());
     }
     meters.begun(payloadBytes, headers.sentUnixNanos());
@@ -153,7 +153,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     try {
       running.remove(request);
       if (running.isEmpty()) {
-        emptied.signalAll(); // last: threads waiting for this find the place free and the request counted
+        emptied.signalAll(); // last: waiting threads find all of it done and counted
       }
     } finally {
       lock.unlock();

@@ -99,7 +99,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
 
   @Override
   public void instanceLost(Instance instance) {
-    lost.add(instance); // before the scan of the calls: a call either is found by it or sees the loss itself
+    lost.add(instance); // before the scan, so that no call misses the loss
     for (var call : calls) {
       if (call.instance().key().equals(instance.key())) {
         call.silence().leftDiscovery(true);
