@@ -80,7 +80,7 @@ public final class FileDiscovery implements Discovery {
       new Outage(
           "discovery records of ours cannot be renewed; others will see them vanish",
           "all discovery records of ours are renewed again");
-  private final Object writing = new Object(); // orders writes of our records against each other
+  private final Object writing = new Object(); // orders writes of own records against each other
   private volatile boolean closed;
 
   /**

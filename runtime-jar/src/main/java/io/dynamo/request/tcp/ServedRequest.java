@@ -50,7 +50,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final Map<String, String> headers;
   private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
-  private final AtomicBoolean left = new AtomicBoolean(); // whether the admission place was given up
+  private final AtomicBoolean left = new AtomicBoolean(); // the admission place is given up
   private final AtomicBoolean ended = new AtomicBoolean();
   private final AtomicBoolean givenUp = new AtomicBoolean(); // whether the requester has given up
   private final AtomicBoolean unpublished = new AtomicBoolean(); // an item was dropped after that
@@ -60,7 +60,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private int written; // since the last request for more; used by the event loop only
   private final Object lock = new Object();
   private boolean announced; // guarded by lock: the prologue has been sent
-  private @Nullable DynamoException parting; // guarded by lock: the error sent instead of the prologue
+  private @Nullable DynamoException parting; // guarded by lock: sent instead of the prologue
   private volatile @Nullable SentStream stream;
   private volatile Flow.@Nullable Subscription subscription;
 

@@ -190,7 +190,7 @@ final class SilenceWatch {
               NO_FIELDS,
               NOTHING),
           new Answer(probe));
-    } catch (IllegalArgumentException e) { // no valid address: its calls have failed for that reason
+    } catch (IllegalArgumentException e) { // its calls failed for that reason
       probe.neverSent();
     }
   }

@@ -46,7 +46,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private final Object lock = new Object();
   private final List<Runnable> releases = new ArrayList<>(); // guarded by lock
   private @Nullable ReceivedStream stream; // guarded by lock
-  private @Nullable StreamSignal unsaid; // guarded by lock: the signal to send when the worker calls home
+  private @Nullable StreamSignal unsaid; // guarded by lock: sent when the worker calls home
   private boolean ended; // guarded by lock
   private volatile boolean calledHome;
   private volatile boolean accepted; // the prologue has arrived

@@ -202,7 +202,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
         new WorkerLostException(
             ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path());
     var open = refuse();
-    open.forEach(request -> request.forbid(cause)); // all first, because a request that ends starts the next
+    open.forEach(request -> request.forbid(cause)); // all first: an ending request starts the next
     open.forEach(request -> request.shutDown(cause));
   }
 
