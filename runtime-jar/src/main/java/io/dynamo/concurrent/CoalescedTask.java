@@ -26,7 +26,7 @@ public final class CoalescedTask {
   private final Runnable run;
   private final Runnable rejected;
   private final AtomicInteger requests =
-      new AtomicInteger(); // not answered yet; the thread that raises it from 0 starts a run
+      new AtomicInteger(); // the thread that raises it from 0 starts a run
 
   /**
    * @param name for the log, as in "a run of … failed"

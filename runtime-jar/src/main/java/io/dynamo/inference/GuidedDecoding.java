@@ -20,7 +20,7 @@ public record GuidedDecoding(
     @Nullable String whitespacePattern,
     @Nullable Object structuralTag) {
   private static final int MAX_CHOICES = 1024;
-  private static final int MAX_CHOICE_BYTES = 64 << 10; // of all choices: what a token may cost
+  private static final int MAX_CHOICE_BYTES = 64 << 10; // all choices: bounds a token's cost
 
   public GuidedDecoding {
     choice = List.copyOf(choice);

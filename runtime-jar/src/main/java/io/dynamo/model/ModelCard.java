@@ -75,7 +75,7 @@ public record ModelCard(
   /** The worker type of workers that encode media for others. */
   public static final String ENCODE = "encode";
 
-  private static final String PREFILL_FLAG = "Prefill"; // in the types of cards without a type
+  private static final String PREFILL_FLAG = "Prefill"; // a type of cards without one
 
   private static final String TAINTS = "taints"; // a member of the runtime configuration
 

@@ -65,7 +65,7 @@ public final class InstanceRegistration implements AutoCloseable {
     return match();
   }
 
-  private boolean match() { // the handle refers to this
+  private boolean match() { // the caller holds this lock
     var found = handle;
     if (!registered || !fit || closed) {
       if (found != null) {

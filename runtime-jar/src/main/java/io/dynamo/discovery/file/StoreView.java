@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class StoreView {
   private static final System.Logger LOG = System.getLogger(StoreView.class.getName());
   private static final long MAX_STORE_BYTES = 64 << 20; // limit of all records together
-  private static final long TICK_NANOS = Duration.ofSeconds(2).toNanos(); // of file systems' times
+  private static final long TICK_NANOS = Duration.ofSeconds(2).toNanos(); // of file times
 
   /**
    * The content of a file as it was read.

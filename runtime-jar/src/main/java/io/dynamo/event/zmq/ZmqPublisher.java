@@ -44,7 +44,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final byte[] idFrame;
   private final Queue<Outgoing> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting =
-      new AtomicInteger(); // raised after an event is queued; whoever raises it from 0 sends
+      new AtomicInteger(); // the thread that raises it from 0 sends
   private final AtomicBoolean closed = new AtomicBoolean();
   private boolean complained; // by the loop
   private long sequence; // of the next event

@@ -35,7 +35,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
   private final Metrics.Counter missed;
   private final Consumer<ZmqSubscription> onClose;
   private final Map<Long, PeerLink> publishers = new HashMap<>(); // this and next: by the loop only
-  private final Map<Long, PeerLink> leaving = new HashMap<>(); // lost, and not yet at their end
+  private final Map<Long, PeerLink> leaving = new HashMap<>(); // lost, with messages still arriving
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile Discovery.@Nullable Handle watch;
 
