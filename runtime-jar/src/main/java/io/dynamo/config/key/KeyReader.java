@@ -24,7 +24,7 @@ public final class KeyReader {
   private final Lookup lookup;
   private final Map<SettingKey<?>, Object> values = new HashMap<>(); // by the key that parsed them
   private final List<String> problems = new ArrayList<>();
-  private final Set<String> unreadable = new LinkedHashSet<>(); // entries that refer to nothing
+  private final Set<String> unreadable = new LinkedHashSet<>(); // entries that refer to nothing set
 
   public KeyReader(Lookup lookup) {
     this.lookup = lookup;
