@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class CardTextLoader implements TextLoader {
   private static final int AT_A_TIME = 2;
-  private static final long TURN_SECONDS = 300; // loads of two, which take all their time
+  private static final long TURN_SECONDS = 300; // two loads that use their full time
   private static final int MAX_BYTES = 16 << 20; // limit of a file other than a tokenizer
 
   private final PrefixCache cache;

@@ -44,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * is called under a lock, so it must not request items while it holds one of its own.
  */
 public final class Generation {
-  private static final String MIGRATION_LINK = "migration_link"; // Dynamo's, to the lost leg
+  private static final String MIGRATION_LINK = "migration_link"; // Dynamo's; names the lost leg
   private static final String POLICY_CLASS = "policy-class"; // in a request's metadata
 
   /** The header with the session that a request belongs to; in lower case, as headers travel. */

@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class AttachedRoles {
   private static final System.Logger LOG = System.getLogger(RuntimeLifecycle.class.getName());
-  private static final Duration ONE_STOP = Duration.ofMinutes(1); // later detaches are another's
+  private static final Duration ONE_STOP = Duration.ofMinutes(1); // a later detach is another's
 
   private record Stop(RoleLifecycle role, Deadline deadline, Thread thread) {}
 

@@ -53,7 +53,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
   private final @Nullable FunctionCounters live;
   private final List<Carried> counters = new CopyOnWriteArrayList<>();
   private final List<MetricID> published = new ArrayList<>(); // guarded by itself
-  private final Map<MetricID, DoubleSupplier> read = // kept: a registry may not
+  private final Map<MetricID, DoubleSupplier> read = // a registry may not keep them
       new ConcurrentHashMap<>();
 
   MicroProfileMetricsOutlet(MetricRegistry registry) {

@@ -78,7 +78,7 @@ final class PlaneOpener implements RuntimeOpener {
     metrics.attach(text);
     var health = new SystemHealth(settings.status(), Alarms.on(timer), blocking, System::nanoTime);
     var status = new SystemStatus(health);
-    var tracing = tracing(settings.watch().trace(), opened); // ends after what it tells of
+    var tracing = tracing(settings.watch().trace(), opened); // closed after these parts
     var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
     var id = new InstanceId(random.nextLong());
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
