@@ -7,17 +7,17 @@ import java.util.concurrent.TimeUnit;
 /** Runs short tasks later. Safe for concurrent use. */
 @FunctionalInterface
 public interface Alarms {
-  /** One task that waits. */
+  /** One scheduled task. */
   @FunctionalInterface
   interface Alarm {
-    /** Takes the task back; has no effect once the task has started. */
+    /** Cancels the task; has no effect once the task has started. */
     void cancel();
   }
 
   /** Runs {@code task}, which must not block, after {@code delay}. */
   Alarm after(Duration delay, Runnable task);
 
-  /** Alarms on {@code timer}. */
+  /** Returns alarms that run on {@code timer}. */
   static Alarms on(ScheduledExecutorService timer) {
     return (delay, task) -> {
       var future = timer.schedule(task, delay.toNanos(), TimeUnit.NANOSECONDS);

@@ -8,24 +8,24 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Two levels of giving up: <em>stop</em> (finish early, what is there still counts) and
+ * A cancellation of two levels: <em>stop</em> (finish early, existing results still count) and
  * <em>kill</em> (abandon). Levels only rise. Safe for concurrent use.
  *
- * <p>A listener runs on the thread that raised the level, or on the caller's when the level was
- * raised before. It hears one level at a time, each once and the lower one first: a level raised
- * while it still runs is told to it by the thread it runs on.
+ * <p>A listener runs on the thread that raised the level, or on the registering thread when the
+ * level was raised before. It is called with one level at a time, each once and the lower one
+ * first: a level raised while it is running is delivered by the thread that it runs on.
  */
 public final class Cancellation {
   private static final System.Logger LOG = System.getLogger(Cancellation.class.getName());
 
-  /** How far a request has been given up. */
+  /** The level of cancellation. */
   public enum Level {
     NONE,
     STOP,
     KILL
   }
 
-  /** Takes a listener away again. Idempotent. */
+  /** Removes a listener when closed. Idempotent. */
   public interface Registration extends AutoCloseable {
     @Override
     void close();
@@ -36,7 +36,7 @@ public final class Cancellation {
   private volatile Level level = Level.NONE; // written under lock
   private @Nullable Registration following; // of a child, with its parent; guarded by lock
 
-  /** One registration, with the levels that it has yet to hear. */
+  /** One registration, with the levels still to be delivered to it. */
   private final class Listener implements Registration {
     private final Consumer<Level> consumer;
     private final Queue<Level> due = new ArrayDeque<>(2); // guarded by lock
@@ -57,9 +57,9 @@ public final class Cancellation {
     }
 
     /**
-     * Takes the next level for the calling thread to tell.
+     * Takes the next level for the calling thread to deliver.
      *
-     * @param mine whether that thread told the one before
+     * @param mine whether the calling thread delivered the previous one
      */
     private @Nullable Level next(boolean mine) {
       synchronized (lock) {
@@ -107,7 +107,7 @@ public final class Cancellation {
       told = List.copyOf(listeners);
       told.forEach(listener -> listener.due.add(to));
       if (to == Level.KILL) {
-        listeners.clear(); // there is nothing more to hear
+        listeners.clear(); // no level follows a kill
       }
     }
     if (to == Level.KILL) {
@@ -117,8 +117,8 @@ public final class Cancellation {
   }
 
   /**
-   * Calls {@code listener} with each level reached from now on, and at once when one was reached
-   * before. What it throws is logged and keeps nobody else from hearing.
+   * Calls {@code listener} with each level reached from now on, and at once with a level reached
+   * before. An exception of a listener is logged and does not affect other listeners.
    */
   public Registration onCancel(Consumer<Level> listener) {
     var added = new Listener(listener);
@@ -135,9 +135,9 @@ public final class Cancellation {
   }
 
   /**
-   * A cancellation that follows this one and can be raised on its own without touching it. This one
-   * holds it until either is killed or the child is {@linkplain #detach detached}: detach it when
-   * its work ends before its parent's.
+   * Returns a cancellation that follows this one and can be raised on its own without affecting it.
+   * This one references it until either is killed or the child is {@linkplain #detach detached}:
+   * detach it when its work ends before its parent's.
    */
   public Cancellation child() {
     var child = new Cancellation();
@@ -155,7 +155,7 @@ public final class Cancellation {
     registration.close();
   }
 
-  /** Makes a child follow its parent no longer. Idempotent; does nothing without a parent. */
+  /** Stops following the parent. Idempotent; does nothing without a parent. */
   public void detach() {
     Registration left;
     synchronized (lock) {
@@ -167,7 +167,7 @@ public final class Cancellation {
     }
   }
 
-  /** How many listeners, children among them, are held. For tests. */
+  /** Returns the number of registered listeners, including children. For tests. */
   int held() {
     synchronized (lock) {
       return listeners.size();

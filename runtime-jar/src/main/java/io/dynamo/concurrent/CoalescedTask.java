@@ -26,7 +26,7 @@ public final class CoalescedTask {
   private final Runnable run;
   private final Runnable rejected;
   private final AtomicInteger requests =
-      new AtomicInteger(); // not answered yet; the thread that raises it from 0 starts a run
+      new AtomicInteger(); // the thread that raises it from 0 starts a run
 
   /**
    * @param name for the log, as in "a run of … failed"
@@ -41,9 +41,9 @@ public final class CoalescedTask {
   }
 
   /**
-   * Sees to it that a run begins after this call.
+   * Ensures that a run starts after this call.
    *
-   * @return false when the executor rejected the run. True is no promise when another thread's
+   * @return false when the executor rejected the run. True is no guarantee when another thread's
    *     request is being rejected at the same moment: that rejection answers this request too.
    */
   public boolean request() {
@@ -55,7 +55,7 @@ public final class CoalescedTask {
       executor.execute(run);
       accepted = true;
     } catch (RejectedExecutionException _) {
-      // the result says so
+      // the returned value reports it
     } finally {
       if (!accepted) {
         answerAll(rejected);

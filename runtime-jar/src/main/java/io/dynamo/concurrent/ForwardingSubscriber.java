@@ -3,12 +3,11 @@ package io.dynamo.concurrent;
 import java.util.concurrent.Flow;
 
 /**
- * Passes every signal of a stream on to another subscriber, on the thread that it comes on.
- * Subclasses override the signals that they look at or change. For one thread at a time, as any
- * subscriber is.
+ * Passes every signal of a stream on to another subscriber, on the calling thread. Subclasses
+ * override the signals that they inspect or change. For one thread at a time, as any subscriber is.
  */
 public abstract class ForwardingSubscriber<T> implements Flow.Subscriber<T> {
-  /** Gets what comes. */
+  /** The subscriber that receives the signals. */
   protected final Flow.Subscriber<? super T> next;
 
   protected ForwardingSubscriber(Flow.Subscriber<? super T> next) {

@@ -10,19 +10,20 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A bounded stream from one producer thread at a time to one subscriber. The producer offers items
- * until told to pause; the subscriber is called on whichever thread made progress possible (the
- * producer's, or the one that requested), never on two at once. Any thread may end the stream.
+ * until asked to pause; the subscriber is called on the thread that made progress possible (the
+ * producer's, or the requesting one), never on two at once. Any thread may end the stream.
  *
  * <p>Invariant: at most {@code capacity} items are held, and every accepted item is delivered in
  * order before the end, unless the subscription is cancelled or the stream aborted. A subscriber
- * that throws has cancelled.
+ * that throws counts as cancelled.
  */
 public final class ItemStream<T> implements Flow.Publisher<T> {
   private static final System.Logger LOG = System.getLogger(ItemStream.class.getName());
 
   /**
-   * Full: the ring is, the producer does not know yet. Told: it knows, and waits for the one call
-   * of onDrained; a call that it does not wait for could wake it from a later wait too early.
+   * The state of the ring as the producer knows it. {@code FULL}: the ring is full, but the
+   * producer has not been asked to pause. {@code TOLD}: the producer was asked to pause and waits
+   * for one call of onDrained; a call without a waiting producer could end a later wait too early.
    */
   private enum Room {
     FREE,
@@ -30,7 +31,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
     TOLD
   }
 
-  /** How the stream ends: {@code cause} null is completion; {@code now} drops what is held. */
+  /** The end of the stream: a null {@code cause} is completion; {@code now} drops held items. */
   private record End(@Nullable Throwable cause, boolean now) {}
 
   private final @Nullable Object[] ring;
@@ -38,7 +39,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
   private final Runnable onCancel;
   private final AtomicLong demand = new AtomicLong();
   private final AtomicInteger work =
-      new AtomicInteger(); // drain passes owed; the thread that raises it from 0 drains
+      new AtomicInteger(); // drain passes due; the thread that raises it from 0 drains
   private final AtomicReference<@Nullable End> end = new AtomicReference<>();
   private final AtomicBoolean cancelled = new AtomicBoolean();
   private final AtomicBoolean told = new AtomicBoolean(); // onCancel has run
@@ -49,13 +50,13 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
   private final AtomicReference<Room> room = new AtomicReference<>(Room.FREE);
   private volatile Flow.@Nullable Subscriber<? super T> subscriber;
   private volatile boolean
-      ended; // the subscriber has heard its last; written by the draining thread
+      ended; // the subscriber has received its last signal; written by the draining thread
 
   /**
-   * @param capacity items held at most
+   * @param capacity limit of held items
    * @param onDrained called once for each time that {@link #offer} asked its producer to pause; may
    *     run on the subscriber's thread
-   * @param onCancel called once when the subscriber gives up
+   * @param onCancel called once when the subscriber cancels
    */
   public ItemStream(int capacity, Runnable onDrained, Runnable onCancel) {
     if (capacity < 1) {
@@ -70,7 +71,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
    * Adds an item. Items after the end or after a cancel are dropped.
    *
    * @return whether there is room for another; if not, the producer waits for {@code onDrained}
-   * @throws IllegalStateException when the ring is full, that is when the producer did not wait
+   * @throws IllegalStateException when the ring is full, because the producer did not wait
    */
   public boolean offer(T item) {
     Objects.requireNonNull(item);
@@ -102,8 +103,8 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
   }
 
   /**
-   * Ends the stream with {@code cause} at once; items that are held are dropped. Counts also after
-   * another end that has not reached the subscriber yet.
+   * Ends the stream with {@code cause} at once; held items are dropped. Also replaces another end
+   * that has not reached the subscriber yet.
    */
   public void abort(Throwable cause) {
     end.set(new End(Objects.requireNonNull(cause), true));
@@ -151,7 +152,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
     }
     try {
       deliver(to);
-    } catch (RuntimeException e) { // against the rules of Flow; the producer must not pay for it
+    } catch (RuntimeException e) { // violates the rules of Flow; the producer must not be affected
       LOG.log(System.Logger.Level.WARNING, "a subscriber failed and is treated as gone", e);
       giveUp();
     }
@@ -162,7 +163,10 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
     }
   }
 
-  /** Unless the room is free the producer stands still, so the tail read after it is exact. */
+  /**
+   * Frees the room when the ring is half empty. Unless the room is free the producer is paused, so
+   * the tail read after it is exact.
+   */
   private void makeRoom() {
     for (var now = room.get();
         now != Room.FREE && tail - head <= ring.length / 2;

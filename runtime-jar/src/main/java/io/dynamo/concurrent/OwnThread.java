@@ -5,18 +5,18 @@ import java.util.concurrent.FutureTask;
 import java.util.function.Supplier;
 
 /**
- * Runs work on a thread of its own while the caller waits. Values that libraries leave in
- * thread-local variables end with the thread, so no pool thread of a container keeps an
- * application's class loader after the application has gone.
+ * Runs work on a new thread while the caller waits. Values that libraries leave in thread-local
+ * variables end with the thread, so no pool thread of a container keeps an application's class
+ * loader after the application has gone.
  */
 public final class OwnThread {
   private OwnThread() {}
 
   /**
-   * Runs {@code work} to its end, also when the caller is interrupted; the interrupt is kept. The
-   * caller must hold no lock that {@code work} needs.
+   * Runs {@code work} to its end, also when the caller is interrupted; the interrupt status is
+   * kept. The caller must hold no lock that {@code work} needs.
    *
-   * @throws RuntimeException what {@code work} throws, as it is; errors alike
+   * @throws RuntimeException as thrown by {@code work}, unchanged; errors alike
    */
   public static void run(String name, Runnable work) {
     call(
@@ -27,7 +27,7 @@ public final class OwnThread {
         });
   }
 
-  /** {@link #run} for work with a result. */
+  /** Runs {@code work} like {@link #run} and returns its result. */
   public static <T> T call(String name, Supplier<T> work) {
     var task = new FutureTask<T>(work::get);
     Thread.ofVirtual().name(name).start(task);

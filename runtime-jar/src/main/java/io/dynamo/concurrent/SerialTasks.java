@@ -27,7 +27,7 @@ public final class SerialTasks implements AutoCloseable {
   private final String name;
   private final int capacity;
   private final Queue<Object> waiting = new ConcurrentLinkedQueue<>(); // Runnable or Bounded
-  private final AtomicInteger bounded = new AtomicInteger(); // of those waiting
+  private final AtomicInteger bounded = new AtomicInteger(); // number of those waiting
   private final CoalescedTask runs;
   private volatile boolean closed;
 
@@ -38,7 +38,8 @@ public final class SerialTasks implements AutoCloseable {
   }
 
   /**
-   * Tasks of which no more than {@code capacity} wait, save those given to {@link #add}.
+   * Returns a queue in which at most {@code capacity} tasks wait, not counting those given to
+   * {@link #add}.
    *
    * @param name for the log, as in "a task of … failed"
    */
@@ -51,7 +52,7 @@ public final class SerialTasks implements AutoCloseable {
   }
 
   /**
-   * Tasks whose number somebody else bounds.
+   * Returns a queue for tasks whose number the caller bounds.
    *
    * @param name for the log, as in "a task of … failed"
    */
@@ -62,9 +63,9 @@ public final class SerialTasks implements AutoCloseable {
   /**
    * Adds a task unless too many offered ones wait already.
    *
-   * @return false when there is no room, the executor rejected the work, or this is closed: the
-   *     task will not run. True is no promise when another thread's task is being rejected at the
-   *     same moment: this one is then discarded with it.
+   * @return false when there is no room, the executor rejected the work, or this queue is closed:
+   *     the task will not run. True is no guarantee when another thread's task is being rejected at
+   *     the same moment: this one is then discarded with it.
    */
   public boolean offer(Runnable task) {
     if (bounded.incrementAndGet() > capacity) {
@@ -75,9 +76,10 @@ public final class SerialTasks implements AutoCloseable {
   }
 
   /**
-   * Adds a task beyond the bound: for tasks of which there are few by nature.
+   * Adds a task beyond the bound, for tasks that are few by nature.
    *
-   * @return false when the executor rejected the work or this is closed, as with {@link #offer}
+   * @return false when the executor rejected the work or this queue is closed, as with {@link
+   *     #offer}
    */
   public boolean add(Runnable task) {
     return enqueue(task);
@@ -100,7 +102,7 @@ public final class SerialTasks implements AutoCloseable {
       }
     }
     if (closed) {
-      waiting.clear(); // what was added while this was being closed
+      waiting.clear(); // tasks added during the close
     }
   }
 
@@ -123,9 +125,7 @@ public final class SerialTasks implements AutoCloseable {
     return closed;
   }
 
-  /**
-   * Discards the tasks that wait and refuses new ones; one that runs is not stopped. Idempotent.
-   */
+  /** Discards the waiting tasks and refuses new ones; a running task is not stopped. Idempotent. */
   @Override
   public void close() {
     closed = true;

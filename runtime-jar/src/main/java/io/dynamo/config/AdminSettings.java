@@ -5,8 +5,9 @@ import java.util.List;
 /**
  * The rules for using administrative routes. Keys: {@code dynamo.security.admin-*}.
  *
- * @param remote whether {@code /busy_threshold} answers callers of other machines and proxies
- * @param names of hosts under which this server may be asked, beside addresses and {@code
+ * @param remote whether {@code /busy_threshold} answers callers on other machines and behind
+ *     proxies
+ * @param names host names by which this server may be addressed, besides addresses and {@code
  *     localhost}
  */
 public record AdminSettings(boolean remote, List<String> names) {

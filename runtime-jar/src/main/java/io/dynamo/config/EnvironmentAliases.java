@@ -10,9 +10,10 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The environment names of the original Dynamo, as far as a setting of ours means the same. Below
- * the environment names of MicroProfile Config ({@code DYNAMO_HTTP_PORT}), above every file. What
- * cannot be translated is passed on as it stands, for the setting to refuse. Immutable.
+ * Translates the environment names of the original Dynamo, where a setting of ours means the same.
+ * Ranks below the environment names of MicroProfile Config ({@code DYNAMO_HTTP_PORT}), above every
+ * file. A value that cannot be translated is passed on unchanged, for the setting to refuse.
+ * Immutable.
  */
 public final class EnvironmentAliases implements ConfigSource {
   static final int ORDINAL = 290;
@@ -20,7 +21,7 @@ public final class EnvironmentAliases implements ConfigSource {
 
   private final Map<String, String> values;
 
-  /** Of the process's environment: what the service loader makes. */
+  /** Creates a source over the process's environment, for the service loader. */
   public EnvironmentAliases() {
     this(System::getenv);
   }

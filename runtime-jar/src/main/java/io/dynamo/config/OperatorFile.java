@@ -13,12 +13,15 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operator's file, {@code ${server.config.dir}/microprofile-config.properties}: above the
- * packaged file, below the environment. Read once; a server without one has none of its values.
- * Immutable.
+ * The operator's configuration file, {@code ${server.config.dir}/microprofile-config.properties}:
+ * ranks above the packaged file, below the environment. Read once; a server without one has no
+ * values from it. Immutable.
  */
 public final class OperatorFile implements ConfigSource {
-  /** Liberty sets this system property before it starts an application. */
+  /**
+   * The system property with the folder of the file; Liberty sets it before it starts an
+   * application.
+   */
   static final String CONFIG_DIR = "server.config.dir";
 
   static final int ORDINAL = 200;
@@ -28,7 +31,7 @@ public final class OperatorFile implements ConfigSource {
   private final Map<String, String> values;
   private final List<String> problems;
 
-  /** Of this server: what the service loader makes. */
+  /** Creates a source over this server's file, for the service loader. */
   public OperatorFile() {
     this(System.getProperty(CONFIG_DIR));
   }
@@ -52,7 +55,7 @@ public final class OperatorFile implements ConfigSource {
   private static Map<String, String> read(Path file) throws IOException {
     var properties = new Properties();
     try (var reader = Files.newBufferedReader(file, StandardCharsets.UTF_8)) {
-      properties.load(reader); // IllegalArgumentException for a malformed escape
+      properties.load(reader); // IllegalArgumentException: a malformed escape
     }
     var values = new HashMap<String, String>();
     properties.stringPropertyNames().forEach(key -> values.put(key, properties.getProperty(key)));
@@ -60,8 +63,9 @@ public final class OperatorFile implements ConfigSource {
   }
 
   /**
-   * Why the file could not be read, at most one sentence. Not thrown where the file is read: the
-   * container makes sources while it starts the application, and would serve on without it.
+   * Returns why the file could not be read, at most one sentence. Not thrown where the file is
+   * read: the container creates sources while it starts the application, and would continue without
+   * this one.
    */
   List<String> problems() {
     return problems;

@@ -164,7 +164,7 @@ final class ServerKeys {
     return KEYS.all();
   }
 
-  /** Refuses settings of the HTTP port that exclude or need each other. */
+  /** Refuses settings of the HTTP port that exclude or require each other. */
   static void check(KeyReader reader) {
     reader.requireTogether(HTTP_TLS_CERTIFICATE, HTTP_TLS_KEY);
     reader.requireWith(HTTP_TLS_CLIENT_AUTHORITIES, HTTP_TLS_CERTIFICATE);

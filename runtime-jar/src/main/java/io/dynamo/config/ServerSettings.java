@@ -7,17 +7,17 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The server as a whole. Keys: {@code dynamo.roles}, {@code dynamo.namespace}, {@code
- * dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.security.admin-*}, {@code
+ * The settings of the server as a whole. Keys: {@code dynamo.roles}, {@code dynamo.namespace},
+ * {@code dynamo.http.*}, {@code dynamo.security.insecure}, {@code dynamo.security.admin-*}, {@code
  * dynamo.runtime.*}, {@code dynamo.native.extract-dir}, {@code dynamo.config.dump-to}.
  *
- * @param httpMaxConnections that the HTTP port holds open; more are closed at once
- * @param admin who may use administrative routes
+ * @param httpMaxConnections open connections of the HTTP port; further ones are closed at once
+ * @param admin the rules for administrative routes
  * @param inhibitedDuration how long an instance is set aside after a failure; zero never
  * @param drainTimeout how long running streams may take to end when the server stops
- * @param handoverAfter how long a draining worker lets all its streams be, before it hands those
+ * @param handoverAfter how long a draining worker continues all its streams before it hands those
  *     that it may not finish to other workers
- * @param nativeExtractDirs where the native library may be unpacked, tried in order
+ * @param nativeExtractDirs folders where the native library may be unpacked, tried in order
  * @param dumpTo the file that all settings are written to at the start; null for none
  */
 public record ServerSettings(

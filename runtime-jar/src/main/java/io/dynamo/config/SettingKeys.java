@@ -22,7 +22,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Every setting there is, in the order of the documentation. */
+/** Lists every setting, in the order of the documentation. */
 final class SettingKeys {
   private static final List<SettingKey<?>> ALL = gathered();
 
@@ -32,7 +32,7 @@ final class SettingKeys {
     return ALL;
   }
 
-  /** The names that the original has for settings in its environment. */
+  /** Returns the environment names that the original Dynamo has for settings. */
   static Set<String> variables() {
     return ALL.stream()
         .flatMap(key -> key.aliases().stream())
@@ -41,8 +41,8 @@ final class SettingKeys {
   }
 
   /**
-   * The name of the original under which {@code environment} sets a setting; of several, the last
-   * of its aliases; null when it sets none.
+   * Returns the alias under which {@code environment} sets a setting; of several, the last one;
+   * null when it sets none.
    */
   static @Nullable Alias alias(String key, Function<String, @Nullable String> environment) {
     for (var setting : ALL) {

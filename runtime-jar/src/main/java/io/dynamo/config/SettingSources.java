@@ -14,8 +14,8 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sources of a configuration, so that messages name what the operator typed: the variable of
- * the environment, or the file. Safe for concurrent use.
+ * The sources of a configuration, by which messages name what the operator typed: the environment
+ * variable, or the file. Safe for concurrent use.
  */
 public final class SettingSources {
   private static final Map<String, String> PLACES = // by the names that Open Liberty gives them
@@ -37,9 +37,9 @@ public final class SettingSources {
   }
 
   /**
-   * The text of the strongest source that has {@code name}.
+   * Returns the text of {@code name} in the highest-ranking source that has it.
    *
-   * @throws IllegalArgumentException when the text refers to something that is not set
+   * @throws IllegalArgumentException when the text refers to a property that is not set
    */
   @Nullable Found find(String name) {
     ConfigValue value;
@@ -67,7 +67,7 @@ public final class SettingSources {
         cause);
   }
 
-  /** The variable that was typed, or the place where a name stands. */
+  /** Returns the variable that was set, or the place of the name. */
   private String origin(String key, String sourceName) {
     String variable = null;
     if (sourceName.equals(EnvironmentAliases.NAME)) {
@@ -100,7 +100,7 @@ public final class SettingSources {
     return !environment.isEmpty() && names.containsAll(environment.keySet());
   }
 
-  /** All names that are set anywhere, once for each place. */
+  /** Returns all names that are set anywhere, once for each place. */
   Set<GivenName> names() {
     var names = new LinkedHashSet<GivenName>();
     environment.keySet().stream().sorted().map(GivenName::variable).forEach(names::add);
@@ -115,8 +115,8 @@ public final class SettingSources {
   }
 
   /**
-   * Says of each setting that {@code text} names by its key who has set it, unless the text says so
-   * itself.
+   * Returns for each setting whose key occurs in {@code text} the source that set it, unless the
+   * text already contains that.
    */
   public List<String> namedIn(String text) {
     var lines = new ArrayList<String>();
@@ -132,7 +132,7 @@ public final class SettingSources {
           lines.add(key.name() + " is set by " + found.source());
         }
       } catch (IllegalArgumentException _) {
-        // the text says so itself
+        // the text contains it already
       }
     }
     return lines;

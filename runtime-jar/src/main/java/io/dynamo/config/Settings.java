@@ -31,7 +31,7 @@ public record Settings(
     workers = List.copyOf(workers);
   }
 
-  /** The model of a server that serves one; of several, the first. */
+  /** Returns the settings of the only model; of several, the first. */
   public WorkerSettings worker() {
     return workers.getFirst();
   }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Lists all settings without a server: {@code java -cp runtime-jar.jar
  * io.dynamo.config.SettingsCommand [file]}. Values are those of the system properties, the
- * environment and the operator's file, in this order. Needs the JDK alone.
+ * environment and the operator's file, in this order. Needs only the JDK.
  */
 public final class SettingsCommand {
   private SettingsCommand() {}

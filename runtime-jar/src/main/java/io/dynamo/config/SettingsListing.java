@@ -14,8 +14,8 @@ import org.eclipse.microprofile.config.Config;
 import org.jspecify.annotations.Nullable;
 
 /**
- * All settings with the values that they have: for operators, as text or as JSON. Values that may
- * hold credentials are not shown. Immutable.
+ * All settings with their values, for operators, as text or as JSON. Values that may hold
+ * credentials are not shown. Immutable.
  */
 public final class SettingsListing {
   private static final String DEFAULT = "default";
@@ -25,10 +25,10 @@ public final class SettingsListing {
    * A setting and its value.
    *
    * @param value as it is written; null when the setting has none
-   * @param source where the value is from
+   * @param source where the value comes from
    */
   record Row(SettingKey<?> key, @Nullable String value, String source) {
-    /** The names under which the environment sets it. */
+    /** Returns the environment variables that set it. */
     List<String> variables() {
       return Stream.concat(
               Stream.of(UnknownNames.variables(key.name()).getLast()),
@@ -43,12 +43,12 @@ public final class SettingsListing {
     this.rows = rows;
   }
 
-  /** The settings of a server that reads {@code config}. */
+  /** Lists the settings of a server that reads {@code config}. */
   public static SettingsListing of(Config config) {
     return of(new SettingSources(config)::find);
   }
 
-  /** The settings as {@code lookup} finds them. */
+  /** Lists the settings as {@code lookup} finds them. */
   static SettingsListing of(Lookup lookup) {
     return new SettingsListing(SettingKeys.all().stream().map(key -> row(key, lookup)).toList());
   }
@@ -70,7 +70,7 @@ public final class SettingsListing {
     return rows;
   }
 
-  /** Three lines per setting: its value and where it is from, what it means, how it is written. */
+  /** Returns three lines per setting: its value and source, its meaning, its syntax. */
   String text() {
     var text = new StringBuilder();
     for (var row : rows) {
@@ -92,7 +92,7 @@ public final class SettingsListing {
     return text.toString();
   }
 
-  /** The names in the environment, those with a unit of their own with it. */
+  /** Returns the environment names; those with a unit of their own show it. */
   private static List<String> names(Row row) {
     return Stream.concat(
             Stream.of(row.variables().getFirst()),
@@ -106,7 +106,7 @@ public final class SettingsListing {
   }
 
   /**
-   * Writes all settings to {@code file}, which is replaced when it is there: one JSON object, its
+   * Writes all settings to {@code file}, which is replaced if it exists: one JSON object, its
    * members the keys in the order of the documentation.
    *
    * @throws IllegalArgumentException when the file cannot be written

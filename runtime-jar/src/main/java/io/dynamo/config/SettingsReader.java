@@ -31,7 +31,7 @@ public final class SettingsReader {
   }
 
   /**
-   * Reads what {@code config} says.
+   * Reads the settings from {@code config}.
    *
    * @throws InvalidSettingsException listing every bad value
    */
@@ -43,7 +43,7 @@ public final class SettingsReader {
   }
 
   /**
-   * Reads what {@code lookup} finds; blank texts count as absent.
+   * Reads the settings from {@code lookup}; blank texts count as absent.
    *
    * @throws InvalidSettingsException listing every bad value
    */
@@ -52,10 +52,10 @@ public final class SettingsReader {
   }
 
   /**
-   * Reads what {@code lookup} finds.
+   * Reads the settings from {@code lookup}.
    *
-   * @param names of everything that is set, to find those that are no setting
-   * @param problems that were found before
+   * @param names of everything that is set, to find names that are not settings
+   * @param problems found before
    */
   static Settings read(Lookup lookup, Collection<GivenName> names, List<String> problems) {
     var reader = new SettingsReader(lookup);

@@ -10,12 +10,15 @@ import java.util.Locale;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Finds names that look like settings and are none: misspelt ones would be passed over. */
+/**
+ * Finds names that look like settings but are not: misspelt ones would otherwise be ignored
+ * silently.
+ */
 final class UnknownNames {
   private static final String PREFIX = "dynamo";
   private static final String MODELS = WorkerKeys.MODELS.name() + ".";
 
-  /** Names that the container's own configuration reads. */
+  /** The names that the container's own configuration reads. */
   static final Set<String> CONTAINER = Set.of("dynamo.role", "dynamo.log.console-level");
 
   /**
@@ -37,14 +40,17 @@ final class UnknownNames {
   }
 
   /**
-   * The variables that stand for a key, as MicroProfile Config looks for them: the first counts.
+   * Returns the environment variables for a key, in the order in which MicroProfile Config looks
+   * for them: the first counts.
    */
   static List<String> variables(String key) {
     var underscored = key.replaceAll("[^A-Za-z0-9]", "_");
     return List.of(key, underscored, underscored.toUpperCase(Locale.ROOT));
   }
 
-  /** A sentence for each of {@code given} that is named like a setting and is none. */
+  /**
+   * Returns a sentence for each name in {@code given} that is named like a setting but is not one.
+   */
   List<String> problems(Collection<GivenName> given) {
     var services = services(given);
     var problems = new ArrayList<String>();
@@ -63,7 +69,7 @@ final class UnknownNames {
         && "._".indexOf(name.charAt(PREFIX.length())) >= 0;
   }
 
-  /** How the variables of the services begin that Kubernetes tells of. */
+  /** Returns the prefixes of the variables with which Kubernetes announces services. */
   private static Set<String> services(Collection<GivenName> given) {
     var services = new HashSet<String>();
     var end = "_SERVICE_HOST";
@@ -96,7 +102,7 @@ final class UnknownNames {
         + "correct its name as docs/configuration.md has it, or leave it out";
   }
 
-  /** The name that differs least; null when none is near. */
+  /** Returns the setting's name with the smallest edit distance; null when none is near. */
   private @Nullable String nearest(GivenName given) {
     String nearest = null;
     int least = Math.max(2, given.name().length() / 6) + 1;
@@ -111,7 +117,7 @@ final class UnknownNames {
     return nearest;
   }
 
-  /** Levenshtein's distance, case aside. */
+  /** Computes the Levenshtein distance, ignoring case. */
   private static int edits(String from, String to) {
     int[] row = new int[to.length() + 1];
     for (int j = 0; j < row.length; j++) {

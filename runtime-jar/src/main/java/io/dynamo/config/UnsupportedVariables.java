@@ -12,14 +12,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Variables of Dynamo and of what it builds on that stand for no setting of this server. Those that
- * would send data elsewhere are refused, the others are named in the log.
+ * Finds variables of Dynamo and of its dependencies that stand for no setting of this server. Those
+ * that would send data elsewhere are refused, the others are listed in the log.
  */
 public final class UnsupportedVariables {
   private static final Pattern FOREIGN =
       Pattern.compile("(DYN|ETCD|NATS|HF|OTEL|KVBM|NIXL)_[A-Z0-9_]*");
 
-  /** The sentence for variables that no prefix names. */
+  /** The sentence for variables that no prefix matches. */
   static final String UNKNOWN = "not a variable that this version knows; check its spelling";
 
   private static final String TRANSPORT = "this server has no such bound or buffer to set";
@@ -39,7 +39,10 @@ public final class UnsupportedVariables {
   private static final String NO_RECORDS = "requests are not recorded, but for their log line";
   private static final String REINFORCEMENT = "there are no routes for reinforcement learning";
 
-  /** Why variables have no effect, by the beginning of their names; the longest counts. */
+  /**
+   * The reasons why variables have no effect, by the variables' prefixes; the longest matching
+   * prefix counts.
+   */
   private static final Map<String, String> REASONS =
       Map.ofEntries(
           Map.entry("DYN_AIC_", "there is no model of an engine's durations"),
@@ -125,10 +128,10 @@ public final class UnsupportedVariables {
           Map.entry("OTEL_", "only the names of OTLP over HTTP in docs/configuration.md are read"));
 
   /**
-   * A variable that says where data goes.
+   * A variable that decides where data is sent.
    *
-   * @param harmless its values that say what happens here anyway
-   * @param unless a setting that decides when it is set; empty for none
+   * @param harmless values that describe what happens here anyway
+   * @param unless a setting that decides instead when it is set; empty for none
    */
   private record Refusal(String variable, Set<String> harmless, String unless, String advice) {
     boolean isHarmless(String value) {
@@ -183,10 +186,11 @@ public final class UnsupportedVariables {
   private UnsupportedVariables() {}
 
   /**
-   * Says of each variable that would send data elsewhere why the server does not start with it.
+   * Returns for each variable that would send data elsewhere why the server refuses to start with
+   * it.
    *
    * @param environment of the process
-   * @param settings where a setting may be found that decides in place of a variable
+   * @param settings looks up the settings that may decide instead of a variable
    */
   static List<String> refusals(Map<String, String> environment, Lookup settings) {
     var refusals = new ArrayList<String>();
@@ -207,12 +211,12 @@ public final class UnsupportedVariables {
       var found = settings.find(key);
       return found != null && !found.text().isBlank();
     } catch (IllegalArgumentException _) {
-      return true; // the reading of that setting reports it
+      return true; // reading that setting reports it
     }
   }
 
   /**
-   * Names the variables that have no effect, each group with the reason in parentheses; null when
+   * Returns the variables that have no effect, each group with the reason in parentheses; null when
    * there are none.
    *
    * @param environment of the process
@@ -237,7 +241,7 @@ public final class UnsupportedVariables {
     return groups.isEmpty() ? null : String.join("; ", groups);
   }
 
-  /** Why a variable has no effect: by the longest beginning of its name that is known. */
+  /** Returns why a variable has no effect, by the longest known prefix of its name. */
   static String reason(String name) {
     for (int end = name.length(); end > 0; end--) {
       var reason = REASONS.get(name.substring(0, end));

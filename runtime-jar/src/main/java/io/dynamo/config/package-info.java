@@ -1,7 +1,7 @@
 /**
  * Typed, validated settings: one record per area. Start at {@link io.dynamo.config.Settings};
- * {@link io.dynamo.config.SettingsReader} makes them from MicroProfile Config. Nothing else reads
- * the environment.
+ * {@link io.dynamo.config.SettingsReader} creates them from MicroProfile Config. No other code
+ * reads the environment.
  */
 @NullMarked
 package io.dynamo.config;

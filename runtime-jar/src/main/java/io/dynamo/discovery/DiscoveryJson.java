@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Records as they stand in every store: one JSON object, tagged by {@code type}. Unknown members
- * are left out when reading. For backends.
+ * Encodes and decodes records as every store keeps them: one JSON object, tagged by {@code type}.
+ * Unknown members are ignored when reading. For backends.
  */
 public final class DiscoveryJson {
   private DiscoveryJson() {}
@@ -26,7 +26,7 @@ public final class DiscoveryJson {
     return Json.write(json);
   }
 
-  /** An instance as another record quotes it: without its type. */
+  /** Returns an instance as another record embeds it: without its type. */
   public static JsonObject quote(Instance instance) {
     var json = new LinkedHashMap<String, @Nullable Object>();
     putMembers(json, instance);
@@ -85,7 +85,9 @@ public final class DiscoveryJson {
   }
 
   /**
-   * @throws IllegalArgumentException when {@code json} is no record of a kind that we read; the
+   * Decodes a record.
+   *
+   * @throws IllegalArgumentException when {@code json} is not a record of a supported kind; the
    *     message says why
    */
   public static DiscoveryRecord decode(byte[] json) {
@@ -120,9 +122,9 @@ public final class DiscoveryJson {
   }
 
   /**
-   * Reads an instance, also one that another record quotes.
+   * Reads an instance, also one embedded in another record.
    *
-   * @throws IllegalArgumentException when {@code json} is none; the message says why
+   * @throws IllegalArgumentException when {@code json} is not an instance; the message says why
    */
   public static Instance instance(JsonObject json) {
     return new Instance(

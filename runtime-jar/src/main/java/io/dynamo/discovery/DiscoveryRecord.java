@@ -1,13 +1,13 @@
 package io.dynamo.discovery;
 
 /**
- * Something that a live process has put into discovery, under its lease. Its identity is its {@link
+ * A record that a live process has put into discovery, under its lease. Its identity is its {@link
  * #key()}.
  */
 public sealed interface DiscoveryRecord permits Instance, ModelRecord, EventChannel, EventSource {
-  /** The bucket, for example {@code v1/instances}. */
+  /** Returns the bucket, for example {@code v1/instances}. */
   String bucket();
 
-  /** The key below the bucket, for example {@code {ns}/{comp}/{ep}/{id:x}}. */
+  /** Returns the key below the bucket, for example {@code {ns}/{comp}/{ep}/{id:x}}. */
   String key();
 }

@@ -4,9 +4,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The name of something that instances serve: namespace, component, endpoint. Dynamo's text forms
- * are {@code dyn://ns.comp.ep} and {@code ns/comp/ep}; a name must not hold {@code /}, because keys
- * are split there.
+ * The name of an endpoint that instances serve: namespace, component, endpoint. Dynamo's text forms
+ * are {@code dyn://ns.comp.ep} and {@code ns/comp/ep}; a name must not contain {@code /}, because
+ * keys are split there.
  */
 public record EndpointId(String namespace, String component, String name) {
   public EndpointId {
@@ -45,12 +45,12 @@ public record EndpointId(String namespace, String component, String name) {
     };
   }
 
-  /** The form {@code dyn://ns.comp.ep}. */
+  /** Returns the form {@code dyn://ns.comp.ep}. */
   public String url() {
     return "dyn://" + namespace + "." + component + "." + name;
   }
 
-  /** The form {@code ns/comp/ep}, as in discovery keys and request paths. */
+  /** Returns the form {@code ns/comp/ep}, as in discovery keys and request paths. */
   @Override
   public String toString() {
     return namespace + "/" + component + "/" + name;

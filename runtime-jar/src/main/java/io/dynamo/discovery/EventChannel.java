@@ -1,7 +1,7 @@
 package io.dynamo.discovery;
 
 /**
- * Where the events of one publisher are heard.
+ * The address under which the events of one publisher can be received.
  *
  * @param publisherId random, at most 2^53 - 1, the same in the envelope of each of its events
  */

@@ -5,7 +5,7 @@ import java.util.HexFormat;
 
 /**
  * The part of the system that events are about: a namespace, a component or an endpoint. Scopes are
- * exact: who listens to a component does not hear its endpoints.
+ * exact: a subscriber to a component does not receive the events of its endpoints.
  */
 public sealed interface EventScope {
   /** A whole namespace. */
@@ -35,17 +35,17 @@ public sealed interface EventScope {
   }
 
   /**
-   * The scope in discovery keys, {@code namespace/{ns}[/component/{c}[/endpoint/{e}]]}. Bytes of a
-   * name outside {@code A-Za-z0-9_-} are {@code %XX}.
+   * Returns the scope as in discovery keys, {@code namespace/{ns}[/component/{c}[/endpoint/{e}]]}.
+   * Bytes of a name outside {@code A-Za-z0-9_-} are {@code %XX}.
    */
   String path();
 
-  /** The scope in subjects: {@link #path()} with dots for slashes. */
+  /** Returns the scope as in subjects: {@link #path()} with dots for slashes. */
   default String subject() {
     return path().replace('/', '.');
   }
 
-  /** A name as it stands in a key. */
+  /** Escapes a name as it appears in a key. */
   static String segment(String name) {
     var key = new StringBuilder(name.length());
     for (byte b : name.getBytes(StandardCharsets.UTF_8)) {

@@ -4,7 +4,7 @@ import io.dynamo.json.JsonObject;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Scopes as they stand in records: an object tagged by {@code kind}. */
+/** Encodes scopes as in records: an object tagged by {@code kind}. */
 final class EventScopeJson {
   private EventScopeJson() {}
 

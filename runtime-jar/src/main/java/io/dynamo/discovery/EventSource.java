@@ -4,10 +4,10 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 
 /**
- * The identity of one publisher, which subscribers need beside its address. A KV router ignores the
- * events of a publisher without one.
+ * The identity of one publisher, which subscribers need besides its address. A KV router ignores
+ * the events of a publisher without one.
  *
- * @param metadata what its kind of source tells; for {@code kv-events} see {@code
+ * @param metadata data specific to the kind of source; for {@code kv-events} see {@code
  *     io.dynamo.kv.KvEventSource}
  */
 public record EventSource(EventScope scope, String topic, long publisherId, JsonObject metadata)
@@ -15,7 +15,8 @@ public record EventSource(EventScope scope, String topic, long publisherId, Json
   public static final String BUCKET = "v1/event_sources";
 
   public EventSource {
-    // numbers take the type that reading gives them, so that what was written equals what is read
+    // normalizes number types to those of reading, so that a record equals itself after a round
+    // trip
     metadata = Json.readObject(Json.write(metadata.members()));
   }
 

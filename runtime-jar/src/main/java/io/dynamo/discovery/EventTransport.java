@@ -2,7 +2,7 @@ package io.dynamo.discovery;
 
 import java.util.List;
 
-/** How the events of a channel are heard. */
+/** The transport over which the events of a channel are received. */
 public sealed interface EventTransport {
   /**
    * A publisher's own ZeroMQ PUB socket.

@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Event transports as they stand in records: {@code kind} and its {@code config}. */
+/** Encodes event transports as in records: {@code kind} and its {@code config}. */
 final class EventTransportJson {
   private EventTransportJson() {}
 

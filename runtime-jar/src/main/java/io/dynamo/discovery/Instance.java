@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
  * One process that serves an endpoint.
  *
  * @param deviceType {@code cpu} or {@code cuda}, null when unknown
- * @param format how its request bodies are encoded
+ * @param format the encoding of its request bodies
  */
 public record Instance(
     EndpointId endpoint,

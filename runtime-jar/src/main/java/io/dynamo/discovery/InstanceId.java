@@ -11,7 +11,7 @@ public record InstanceId(long value) implements Comparable<InstanceId> {
     return new InstanceId(Long.parseUnsignedLong(hex, 16));
   }
 
-  /** Lower-case hex without padding, as in keys and paths. */
+  /** Returns lower-case hex without padding, as in keys and paths. */
   public String hex() {
     return Long.toHexString(value);
   }

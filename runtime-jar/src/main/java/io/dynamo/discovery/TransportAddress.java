@@ -1,16 +1,16 @@
 package io.dynamo.discovery;
 
-/** How an instance is reached on the request plane. */
+/** The address of an instance on the request plane. */
 public sealed interface TransportAddress {
   /**
    * A shared TCP listener.
    *
    * @param address {@code ip:port}
-   * @param path what a request frame names, {@code {id:x}/{ns}/{comp}/{endpoint}} since Dynamo
-   *     1.6.1; a client sends it as it stands
+   * @param path the path in request frames, {@code {id:x}/{ns}/{comp}/{endpoint}} since Dynamo
+   *     1.6.1; a client sends it unchanged
    */
   record Tcp(String address, String path) implements TransportAddress {
-    /** The form of the instance record: address, slash, path. */
+    /** Parses the form of the instance record: address, slash, path. */
     public static Tcp parse(String text) {
       var rest = text.startsWith("tcp://") ? text.substring("tcp://".length()) : text;
       int slash = rest.indexOf('/');

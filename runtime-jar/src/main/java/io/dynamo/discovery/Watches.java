@@ -10,10 +10,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
 
 /**
- * The watches of one backend. Each remembers the records that its listener has been given and
- * reports the difference to the present ones, so that a missed notification costs time, never
- * truth. Watches come and go on any thread; {@link #tell} is called on the backend's one thread.
- * For backends.
+ * The watches of one backend. Each remembers the records that it has reported to its listener and
+ * reports the difference to the present ones, so that a missed notification delays changes but
+ * loses none. Watches are added and removed on any thread; {@link #tell} is called on the backend's
+ * single thread. For backends.
  */
 public final class Watches {
   private static final System.Logger LOG = System.getLogger(Watches.class.getName());
@@ -21,7 +21,7 @@ public final class Watches {
   private static final class Watch<R extends DiscoveryRecord> {
     final Class<R> kind;
     final Consumer<DiscoveryEvent<R>> listener;
-    final Map<String, R> reported = new HashMap<>(); // touched by the backend's thread only
+    final Map<String, R> reported = new HashMap<>(); // by the backend's thread only
     volatile boolean closed;
 
     Watch(Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
@@ -59,13 +59,13 @@ public final class Watches {
 
   private final List<Watch<?>> watches = new CopyOnWriteArrayList<>();
 
-  /** The path under which {@link #tell} expects a record. */
+  /** Returns the path under which {@link #tell} expects a record. */
   public static String path(DiscoveryRecord record) {
     return record.bucket() + "/" + record.key();
   }
 
   /**
-   * Refuses to put a record in the place of one of another path.
+   * Refuses to replace a record by one of another path.
    *
    * @throws IllegalArgumentException when the paths differ
    */
@@ -75,7 +75,7 @@ public final class Watches {
     }
   }
 
-  /** Adds a watch; the next {@link #tell} tells it everything. */
+  /** Adds a watch; the next {@link #tell} reports all records to it. */
   public <R extends DiscoveryRecord> Discovery.Handle add(
       Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
     var watch = new Watch<>(kind, listener);
@@ -90,7 +90,7 @@ public final class Watches {
    * Reports to every watch how {@code present} differs from the records that it last reported, in
    * the order of the paths.
    *
-   * @param present all records there are, by {@link #path}
+   * @param present all existing records, by {@link #path}
    */
   public void tell(Map<String, DiscoveryRecord> present) {
     var ordered = new TreeMap<>(present);

@@ -5,9 +5,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Workers that can take each other's place: they serve one model at one endpoint in one role, and
- * their cards agree on the APIs, and on how text becomes tokens and tokens become blocks. Several
- * sets may share an endpoint, and several may serve one model.
+ * A set of workers that can take each other's place: they serve one model at one endpoint in one
+ * role, and their cards agree on the APIs, and on how text becomes tokens and tokens become blocks.
+ * Several sets may share an endpoint, and several may serve one model.
  *
  * @param model the name that clients use; for an adapter, the adapter's
  * @param tokenizer checksum of the tokenizer; null when the card names none
@@ -24,7 +24,7 @@ public record WorkerSet(
     int blockTokens,
     String workerType,
     String modelTypes) {
-  /** Aggregated workers whose cards name no API. */
+  /** A set of aggregated workers whose cards name no API. */
   public WorkerSet(
       EndpointId endpoint,
       String model,
@@ -34,7 +34,7 @@ public record WorkerSet(
     this(endpoint, model, tokenizer, template, blockTokens, ModelCard.AGGREGATED, "");
   }
 
-  /** The set of the workers of {@code endpoint} that have this card. */
+  /** Returns the set of the workers of {@code endpoint} that have this card. */
   public static WorkerSet of(EndpointId endpoint, ModelCard card) {
     return new WorkerSet(
         endpoint,
@@ -46,7 +46,7 @@ public record WorkerSet(
         String.join("|", new TreeSet<>(card.modelTypes())));
   }
 
-  /** The set of the worker that wrote {@code record}. */
+  /** Returns the set of the worker that wrote {@code record}. */
   public static WorkerSet of(ModelRecord record) {
     return of(record.endpoint(), record.card());
   }
@@ -62,7 +62,7 @@ public record WorkerSet(
         && modelTypes.equals(other.modelTypes);
   }
 
-  /** The model and where it is served. */
+  /** Returns the model and the endpoint, for messages. */
   @Override
   public String toString() {
     return model + " at " + endpoint;

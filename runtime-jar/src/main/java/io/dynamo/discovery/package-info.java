@@ -1,6 +1,6 @@
 /**
- * The records of instances: their addresses, leases and the models that they serve. Start at {@link
- * io.dynamo.discovery.Discovery}.
+ * The records of live processes: their instances, addresses and models, under a lease. Start at
+ * {@link io.dynamo.discovery.Discovery}.
  */
 @NullMarked
 package io.dynamo.discovery;

@@ -1,6 +1,6 @@
 package io.dynamo.error;
 
-/** The requester gave up. */
+/** The requester has given up the request. */
 public final class CancelledException extends Failed {
   public CancelledException(String message) {
     super(ErrorCode.CANCELLED, message, null);

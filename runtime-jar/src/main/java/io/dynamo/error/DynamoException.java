@@ -4,9 +4,9 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure with a code that survives the wire. The layer below says what may be done about it: try
+ * A failure with a code that survives the wire. The subclasses say how it can be handled: try
  * another worker ({@link Migratable}), come back later ({@link Refused}), change the request
- * ({@link Invalid}), or nothing ({@link Failed}).
+ * ({@link Invalid}), or not at all ({@link Failed}).
  */
 public abstract sealed class DynamoException extends RuntimeException
     permits Migratable, Refused, Invalid, Failed {
@@ -21,12 +21,14 @@ public abstract sealed class DynamoException extends RuntimeException
     return code;
   }
 
-  /** The status that an HTTP client gets for it: its code's, unless a worker named another. */
+  /** Returns the status for an HTTP client: that of the code, unless a worker named another. */
   public int httpStatus() {
     return code.httpStatus();
   }
 
-  /** Names the kind of a failure for metrics and logs: its code, or that it is none of ours. */
+  /**
+   * Returns the kind of a failure for metrics and logs: its code, or that it is not one of ours.
+   */
   public static String kindOf(Throwable failure) {
     return failure instanceof DynamoException known
         ? known.code().name().toLowerCase(Locale.ROOT)

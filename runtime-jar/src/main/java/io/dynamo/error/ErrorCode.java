@@ -43,19 +43,19 @@ public enum ErrorCode {
     return wireName;
   }
 
-  /** Whether the engine failed, rather than the way to it. */
+  /** Whether the engine failed, rather than the connection to it. */
   public boolean isBackend() {
     return backend;
   }
 
-  /** The status that an HTTP client gets for it, as Dynamo 1.6.1 answers. */
+  /** Returns the status for an HTTP client, as Dynamo 1.6.1 answers. */
   public int httpStatus() {
     return httpStatus;
   }
 
   /**
-   * The code of a wire name, or {@link #UNKNOWN} ({@link #BACKEND_UNKNOWN}) for a name that this
-   * version does not know.
+   * Returns the code of a wire name, or {@link #UNKNOWN} ({@link #BACKEND_UNKNOWN}) for a name that
+   * this version does not know.
    */
   public static ErrorCode ofWire(@Nullable String name, boolean backend) {
     for (var code : values()) {

@@ -2,7 +2,7 @@ package io.dynamo.error;
 
 import org.jspecify.annotations.Nullable;
 
-/** The request was accepted and could not be carried to its end; nobody else would do better. */
+/** The request was accepted but could not be completed; another worker would fail as well. */
 public abstract non-sealed class Failed extends DynamoException {
   protected Failed(ErrorCode code, String message, @Nullable Throwable cause) {
     super(code, message, cause);

@@ -3,8 +3,8 @@ package io.dynamo.error;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A failure as a log may have it: its kinds and stack frames and those of its causes. Its texts are
- * left out, as they may repeat what a client or a model said.
+ * A failure as it may be logged: its kinds and stack frames and those of its causes. Messages are
+ * left out, as they may repeat text of a client or a model.
  */
 public final class FailureShape extends Exception {
   private static final long serialVersionUID = 1L;
@@ -15,7 +15,7 @@ public final class FailureShape extends Exception {
     setStackTrace(failure.getStackTrace());
   }
 
-  /** The class of a failure, and its code where it has one. */
+  /** Returns the class of a failure, and its code where it has one. */
   private static String kind(Throwable failure) {
     var name = failure.getClass().getName();
     return failure instanceof DynamoException known ? name + " (" + known.code() + ")" : name;

@@ -1,6 +1,6 @@
 package io.dynamo.error;
 
-/** A request that no worker can serve as it stands. The message goes to the client. */
+/** A request that no worker can serve in its present form. The message goes to the client. */
 public final class InvalidRequestException extends Invalid {
   private final int httpStatus;
 
@@ -12,9 +12,7 @@ public final class InvalidRequestException extends Invalid {
     this(code, code.httpStatus(), message);
   }
 
-  /**
-   * @param httpStatus what says more than 400: 401, 403, 404, 409, 413 or 415
-   */
+  /** @param httpStatus a status more specific than 400: 401, 403, 404, 409, 413 or 415 */
   public InvalidRequestException(ErrorCode code, int httpStatus, String message) {
     super(code, message, null);
     this.httpStatus = httpStatus;

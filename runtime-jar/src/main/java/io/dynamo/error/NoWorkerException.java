@@ -10,7 +10,7 @@ public final class NoWorkerException extends Refused {
         null);
   }
 
-  /** There are workers, but none that this request may go to. */
+  /** For the case that there are workers, but none that this request may go to. */
   public NoWorkerException(String message) {
     super(ErrorCode.UNAVAILABLE, message, null);
   }

@@ -1,8 +1,8 @@
 package io.dynamo.error;
 
 /**
- * A worker has a limit of its own for requests in a time, and this one is beyond it. Answered as
- * 429; the message goes to the client.
+ * A worker limits requests per time, and this one exceeds the limit. Answered as 429; the message
+ * goes to the client.
  */
 public final class RateLimitedException extends Refused {
   public RateLimitedException(String message) {

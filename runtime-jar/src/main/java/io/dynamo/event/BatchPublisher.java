@@ -11,9 +11,9 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.function.Function;
 
 /**
- * Publishes what threads that must not wait have to tell. It leaves in order and in batches, by one
- * task of the executor at a time; what finds the queue full, or cannot be published, is dropped and
- * counted. Safe for concurrent use.
+ * Publishes items of threads that must not wait. Items are sent in order and in batches, by one
+ * task of the executor at a time; items that find the queue full, or cannot be published, are
+ * dropped and counted. Safe for concurrent use.
  */
 public final class BatchPublisher<T> implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(BatchPublisher.class.getName());
@@ -24,16 +24,16 @@ public final class BatchPublisher<T> implements AutoCloseable {
   private final Counter dropped;
   private final BlockingQueue<T> waiting;
   private final CoalescedTask sending;
-  private final EventPlane.Publisher publisher; // guarded by this, like what follows
+  private final EventPlane.Publisher publisher; // guarded by this, like the fields below
   private boolean failing;
   private boolean closed;
 
   /**
-   * @param capacity how many may wait
-   * @param batch how many go into one message at most
+   * @param capacity limit of the queued items
+   * @param batch limit of the items in one message
    * @param encoder called by one thread at a time, in the order of the messages
-   * @param executor encodes and sends
-   * @param dropped counts what was not published
+   * @param executor runs encoding and sending
+   * @param dropped counts items that were not published
    */
   public BatchPublisher(
       EventPlane plane,
@@ -54,7 +54,7 @@ public final class BatchPublisher<T> implements AutoCloseable {
             "the publisher of " + subject,
             executor,
             this::send,
-            () -> {}); // the process stops; subscribers see the publisher go
+            () -> {}); // the process stops; subscribers see the publisher leave
   }
 
   /** Queues {@code one}; never blocks. */
@@ -93,7 +93,7 @@ public final class BatchPublisher<T> implements AutoCloseable {
     }
   }
 
-  /** Publishes nothing from now on. Idempotent. */
+  /** Stops publishing. Idempotent. */
   @Override
   public synchronized void close() {
     if (!closed) {

@@ -4,7 +4,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * How much a queue of events holds, by number and by the bytes of their payloads. Safe for
+ * Limits an event queue by the number of events and by the bytes of their payloads. Safe for
  * concurrent use.
  */
 public final class EventBudget {
@@ -18,7 +18,10 @@ public final class EventBudget {
     this.maxBytes = maxBytes;
   }
 
-  /** Takes room for an event; an empty queue has room for any one. False when there is none. */
+  /**
+   * Takes room for an event of {@code size} bytes; returns false when there is none. An empty queue
+   * has room for any single event.
+   */
   public boolean take(int size) {
     if (events.incrementAndGet() > maxEvents) {
       events.decrementAndGet();
@@ -32,7 +35,7 @@ public final class EventBudget {
     return true;
   }
 
-  /** Gives back the room of an event. */
+  /** Gives back the room of an event of {@code size} bytes. */
   public void give(int size) {
     bytes.addAndGet(-size);
     events.decrementAndGet();

@@ -9,9 +9,9 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 /**
- * The way of events to one listener: a bounded queue, drained by one thread that lives while there
- * is something to drain. Any thread may hand over; an event that finds the queue full is dropped
- * and counted, so that nobody waits for a slow listener.
+ * Delivers events to one listener: a bounded queue, drained by one thread that exists while the
+ * queue is not empty. Any thread may add events; an event that finds the queue full is dropped and
+ * counted, so that no thread waits for a slow listener.
  */
 public final class EventDelivery {
   private final Consumer<EventEnvelope> listener;
@@ -20,9 +20,9 @@ public final class EventDelivery {
   private final SerialTasks tasks;
 
   /**
-   * @param listener called for publishers too when it is an {@link EventListener}, and for the way
-   *     to them when it is a {@link LinkListener}
-   * @param budget for the events that wait; of this alone
+   * @param listener also called for publishers when it is an {@link EventListener}, and for the
+   *     connections to them when it is a {@link LinkListener}
+   * @param budget limit of the queued events; used by this queue alone
    * @param threads runs the draining
    */
   public EventDelivery(
@@ -37,7 +37,7 @@ public final class EventDelivery {
     this.tasks = SerialTasks.unbounded("the listener of " + subject, threads);
   }
 
-  /** Hands over an event; returns at once. */
+  /** Queues an event; returns at once. */
   public void event(EventEnvelope event) {
     if (tasks.isClosed()) {
       return;
@@ -54,28 +54,28 @@ public final class EventDelivery {
         });
   }
 
-  /** Tells of a publisher that has come; never dropped. */
+  /** Reports a new publisher to the listener; never dropped. */
   public void publisherFound(long publisherId) {
     if (listener instanceof EventListener all) {
       enqueue(() -> all.publisherFound(publisherId));
     }
   }
 
-  /** Tells of a publisher that has gone; never dropped. */
+  /** Reports a lost publisher to the listener; never dropped. */
   public void publisherLost(long publisherId) {
     if (listener instanceof EventListener all) {
       enqueue(() -> all.publisherLost(publisherId));
     }
   }
 
-  /** Tells that these publishers are heard from now on; never dropped. */
+  /** Reports that these publishers are connected from now on; never dropped. */
   public void linked(LongPredicate publishers) {
     if (listener instanceof LinkListener all) {
       enqueue(() -> all.linked(publishers));
     }
   }
 
-  /** Tells that these publishers are not heard; never dropped. */
+  /** Reports that these publishers are not connected; never dropped. */
   public void cut(LongPredicate publishers) {
     if (listener instanceof LinkListener all) {
       enqueue(() -> all.cut(publishers));
@@ -88,7 +88,7 @@ public final class EventDelivery {
     }
   }
 
-  /** Stops delivery: the call under way ends, and no other follows. Idempotent. */
+  /** Stops delivery: a call in progress completes, and no other follows. Idempotent. */
   public void close() {
     tasks.close();
   }

@@ -4,22 +4,22 @@ import io.dynamo.wire.event.EventEnvelope;
 import java.util.function.Consumer;
 
 /**
- * Publishes to, and hears, subjects. Delivery is at most once; a slow subscriber loses events and
- * shows as a gap in sequences.
+ * Publishes events to subjects and subscribes to them. Delivery is at most once; a slow subscriber
+ * loses events and sees a gap in sequences.
  */
 public interface EventPlane extends AutoCloseable {
-  /** Writes to one subject. Not safe for concurrent use. */
+  /** Publishes to one subject. Not safe for concurrent use. */
   interface Publisher extends AutoCloseable {
     long id();
 
-    /** Sends without waiting for anybody. */
+    /** Publishes an event without waiting for any subscriber. */
     void publish(byte[] payload);
 
     @Override
     void close();
   }
 
-  /** Ends when closed. Idempotent. */
+  /** A running subscription, ended by closing it. Idempotent. */
   interface Subscription extends AutoCloseable {
     @Override
     void close();
@@ -29,8 +29,8 @@ public interface EventPlane extends AutoCloseable {
 
   /**
    * Calls {@code listener} for each event from now on, one at a time per subscription, on a thread
-   * of the plane. An {@link EventListener} is called for publishers too, a {@link LinkListener} of
-   * the way to them.
+   * of the plane. An {@link EventListener} is also called for publishers, a {@link LinkListener}
+   * for the connections to them.
    */
   Subscription subscribe(EventSubject subject, Consumer<EventEnvelope> listener);
 

@@ -5,7 +5,7 @@ import io.dynamo.discovery.EventScope;
 
 /** The subject of an event: a topic in a scope, for example {@code kv-events} of an endpoint. */
 public record EventSubject(EventScope scope, String topic) {
-  /** A topic in the scope of {@code endpoint}. */
+  /** Creates the subject of a topic in the scope of {@code endpoint}. */
   public EventSubject(EndpointId endpoint, String topic) {
     this(new EventScope.OfEndpoint(endpoint), topic);
   }

@@ -5,17 +5,21 @@ import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 
 /**
- * A listener that is also called when the connections to publishers are cut and made again, where
- * events come over connections: in order with the events, and never dropped. Publishers are named
- * by their ids; those that a broker stands for are all of them.
+ * A listener that is also called when connections to publishers are cut and restored, on planes
+ * that use connections: in order with the events, and never dropped. Publishers are given as a
+ * predicate of their ids; a broker stands for all of them.
  */
 public interface LinkListener extends Consumer<EventEnvelope> {
   /**
-   * The way is there, for the first time or again. What was published while it was not does not
-   * come, nor does what is published before the subscription takes effect, a moment from now.
+   * Called when the connection is up, for the first time or again. Events published while it was
+   * down do not arrive, nor do those published before the subscription takes effect, a moment from
+   * now.
    */
   void linked(LongPredicate publishers);
 
-  /** For some seconds now there has been no way; nothing is heard until there is one. */
+  /**
+   * Called when the connection has been down for some seconds; no events arrive until it is up
+   * again.
+   */
   void cut(LongPredicate publishers);
 }

@@ -4,11 +4,12 @@ import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 
 /**
- * Bare messages of frames that programs publish outside the event plane. Delivery is at most once,
- * and what was published before a connection was up does not come again. Safe for concurrent use.
+ * Receives messages that programs publish outside the event plane, as bare frames. Delivery is at
+ * most once, and messages published before a connection was up do not come again. Safe for
+ * concurrent use.
  */
 public interface RawStreams extends AutoCloseable {
-  /** Ends when closed. Idempotent. */
+  /** A followed publisher; following ends when this is closed. Idempotent. */
   interface Following extends AutoCloseable {
     @Override
     void close();
@@ -16,35 +17,40 @@ public interface RawStreams extends AutoCloseable {
 
   /**
    * Receives messages on one thread, in order; must not block. May be called a last time while its
-   * following is being closed. May be told a last time while its following is being closed.
+   * following is being closed.
    */
   interface Listener {
     /**
-     * Takes a message.
+     * Handles a message.
      *
-     * @throws IOException saying what is wrong with it; it is dropped and counted
+     * @throws IOException when the message is malformed, with the reason; it is dropped and counted
      */
     void message(byte[][] frames) throws IOException;
 
-    /** The connection is up, for the first time or again: something may have been missed. */
+    /**
+     * Called when the connection is up, for the first time or again: messages may have been missed.
+     */
     void up();
 
-    /** Called once when there has been no connection for a while, until there is one again. */
+    /**
+     * Called once when the connection has been down for a while; not again until it has been up.
+     */
     void cut();
   }
 
   /**
    * Keeps a connection to the publisher at {@code endpoint} until the result is closed.
    *
-   * @param what is heard; for the log
-   * @param endpoint {@code tcp://host:port}; of another form it is never heard, which is logged
-   * @param frames of each message; others are dropped
+   * @param what description of the messages, for the log
+   * @param endpoint {@code tcp://host:port}; one of another form never delivers anything, which is
+   *     logged
+   * @param frames frames per message; others are dropped
    * @param dropped counts messages that are dropped
    */
   Following follow(
       String what, String endpoint, int frames, Metrics.Counter dropped, Listener listener);
 
-  /** Ends all that is followed. */
+  /** Stops following all publishers. */
   @Override
   void close();
 }

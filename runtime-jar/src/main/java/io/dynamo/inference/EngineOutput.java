@@ -6,15 +6,15 @@ import org.jspecify.annotations.Nullable;
  * One item of a worker's answer: Dynamo's {@code LLMEngineOutput}. At most one item has a finish
  * reason, and it is the last.
  *
- * @param tokenIds only what is new; owned by the record, never changed
- * @param text the text when the worker detokenised itself; null lets the frontend do it
- * @param errorMessage what went wrong when {@code finishReason} is {@link FinishReason#ERROR}
+ * @param tokenIds the new tokens only; owned by the record, never changed
+ * @param text the text when the worker detokenised itself; null leaves that to the frontend
+ * @param errorMessage the reason when {@code finishReason} is {@link FinishReason#ERROR}
  * @param index which of {@code n} choices
  * @param usage counts, usually on the first and the last item
- * @param logprobs only when asked for
- * @param stopReason which stop of the client's was met, when the worker matched it
+ * @param logprobs present only when requested
+ * @param stopReason the client's stop that was matched, when the worker matched it
  * @param passedOn the engine's own fields, such as {@code disaggregated_params} of a prefill worker
- * @param annotation what the item is instead of tokens; null for an item with tokens
+ * @param annotation the content of an item without tokens; null for an item with tokens
  */
 public record EngineOutput(
     int[] tokenIds,
@@ -29,7 +29,7 @@ public record EngineOutput(
     @Nullable Annotation annotation) {
   private static final int[] NO_TOKENS = {};
 
-  /** An item of an engine. */
+  /** Creates an item of an engine. */
   public EngineOutput(
       int[] tokenIds,
       @Nullable String text,
@@ -53,7 +53,7 @@ public record EngineOutput(
         null);
   }
 
-  /** An item as most are. */
+  /** Creates an item with the common fields only. */
   public EngineOutput(
       int[] tokenIds,
       @Nullable String text,
@@ -64,23 +64,23 @@ public record EngineOutput(
     this(tokenIds, text, finishReason, errorMessage, index, usage, null, null, PassedOn.NONE);
   }
 
-  /** An item with tokens and nothing else. */
+  /** Creates an item with tokens only. */
   public static EngineOutput ofTokens(int... tokenIds) {
     return new EngineOutput(tokenIds, null, null, null, 0, null);
   }
 
-  /** The last item. */
+  /** Creates the last item of an answer. */
   public static EngineOutput finish(FinishReason reason, @Nullable Usage usage, int... tokenIds) {
     return new EngineOutput(tokenIds, null, reason, null, 0, usage);
   }
 
-  /** An item that tells the client something beside the tokens. */
+  /** Creates an item that carries an annotation for the client. */
   public static EngineOutput annotated(Annotation annotation) {
     return new EngineOutput(
         NO_TOKENS, null, null, null, 0, null, null, null, PassedOn.NONE, annotation);
   }
 
-  /** The same item with other counts. */
+  /** Returns the same item with other counts. */
   public EngineOutput withUsage(Usage counts) {
     return new EngineOutput(
         tokenIds,

@@ -1,7 +1,8 @@
 package io.dynamo.inference;
 
 /**
- * Why a worker ended a generation, by Dynamo's names; {@code error} carries a message beside it.
+ * The reason why a worker ended a generation, by Dynamo's names; {@code error} comes with a
+ * message.
  */
 public enum FinishReason {
   EOS("eos"),

@@ -4,12 +4,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The form that the text must have.
+ * The form that the generated text must have.
  *
- * @param json a JSON schema, as JSON has it
- * @param choice the text is one of these; empty is no such demand
+ * @param json a JSON schema, as a JSON value
+ * @param choice the allowed texts; empty for no such constraint
  * @param backend the engine's implementation to use
- * @param structuralTag as JSON has it
+ * @param structuralTag as a JSON value
  */
 public record GuidedDecoding(
     @Nullable Object json,
@@ -20,15 +20,13 @@ public record GuidedDecoding(
     @Nullable String whitespacePattern,
     @Nullable Object structuralTag) {
   private static final int MAX_CHOICES = 1024;
-  private static final int MAX_CHOICE_BYTES = 64 << 10; // of all choices: what a token may cost
+  private static final int MAX_CHOICE_BYTES = 64 << 10; // all choices: bounds a token's cost
 
   public GuidedDecoding {
     choice = List.copyOf(choice);
   }
 
-  /**
-   * Checks the {@code choices} that a text is to be one of: returns the fault, or null for none.
-   */
+  /** Checks the allowed texts of {@code choices}; returns the fault, or null for none. */
   public static @Nullable String fault(List<String> choices) {
     if (choices.size() > MAX_CHOICES) {
       return "guided_choice has %d choices, at most %d are taken; send fewer"
@@ -44,7 +42,7 @@ public record GuidedDecoding(
             .formatted(bytes, MAX_CHOICE_BYTES);
   }
 
-  /** The bytes of all choices together, as UTF-8. */
+  /** Returns the size of all choices together in bytes, as UTF-8. */
   public static int bytes(List<String> choices) {
     long bytes = 0;
     for (var choice : choices) {

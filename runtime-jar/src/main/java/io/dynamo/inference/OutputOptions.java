@@ -5,10 +5,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The data that a worker adds to the tokens.
  *
- * @param logprobs how many alternatives per token come with their log probabilities; null is none
+ * @param logprobs number of alternatives per token with log probabilities; null is none
  * @param promptLogprobs the same for the tokens of the prompt
  * @param skipSpecialTokens whether special tokens are left out of the text; null means yes
- * @param formattedPrompt whether the prompt comes back as text
+ * @param formattedPrompt whether the prompt is returned as text
  * @param tokensAsIds whether tokens in log probabilities are written as ids
  */
 public record OutputOptions(

@@ -6,16 +6,16 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Fields of a message that are handed on unread. The codec names those it keeps, so a peer cannot
- * add to them; their size is bounded by the frame they came in.
+ * Fields of a message that are forwarded without being read. The codec lists the names it keeps, so
+ * a peer cannot add others; their size is bounded by the frame they came in.
  *
- * @param fields by their names on the wire; values as JSON has them, never null at the top
+ * @param fields values by wire name, as in JSON, never null at the top
  */
 public record PassedOn(Map<String, Object> fields) {
   public static final PassedOn NONE = new PassedOn(Map.of());
 
   public PassedOn {
-    fields = Collections.unmodifiableMap(new LinkedHashMap<>(fields)); // keeps the order
+    fields = Collections.unmodifiableMap(new LinkedHashMap<>(fields)); // preserves the order
   }
 
   public static PassedOn of(Map<String, Object> fields) {

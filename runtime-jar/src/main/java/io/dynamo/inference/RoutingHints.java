@@ -4,10 +4,10 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The hints of the router to the worker, and those of the client to the router.
+ * The hints of the router to the worker, and of the client to the router.
  *
  * @param rank the data-parallel rank that must serve; null lets the worker choose
- * @param passedOn the other hints: workers pinned, adapter, priority, salt
+ * @param passedOn the other hints: pinned workers, adapter, priority, salt
  */
 public record RoutingHints(@Nullable Integer rank, PassedOn passedOn) {
   private static final List<String> PINS = List.of("backend_instance_id", "decode_worker_id");

@@ -3,10 +3,10 @@ package io.dynamo.inference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the next token is drawn; what is null is left to the worker.
+ * The parameters for drawing the next token; a null one is left to the worker.
  *
  * @param includeStop whether a matched stop string is part of the text
- * @param passedOn options for engines that know beams
+ * @param passedOn options for engines with beam search
  */
 public record SamplingOptions(
     @Nullable Integer n,
@@ -21,11 +21,11 @@ public record SamplingOptions(
     @Nullable Boolean includeStop,
     @Nullable GuidedDecoding guided,
     PassedOn passedOn) {
-  /** Everything left to the worker. */
+  /** The options that leave everything to the worker. */
   public static final SamplingOptions DEFAULTS =
       new SamplingOptions(null, null, null, null, null, null, null, null, null);
 
-  /** Text of any form, without its stop string. */
+  /** Options for text of any form, without its stop string. */
   public SamplingOptions(
       @Nullable Integer n,
       @Nullable Float temperature,
@@ -51,7 +51,7 @@ public record SamplingOptions(
         PassedOn.NONE);
   }
 
-  /** The same options with another seed. */
+  /** Returns the same options with another seed. */
   public SamplingOptions withSeed(long other) {
     return new SamplingOptions(
         n,
@@ -68,7 +68,7 @@ public record SamplingOptions(
         passedOn);
   }
 
-  /** The same options, saying whether the stop string is part of the text. */
+  /** Returns the same options with {@code includeStop} set. */
   public SamplingOptions withIncludeStop(@Nullable Boolean include) {
     return new SamplingOptions(
         n,

@@ -6,16 +6,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a generation ends. Stop strings are matched by the frontend, which has the text; ids and the
- * budget by the worker.
+ * The conditions that end a generation. Stop strings are matched by the frontend, which has the
+ * text; ids and the budget by the worker.
  *
- * @param maxTokens tokens at most; null leaves it to the worker
- * @param stopTokenIds ids asked for by the client, which end the generation and whose text is
- *     dropped
+ * @param maxTokens limit of generated tokens; null leaves it to the worker
+ * @param stopTokenIds ids set by the client that end the generation and whose text is dropped
  * @param visibleStopTokenIds ids that end the generation and whose text is kept
  * @param hiddenStopTokenIds ids of the model that end the generation and whose text is dropped
  * @param minTokens tokens before any end but the budget counts
- * @param maxThinkingTokens tokens of reasoning at most
+ * @param maxThinkingTokens limit of reasoning tokens
  */
 public record StopConditions(
     @Nullable Integer maxTokens,
@@ -33,7 +32,7 @@ public record StopConditions(
     hiddenStopTokenIds = List.copyOf(hiddenStopTokenIds);
   }
 
-  /** The conditions that a client sets, without those that a model adds. */
+  /** Creates the conditions that a client sets, without those that a model adds. */
   public StopConditions(
       @Nullable Integer maxTokens,
       List<String> stop,
@@ -43,7 +42,7 @@ public record StopConditions(
     this(maxTokens, stop, stopTokenIds, List.of(), List.of(), minTokens, ignoreEos, null);
   }
 
-  /** Every id at which the worker ends, each once. */
+  /** Returns every id at which the worker ends, each once. */
   public int[] endTokenIds() {
     return Stream.of(stopTokenIds, visibleStopTokenIds, hiddenStopTokenIds)
         .flatMapToInt(ids -> ids.stream().flatMapToInt(IntStream::of))
@@ -51,7 +50,7 @@ public record StopConditions(
         .toArray();
   }
 
-  /** The same conditions with the ids at which the model itself ends. */
+  /** Returns the same conditions with the ids at which the model itself ends. */
   public StopConditions withHidden(List<Integer> ids) {
     return new StopConditions(
         maxTokens,
@@ -64,7 +63,7 @@ public record StopConditions(
         maxThinkingTokens);
   }
 
-  /** Returns the conditions that are left after {@code delivered} tokens. */
+  /** Returns the conditions that remain after {@code delivered} tokens. */
   public StopConditions reducedBy(int delivered) {
     return new StopConditions(
         maxTokens == null ? null : Math.max(0, maxTokens - delivered),

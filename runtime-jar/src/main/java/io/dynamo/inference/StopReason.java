@@ -1,6 +1,6 @@
 package io.dynamo.inference;
 
-/** Which of the client's stops ended a generation. */
+/** The client's stop that ended a generation. */
 public sealed interface StopReason {
   /** A stop string. */
   record Text(String stop) implements StopReason {}

@@ -23,7 +23,7 @@ public final class Json {
   private static final ObjectMapper MAPPER =
       new ObjectMapper(
               JsonFactory.builder()
-                  // others choose the names: a shared table of them could be made to overflow
+                  // peers choose the names: a shared table of them could be made to overflow
                   .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
                   .enable(StreamReadFeature.STRICT_DUPLICATE_DETECTION)
                   .streamReadConstraints(
@@ -54,7 +54,7 @@ public final class Json {
     throw new IllegalArgumentException("is JSON, but not an object");
   }
 
-  /** One line without a newline. */
+  /** Writes one line without a newline. */
   public static byte[] write(Map<String, ? extends @Nullable Object> object) {
     try {
       return MAPPER.writeValueAsBytes(object);
@@ -63,7 +63,7 @@ public final class Json {
     }
   }
 
-  /** An unsigned 64-bit number as JSON has it. */
+  /** Returns an unsigned 64-bit number as written in JSON. */
   public static Number unsigned(long value) {
     return value >= 0 ? (Number) value : (Number) new BigInteger(Long.toUnsignedString(value));
   }

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A JSON object and what a codec may ask of it. A member that is {@code null} counts as absent; one
- * of another type than asked for is refused by name.
+ * A JSON object with typed accessors for codecs. A member that is {@code null} counts as absent;
+ * one of another type than requested is refused by name.
  *
  * @param members unmodifiable, in the order of the text
  */
@@ -19,7 +19,7 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     members = Collections.unmodifiableMap(new LinkedHashMap<>(members));
   }
 
-  /** A copy of {@code map}, its names as text. */
+  /** Returns a copy of {@code map}, its names as text. */
   public static JsonObject of(Map<?, ?> map) {
     var members = new LinkedHashMap<String, @Nullable Object>();
     map.forEach((name, value) -> members.put(String.valueOf(name), value));
@@ -27,7 +27,7 @@ public record JsonObject(Map<String, @Nullable Object> members) {
   }
 
   /**
-   * Members in the order given, for writing.
+   * Returns members in the given order, for writing.
    *
    * @param members name, value, name, value and so on
    */
@@ -39,9 +39,7 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     return map;
   }
 
-  /**
-   * @throws IllegalArgumentException when there is no text of that name
-   */
+  /** @throws IllegalArgumentException when there is no text of that name */
   public String text(String name) {
     return required(name, optionalText(name));
   }
@@ -83,7 +81,7 @@ public record JsonObject(Map<String, @Nullable Object> members) {
   }
 
   /**
-   * An unsigned 64-bit number.
+   * Returns an unsigned 64-bit number.
    *
    * @throws IllegalArgumentException when there is none of that name
    */
@@ -119,7 +117,7 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     throw wrong(name, "an object");
   }
 
-  /** The objects of a list; empty when the member is missing or null. */
+  /** Returns the objects of a list; empty when the member is missing or null. */
   public List<JsonObject> optionalObjects(String name) {
     if (members.get(name) == null) {
       return List.of();
@@ -134,7 +132,7 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     return objects;
   }
 
-  /** The list of that name; empty when absent. */
+  /** Returns the list of that name; empty when absent. */
   public List<@Nullable Object> list(String name) {
     var value = members.get(name);
     if (value == null) {

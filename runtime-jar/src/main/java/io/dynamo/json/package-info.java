@@ -1,7 +1,7 @@
 /**
  * JSON as plain values: {@link io.dynamo.json.Json} reads and writes, {@link
- * io.dynamo.json.JsonObject} is how a record's codec looks at an object. The binding library is
- * seen nowhere else.
+ * io.dynamo.json.JsonObject} gives codecs typed access to an object. The binding library is used
+ * nowhere else.
  */
 @NullMarked
 package io.dynamo.json;

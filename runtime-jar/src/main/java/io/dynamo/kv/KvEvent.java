@@ -5,14 +5,14 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change to one rank's KV cache. Ids rise by one per rank, from 1; a gap means lost events:
- * resynchronize the rank.
+ * A change to one rank's KV cache. Ids increase by one per rank, from 1; a gap means lost events,
+ * and the rank must be resynchronized.
  */
 public sealed interface KvEvent {
   long id();
 
   /**
-   * Blocks were added, each the child of the one before.
+   * Blocks were added, each the child of the previous one.
    *
    * @param parent the block before the first of {@code blocks}, or null when they start a sequence
    */
@@ -30,6 +30,6 @@ public sealed interface KvEvent {
     }
   }
 
-  /** The cache is empty. */
+  /** All blocks were removed. */
   record Cleared(long id) implements KvEvent {}
 }

@@ -11,17 +11,20 @@ import io.dynamo.json.JsonObject;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The publisher of a rank's KV events, as discovery has it.
+ * The publisher of a rank's KV events, as registered in discovery.
  *
- * @param endpoint in whose scope the events are published
- * @param recoveryTarget whom to ask for events that were lost; null when nobody answers
+ * @param endpoint the endpoint in whose scope the events are published
+ * @param recoveryTarget the instance that answers queries for lost events; null when there is none
  */
 public record KvEventSource(
     EndpointId endpoint, WorkerRank rank, long publisherId, @Nullable Instance recoveryTarget) {
   /** The topic of KV events. */
   public static final String TOPIC = "kv-events";
 
-  /** The endpoint name under which the source of {@code publisherId} answers recovery queries. */
+  /**
+   * Returns the endpoint name under which the source of {@code publisherId} answers recovery
+   * queries.
+   */
   public static String queryEndpoint(long publisherId) {
     return "worker_kv_query_source_" + Long.toHexString(publisherId);
   }
@@ -47,7 +50,9 @@ public record KvEventSource(
   }
 
   /**
-   * @throws IllegalArgumentException when {@code source} does not tell this; the message says why
+   * Reads a KV event source from its record.
+   *
+   * @throws IllegalArgumentException when {@code source} lacks a member; the message says why
    */
   public static KvEventSource of(EventSource source) {
     var metadata = source.metadata();

@@ -4,18 +4,18 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
-/** The answer of a router's index. */
+/** The answer of a router's index to a {@link KvIndexQuery}. */
 public sealed interface KvIndexReply {
   /**
-   * Leading blocks of the prompt that a rank holds in one tier.
+   * The leading blocks of the prompt that a rank holds in one tier.
    *
-   * @param blocks below the device those beyond the tier above
+   * @param blocks number of blocks; below the device only those beyond the tier above
    */
   record RankOverlap(WorkerRank rank, int blocks) {}
 
   /**
-   * The number of leading blocks that each rank holds, by tier; ranks that hold nothing in a tier
-   * are absent.
+   * The number of leading blocks that each rank holds, by tier; ranks without blocks in a tier are
+   * absent.
    *
    * @param below by tier, from host memory on
    */
@@ -29,6 +29,6 @@ public sealed interface KvIndexReply {
     }
   }
 
-  /** It cannot tell. */
+  /** The router cannot answer the query. */
   record Refused(String message) implements KvIndexReply {}
 }

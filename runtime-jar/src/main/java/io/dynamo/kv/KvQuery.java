@@ -3,20 +3,20 @@ package io.dynamo.kv;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks a rank's publisher for events that were lost.
+ * Queries a rank's publisher for lost events.
  *
- * @param startId the first id that is missing, unsigned; null for all that the rank holds
- * @param endId the last one; checked against the start and otherwise without effect, as Dynamo does
- * @param takesDumpFailed whether the asker knows {@link KvReply.TreeDumpFailed}
+ * @param startId the first missing id, unsigned; null for all that the rank holds
+ * @param endId the last missing id; checked against the start and otherwise ignored, as in Dynamo
+ * @param takesDumpFailed whether the requester supports {@link KvReply.TreeDumpFailed}
  */
 public record KvQuery(
     WorkerRank rank, @Nullable Long startId, @Nullable Long endId, boolean takesDumpFailed) {
-  /** Asks for everything that the rank holds. */
+  /** Returns a query for everything that the rank holds. */
   public static KvQuery ofAll(WorkerRank rank) {
     return new KvQuery(rank, null, null, true);
   }
 
-  /** Asks for what came from {@code startId} on. */
+  /** Returns a query for the events from {@code startId} on. */
   public static KvQuery from(WorkerRank rank, long startId) {
     return new KvQuery(rank, startId, null, true);
   }

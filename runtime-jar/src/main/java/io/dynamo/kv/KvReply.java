@@ -5,9 +5,9 @@ import java.util.List;
 /** The answer of a rank's publisher to a {@link KvQuery}. Ids are unsigned. */
 public sealed interface KvReply {
   /**
-   * The events from the start asked for, under their own ids, to the last one there is.
+   * The events from the requested start, under their own ids, to the latest.
    *
-   * @param lastId of the last event published or about to be
+   * @param lastId id of the last event published or about to be published
    */
   record Events(List<RankEvent> events, long lastId) implements KvReply {
     public Events {
@@ -16,10 +16,10 @@ public sealed interface KvReply {
   }
 
   /**
-   * All blocks that the rank holds, as events for an index that holds nothing of it.
+   * All blocks that the rank holds, as events for an index that has nothing of the rank.
    *
-   * @param events their ids mean nothing
-   * @param lastId the last event that the dump contains
+   * @param events their ids have no meaning
+   * @param lastId id of the last event that the dump contains
    */
   record TreeDump(List<RankEvent> events, long lastId) implements KvReply {
     public TreeDump {
@@ -27,15 +27,15 @@ public sealed interface KvReply {
     }
   }
 
-  /** The rank cannot be dumped now. */
+  /** The rank's blocks cannot be dumped now. */
   record TreeDumpFailed(long lastId, String message) implements KvReply {}
 
-  /** The start asked for is yet to come. */
+  /** The requested start has not been reached yet. */
   record TooNew(long requestedStart, long requestedEnd, long newestId) implements KvReply {}
 
-  /** The end asked for lies before the start. */
+  /** The requested end lies before the start. */
   record InvalidRange(long startId, long endId) implements KvReply {}
 
-  /** The question cannot be answered; on the wire it is {@code Error}. */
+  /** The query cannot be answered; on the wire it is {@code Error}. */
   record Refused(String message) implements KvReply {}
 }

@@ -13,7 +13,10 @@ public record RankEvent(
     Residency residency,
     KvEvent event,
     @Nullable String sessionId) {
-  /** A change to what the worker itself holds on its device; a clear is of everything it holds. */
+  /**
+   * Creates a change to the blocks that the worker itself holds on its device; a clear removes all
+   * of its blocks.
+   */
   public RankEvent(WorkerRank rank, KvEvent event) {
     this(
         rank,

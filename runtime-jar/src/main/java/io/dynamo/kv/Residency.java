@@ -2,12 +2,15 @@ package io.dynamo.kv;
 
 /** The owner of the blocks that an event is about. */
 public enum Residency {
-  /** Those of the worker itself. */
+  /** The worker itself. */
   WORKER,
-  /** Those that a shared cache keeps. */
+  /** A shared cache. */
   CACHE_OWNER,
-  /** All there are; only {@link KvEvent.Cleared} says so. */
+  /** Both the worker and shared caches; used by {@link KvEvent.Cleared} only. */
   ALL,
-  /** A domain that came later, or none where one must be: the event means nothing here. */
+  /**
+   * A value that this version does not know, or a missing one where it is required: the event is
+   * ignored.
+   */
   UNSUPPORTED
 }

@@ -2,6 +2,6 @@ package io.dynamo.kv;
 
 import io.dynamo.discovery.InstanceId;
 
-/** A request is over. */
+/** A request has ended. */
 public record SequenceFreed(String requestId, WorkerRank rank, InstanceId teller)
     implements SequenceEvent {}

@@ -1,6 +1,8 @@
 package io.dynamo.kv;
 
-/** Where a block lies: in the accelerator's memory, or in a place that it must be fetched from. */
+/**
+ * The tier that holds a block: the accelerator's memory, or a place that it must be fetched from.
+ */
 public enum StorageTier {
   DEVICE,
   HOST_PINNED,

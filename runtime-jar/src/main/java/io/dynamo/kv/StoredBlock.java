@@ -4,10 +4,10 @@ import io.dynamo.token.BlockHash;
 import io.dynamo.token.SequenceHash;
 
 /**
- * A block that a cache now holds.
+ * A block that a cache holds now.
  *
- * @param hash the engine's own name of the block and its prefix ({@code block_hash}); removals and
- *     parents refer to it
+ * @param hash the engine's own identifier of the block and its prefix ({@code block_hash});
+ *     removals and parents refer to it
  * @param content the hash of its tokens ({@code tokens_hash})
  */
 public record StoredBlock(SequenceHash hash, BlockHash content) {}

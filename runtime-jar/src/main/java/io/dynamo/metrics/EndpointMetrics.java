@@ -1,6 +1,6 @@
 package io.dynamo.metrics;
 
-/** The metrics of each endpoint that is served: Dynamo's names, with Dynamo's meaning. */
+/** The metrics of each served endpoint: Dynamo's names, with Dynamo's meaning. */
 public final class EndpointMetrics {
   public static final MetricName REQUESTS =
       new MetricName(
@@ -75,8 +75,8 @@ public final class EndpointMetrics {
   private EndpointMetrics() {}
 
   /**
-   * The value of a name label, by Dynamo's rule: characters outside {@code [A-Za-z0-9_]} become
-   * {@code _}, a leading digit gets a {@code _} in front, a leading {@code __} goes.
+   * Returns the value of a name label, by Dynamo's rule: characters outside {@code [A-Za-z0-9_]}
+   * become {@code _}, a leading digit is preceded by {@code _}, a leading {@code __} is removed.
    */
   public static String labelValue(String name) {
     var value = name.replaceAll("[^A-Za-z0-9_]", "_");

@@ -7,8 +7,7 @@ import java.util.concurrent.atomic.LongAdder;
 
 /**
  * Counts values in buckets, in the unit of their metric's name. Recording takes no lock and
- * allocates nothing; safe for concurrent use. What is read while others record may lack their
- * newest values.
+ * allocates nothing; safe for concurrent use. A read during recording may miss the newest values.
  */
 public final class Histogram implements Metrics.Timer {
   private static final List<Double> STANDARD_BOUNDS =
@@ -19,9 +18,7 @@ public final class Histogram implements Metrics.Timer {
   private final LongAdder[] counts; // per bucket, not cumulative: one adder per recording
   private final DoubleAdder sum = new DoubleAdder(); // tokens by the hour pass what nanos can hold
 
-  /**
-   * @param bounds upper ends of the buckets, rising; empty takes the standard ones
-   */
+  /** @param bounds upper bounds of the buckets, ascending; empty takes the standard ones */
   Histogram(List<Double> bounds) {
     var ends = bounds.isEmpty() ? STANDARD_BOUNDS : bounds;
     this.bounds = ends.stream().mapToDouble(Double::doubleValue).toArray();
@@ -46,22 +43,27 @@ public final class Histogram implements Metrics.Timer {
     sum.add(value * times);
   }
 
-  /** How many bounded buckets there are; one more, without a bound, follows them. */
+  /** Returns the number of bounded buckets; one more, without a bound, follows them. */
   public int buckets() {
     return bounds.length;
   }
 
-  /** The upper end of a bucket. */
+  /** Returns the upper bound of a bucket. */
   public double bound(int bucket) {
     return bounds[bucket];
   }
 
-  /** A bound as an exposition writes it: without an exponent, whole numbers without a fraction. */
+  /**
+   * Returns a bound as written in an exposition: without an exponent, whole numbers without a
+   * fraction.
+   */
   public static String text(double bound) {
     return BigDecimal.valueOf(bound).stripTrailingZeros().toPlainString();
   }
 
-  /** Values in {@code bucket} and those before it; at {@link #buckets()}, all. */
+  /**
+   * Returns the number of values in {@code bucket} and those before it; at {@link #buckets()}, all.
+   */
   public long upTo(int bucket) {
     long total = 0;
     for (int i = 0; i <= bucket; i++) {

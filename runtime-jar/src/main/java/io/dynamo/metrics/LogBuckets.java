@@ -7,8 +7,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Bounds spaced evenly on a logarithmic scale, rounded to two significant digits, the first one 0:
- * how Dynamo lays out the buckets of what varies over several orders of magnitude.
+ * Computes bounds spaced evenly on a logarithmic scale, rounded to two significant digits, the
+ * first one 0: Dynamo's buckets for values that vary over several orders of magnitude.
  */
 public final class LogBuckets {
   private static final MathContext TWO_DIGITS = new MathContext(2, RoundingMode.HALF_UP);
@@ -16,11 +16,11 @@ public final class LogBuckets {
   private LogBuckets() {}
 
   /**
-   * The bounds; those that round to the same number are one.
+   * Returns the bounds; those that round to the same number are one.
    *
-   * @param least where the scale begins, above 0; itself not a bound
+   * @param least start of the scale, above 0; itself not a bound
    * @param most the last bound, above {@code least}
-   * @param count of bounds, at least 2
+   * @param count number of bounds, at least 2
    */
   public static List<Double> of(double least, double most, int count) {
     if (!(least > 0 && most > least && count >= 2)) {

@@ -4,12 +4,12 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * A metric's name as a scraper sees it, and what it means.
+ * A metric's name as a scraper sees it, and its meaning.
  *
  * @param name {@code dynamo_<component>_<what>_<unit>}, counters ending in {@code _total}
  * @param help one sentence
- * @param buckets upper bounds of a histogram, rising; empty where the outlet chooses, and for what
- *     is no histogram
+ * @param buckets upper bounds of a histogram, ascending; empty where the outlet chooses, and for
+ *     other metrics
  */
 public record MetricName(String name, String help, List<Double> buckets) {
   public MetricName {
@@ -25,7 +25,7 @@ public record MetricName(String name, String help, List<Double> buckets) {
     this(name, help, List.of());
   }
 
-  /** A histogram's name. */
+  /** Creates a histogram's name. */
   public static MetricName histogram(String name, String help, double... buckets) {
     return new MetricName(name, help, Arrays.stream(buckets).boxed().toList());
   }

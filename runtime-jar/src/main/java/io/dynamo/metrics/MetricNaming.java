@@ -5,17 +5,17 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * How the frontend's own metrics are published: a prefix in place of {@code dynamo_frontend}, and
- * buckets that were asked for. Families that share the prefix but belong to other parts keep their
- * names, as in Dynamo. Immutable.
+ * The names and buckets under which the frontend's own metrics are published: a prefix replaces
+ * {@code dynamo_frontend}, and configured buckets the standard ones. Families that share the prefix
+ * but belong to other parts keep their names, as in Dynamo. Immutable.
  */
 public final class MetricNaming {
-  /** Everything as it is. */
+  /** The naming that changes nothing. */
   public static final MetricNaming PLAIN = new MetricNaming("dynamo_frontend", Map.of());
 
   private static final String STANDARD = "dynamo_frontend_";
 
-  /** How the names go on that no prefix touches. */
+  /** The continuations of names that keep their prefix. */
   private static final Set<String> FIXED =
       Set.of(
           "worker_",
@@ -32,8 +32,7 @@ public final class MetricNaming {
   private final Map<String, List<Double>> buckets;
 
   /**
-   * @param prefix made a legal name character by character: what may not stand in one becomes an
-   *     underscore
+   * @param prefix made a legal name character by character: an illegal one becomes an underscore
    * @param buckets by the name's part after the standard prefix
    */
   public MetricNaming(String prefix, Map<String, List<Double>> buckets) {

@@ -8,11 +8,11 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 
 /**
- * Owns the numbers of a server. Asking for the same name and labels again gives the same meter.
- * Safe for concurrent use.
+ * Owns the meters of a server. The same name and labels always return the same meter. Safe for
+ * concurrent use.
  */
 public final class Metrics {
-  /** Counts up. */
+  /** A number that only increases. */
   public static final class Counter {
     private final LongAdder value = new LongAdder();
 
@@ -31,7 +31,7 @@ public final class Metrics {
     }
   }
 
-  /** Goes up and down. */
+  /** A number that increases and decreases. */
   public static final class Level {
     private final LongAdder value = new LongAdder();
 
@@ -49,10 +49,10 @@ public final class Metrics {
   /** Durations and other values, counted in buckets. */
   @FunctionalInterface
   public interface Timer {
-    /** Counts a duration, of a metric in seconds. */
+    /** Records a duration in nanoseconds, for a metric in seconds. */
     void record(long nanos);
 
-    /** Counts {@code value}, in the metric's own unit, so many times. */
+    /** Records {@code value}, in the metric's own unit, {@code times} times. */
     default void record(double value, int times) {
       for (int i = 0; i < times; i++) {
         record(Math.round(value * 1e9));
@@ -61,7 +61,8 @@ public final class Metrics {
   }
 
   /**
-   * Publishes meters. Called for each meter once, on the thread that made it; must not call back.
+   * Publishes meters. Called once for each meter, on the thread that created it; must not call
+   * back.
    */
   public interface Outlet {
     void counter(MetricName name, List<Label> labels, Counter counter);
@@ -72,7 +73,7 @@ public final class Metrics {
     void histogram(MetricName name, List<Label> labels, Histogram histogram);
   }
 
-  /** An outlet that can take a gauge back. */
+  /** An outlet that can remove a gauge. */
   public interface RevocableOutlet extends Outlet {
     /** Removes a gauge whose subject is gone. */
     void gone(MetricName name, List<Label> labels);
@@ -93,14 +94,12 @@ public final class Metrics {
   private final Object lock = new Object();
   private final MetricNaming naming;
 
-  /** Publishes names as they are. */
+  /** Creates metrics that are published under their own names. */
   public Metrics() {
     this(MetricNaming.PLAIN);
   }
 
-  /**
-   * @param naming what names are published as; here they are asked for as they were written
-   */
+  /** @param naming the names under which metrics are published; callers use the original ones */
   public Metrics(MetricNaming naming) {
     this.naming = naming;
   }
@@ -139,7 +138,7 @@ public final class Metrics {
     }
   }
 
-  /** A number read at each scrape. The first supplier of a name and labels stays. */
+  /** Adds a gauge read at each scrape. The first supplier of a name and labels stays. */
   public void gauge(MetricName name, DoubleSupplier value, Label... labels) {
     var key = new Key(name.name(), List.of(labels));
     synchronized (lock) {
@@ -151,7 +150,7 @@ public final class Metrics {
     }
   }
 
-  /** Publishes the gauge of a name and labels no more; one that is not there is none. */
+  /** Removes the gauge of a name and labels; does nothing if there is none. */
   public void removeGauge(MetricName name, Label... labels) {
     var key = new Key(name.name(), List.of(labels));
     synchronized (lock) {
@@ -191,7 +190,7 @@ public final class Metrics {
     }
   }
 
-  /** Publishes all meters, those to come included, through {@code outlet}. */
+  /** Publishes all meters, including later ones, through {@code outlet}. */
   public void attach(Outlet outlet) {
     synchronized (lock) {
       outlets.add(outlet);
@@ -207,7 +206,7 @@ public final class Metrics {
     }
   }
 
-  /** Tells {@code outlet} nothing more; what it has published is its own to take back. */
+  /** Stops publishing through {@code outlet}, which removes what it has published itself. */
   public void detach(Outlet outlet) {
     synchronized (lock) {
       outlets.remove(outlet);

@@ -9,9 +9,9 @@ import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 
 /**
- * Publishes meters as Prometheus text, version 0.0.4, under exactly the names that they have:
- * counters without {@code _total} stay without, which libraries that follow OpenMetrics refuse.
- * Families and series come in alphabetical order. Safe for concurrent use; recording takes no lock.
+ * Publishes meters as Prometheus text, version 0.0.4, under exactly their names: counters without
+ * {@code _total} keep their names, which libraries that follow OpenMetrics refuse. Families and
+ * series are in alphabetical order. Safe for concurrent use; recording takes no lock.
  */
 public final class PrometheusText implements Metrics.RevocableOutlet {
   /** One set of labels of a family. */
@@ -59,7 +59,7 @@ public final class PrometheusText implements Metrics.RevocableOutlet {
   }
 
   private static void write(String name, String labels, Histogram histogram, StringBuilder to) {
-    long last = 0; // rises although others record meanwhile
+    long last = 0; // ascending although other threads record meanwhile
     for (int i = 0; i < histogram.buckets(); i++) {
       last = Math.max(last, histogram.upTo(i));
       bucket(name, labels, Histogram.text(histogram.bound(i)), last, to);
@@ -109,7 +109,7 @@ public final class PrometheusText implements Metrics.RevocableOutlet {
     return value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
   }
 
-  /** The text of all meters. A gauge is read on the calling thread. */
+  /** Returns the text of all meters. A gauge is read on the calling thread. */
   public String write() {
     var names = new ArrayList<String>();
     var copies = new ArrayList<Family>();
@@ -142,7 +142,7 @@ public final class PrometheusText implements Metrics.RevocableOutlet {
     to.append(' ').append(value).append('\n');
   }
 
-  /** Without an exponent, and whole numbers without a fraction. */
+  /** Formats without an exponent, and whole numbers without a fraction. */
   private static String number(double value) {
     if (Double.isNaN(value)) {
       return "NaN";

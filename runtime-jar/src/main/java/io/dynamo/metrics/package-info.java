@@ -1,5 +1,5 @@
 /**
- * The one facade that owns the numbers, and the outlets that publish them. Start at {@link
+ * The one facade that owns the meters, and the outlets that publish them. Start at {@link
  * io.dynamo.metrics.Metrics}.
  */
 @NullMarked

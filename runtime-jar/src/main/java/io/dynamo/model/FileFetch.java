@@ -12,7 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Gets a model file from the worker that hosts it. Blocks its caller, for a bounded time. */
+/** Fetches a model file from the worker that hosts it. Blocks its caller, for a bounded time. */
 final class FileFetch {
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration WHOLE = Duration.ofMinutes(2);
@@ -21,7 +21,7 @@ final class FileFetch {
 
   /**
    * @param address {@code http} or {@code https}; redirects are not followed
-   * @throws IOException when the answer is not 200, too long, or not there in two minutes
+   * @throws IOException when the answer is not 200, too long, or not complete within two minutes
    */
   static byte[] get(URI address, long maxBytes) throws IOException {
     try (var http =
@@ -50,7 +50,7 @@ final class FileFetch {
         Thread.currentThread().interrupt();
         throw (IOException) new InterruptedIOException("stopped fetching " + address).initCause(e);
       } finally {
-        http.shutdownNow(); // else closing waits for what is still on its way
+        http.shutdownNow(); // otherwise closing waits for data still on its way
       }
     }
   }

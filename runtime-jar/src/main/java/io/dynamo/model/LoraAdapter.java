@@ -8,17 +8,17 @@ import org.jspecify.annotations.Nullable;
 /**
  * The LoRA adapter that a card describes.
  *
- * @param name what requests call it, in {@code routing.lora_name}
- * @param maxCount adapters that the worker takes at once; null when unknown
- * @param id its number, for engines that want one; null when unknown
+ * @param name the name in requests, in {@code routing.lora_name}
+ * @param maxCount adapters that the worker holds at once; null when unknown
+ * @param id its number, for engines that need one; null when unknown
  */
 public record LoraAdapter(String name, @Nullable Integer maxCount, @Nullable Integer id) {
-  /** An adapter under the number that Dynamo gives its name. */
+  /** Returns an adapter with the number that Dynamo derives from its name. */
   public static LoraAdapter of(String name, int maxCount) {
     return new LoraAdapter(name, maxCount, idOf(name));
   }
 
-  /** Dynamo's number of a name: from its BLAKE3, positive. */
+  /** Returns Dynamo's number of a name: derived from its BLAKE3 hash, positive. */
   public static int idOf(String name) {
     var hash = Blake3.initHash();
     hash.update(name.getBytes(StandardCharsets.UTF_8));

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * @param config {@code config.json}
  * @param tokenizer {@code tokenizer.json}
  * @param tokenizerConfig {@code tokenizer_config.json}
- * @param chatTemplate a template file of its own, when the model has one
+ * @param chatTemplate a separate template file, when the model has one
  * @param generationConfig {@code generation_config.json}
- * @param extraFiles what else is in the model's directory and no weights; told only where a status
- *     server hosts them, as Dynamo does
+ * @param extraFiles further files of the model's directory, without weights; present only where a
+ *     status server hosts them, as in Dynamo
  * @param architecturalContextLength positions that the model was made for, null when unknown
  * @param contextLength positions that the worker serves; 0 when unknown
  * @param blockTokens {@code kv_cache_block_size}
@@ -32,10 +32,10 @@ import org.jspecify.annotations.Nullable;
  * @param modelInput {@code Tokens}, {@code Text} or {@code Tensor}
  * @param workerType {@code aggregated}, {@code prefill}, …; null in cards of older workers
  * @param needs alternatives, each a list of worker types that must be live beside this one
- * @param runtimeConfig the engine's limits and switches, values as JSON has them, null included
- * @param routerConfig how the worker wants its endpoint's requests routed, in the same form; empty
+ * @param runtimeConfig the engine's limits and switches, values as in JSON, null included
+ * @param routerConfig the routing that the worker asks for at its endpoint, in the same form; empty
  *     leaves that to the frontend
- * @param lora the adapter that the card is of; null for a model itself
+ * @param lora the adapter that the card describes; null for a model itself
  * @param aliases further names that clients may use for it
  */
 public record ModelCard(
@@ -60,7 +60,7 @@ public record ModelCard(
     Map<String, @Nullable Object> routerConfig,
     @Nullable LoraAdapter lora,
     List<String> aliases) {
-  /** The beginning of the taints of a topology: no caller may set them. */
+  /** The prefix of topology taints, which no caller may set. */
   public static final String TOPOLOGY_TAINT = "dynamo.topology/";
 
   /** The worker type of workers that do all of a request. */
@@ -69,15 +69,15 @@ public record ModelCard(
   /** The worker type of workers that compute prompts for others. */
   public static final String PREFILL = "prefill";
 
-  /** The worker type of workers that others compute prompts for. */
+  /** The worker type of workers that decode prompts computed by others. */
   public static final String DECODE = "decode";
 
   /** The worker type of workers that encode media for others. */
   public static final String ENCODE = "encode";
 
-  private static final String PREFILL_FLAG = "Prefill"; // in the types of cards without a type
+  private static final String PREFILL_FLAG = "Prefill"; // a type of cards without one
 
-  private static final String TAINTS = "taints"; // in the runtime's part of a card
+  private static final String TAINTS = "taints"; // a member of the runtime configuration
 
   public ModelCard {
     extraFiles = List.copyOf(extraFiles);
@@ -88,7 +88,7 @@ public record ModelCard(
     routerConfig = Collections.unmodifiableMap(new LinkedHashMap<>(routerConfig));
   }
 
-  /** Everything but aliases. */
+  /** Creates a card without aliases. */
   public ModelCard(
       String displayName,
       String slug,
@@ -134,7 +134,7 @@ public record ModelCard(
         List.of());
   }
 
-  /** Everything but extra files, a wish of how to route, an adapter, and aliases. */
+  /** Creates a card without extra files, router configuration, adapter and aliases. */
   public ModelCard(
       String displayName,
       String slug,
@@ -176,19 +176,21 @@ public record ModelCard(
         null);
   }
 
-  /** The card of an adapter on this model: its files and limits under the adapter's name. */
+  /**
+   * Returns the card of an adapter on this model: its files and limits under the adapter's name.
+   */
   public ModelCard of(LoraAdapter adapter) {
     return with(adapter.name(), UnaryOperator.identity(), extraFiles, runtimeConfig, adapter);
   }
 
-  /** The same card with each of its files replaced. */
+  /** Returns the same card with each of its files replaced. */
   public ModelCard withFiles(UnaryOperator<ModelFile> change) {
     return with(displayName, change, extraFiles.stream().map(change).toList(), runtimeConfig, lora);
   }
 
   /**
-   * The same card of a worker of these taints. Those of a topology stay: they follow from where the
-   * worker is.
+   * Returns the same card with these taints. Topology taints stay: they follow from the worker's
+   * location.
    */
   public ModelCard withTaints(Collection<String> taints) {
     var all = new TreeSet<>(taints);
@@ -204,7 +206,7 @@ public record ModelCard(
     return with(displayName, UnaryOperator.identity(), extraFiles, config, lora);
   }
 
-  /** The same card under further names. */
+  /** Returns the same card with these aliases. */
   public ModelCard withAliases(List<String> names) {
     return new ModelCard(
         displayName,
@@ -230,16 +232,14 @@ public record ModelCard(
         names);
   }
 
-  /** The same card without its extra files. */
+  /** Returns the same card without its extra files. */
   public ModelCard withoutExtraFiles() {
     return extraFiles.isEmpty()
         ? this
         : with(displayName, UnaryOperator.identity(), List.of(), runtimeConfig, lora);
   }
 
-  /**
-   * @param change of every file but the extra ones
-   */
+  /** @param change applied to every file but the extra ones */
   private ModelCard with(
       String name,
       UnaryOperator<ModelFile> change,
@@ -275,7 +275,10 @@ public record ModelCard(
     return file == null ? null : change.apply(file);
   }
 
-  /** The type that the card declares, or for older cards, which have none, that of their flags. */
+  /**
+   * Returns the worker type that the card declares, or for older cards without one, the type that
+   * follows from their flags.
+   */
   public String effectiveWorkerType() {
     if (workerType != null) {
       return workerType;
@@ -283,7 +286,7 @@ public record ModelCard(
     return modelTypes.contains(PREFILL_FLAG) ? PREFILL : AGGREGATED;
   }
 
-  /** Data-parallel ranks of the worker that wrote the card. */
+  /** Returns the number of data-parallel ranks of the worker that wrote the card. */
   public int ranks() {
     return runtimeConfig.get("data_parallel_size") instanceof Number size
         ? Math.max(1, size.intValue())

@@ -10,11 +10,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The card as it stands in discovery ({@code card_json}). Members that the card does not hold are
- * left out when reading; absent files are left out when writing, as Dynamo does.
+ * Reads and writes cards as stored in discovery ({@code card_json}). Unknown members are ignored
+ * when reading; absent files are omitted when writing, as Dynamo does.
  */
 public final class ModelCardJson {
-  /** Flags in the order of their bits: the order in which Dynamo writes them. */
+  /** The flags in the order of their bits, in which Dynamo writes them. */
   static final List<String> FLAGS =
       List.of(
           "Chat",
@@ -67,8 +67,8 @@ public final class ModelCardJson {
   }
 
   /**
-   * @throws IllegalArgumentException when a member is missing that Dynamo's frontend asks for, or
-   *     one is of the wrong type
+   * @throws IllegalArgumentException when a member that Dynamo's frontend requires is missing, or a
+   *     member has the wrong type
    */
   public static ModelCard fromJson(JsonObject json) {
     var runtimeConfig = json.optionalObject("runtime_config");
@@ -142,7 +142,10 @@ public final class ModelCardJson {
     return json.optionalObjects("extra_files").stream().map(ModelCardJson::file).toList();
   }
 
-  /** Dynamo's order: the engine's own limit, then the model's, then the older member. */
+  /**
+   * Chooses the context length in Dynamo's order: the engine's own limit, then the model's, then
+   * the older member.
+   */
   private static int contextLength(
       @Nullable JsonObject runtimeConfig,
       @Nullable Integer architectural,

@@ -8,9 +8,9 @@ import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The checksum of a card that requests carry as {@code mdc_sum}: BLAKE3 in hex over what makes two
- * cards one model for Dynamo. Its layout is this project's own: workers hand it on and read nothing
- * from it, so that it need only be equal where the cards are.
+ * Computes the checksum of a card that requests carry as {@code mdc_sum}: BLAKE3 in hex over the
+ * parts by which Dynamo tells models apart. The layout of its input is this project's own: workers
+ * pass the checksum on without reading it, so that it need only be equal for equal cards.
  */
 public final class ModelCardSum {
   private ModelCardSum() {}

@@ -17,7 +17,7 @@ import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Hugging Face model directory, as far as serving needs it: what its files are, not what is in
+ * A Hugging Face model directory, as far as serving needs it: its files, but not the contents of
  * the weights. Immutable.
  *
  * @param chatTemplate {@code chat_template.jinja} or {@code chat_template.json}, when there is one
@@ -33,15 +33,15 @@ public record ModelDirectory(
     @Nullable Integer contextLength) {
   private static final int CHUNK_BYTES = 1 << 16;
 
-  /** Endings of files that are no extra files. */
+  /** The endings of weight files, which are not extra files. */
   private static final Set<String> WEIGHTS =
       Set.of("bin", "gguf", "h5", "msgpack", "onnx", "pt", "pth", "safetensors", "tflite");
 
   /**
-   * Looks at the files of {@code path} and sums them. Reads each once.
+   * Reads the files of {@code path} and computes their checksums. Reads each once.
    *
    * @throws IllegalArgumentException when it is not a directory, lacks {@code config.json}, {@code
-   *     tokenizer.json} or {@code tokenizer_config.json}, or has a {@code config.json} that is none
+   *     tokenizer.json} or {@code tokenizer_config.json}, or has an invalid {@code config.json}
    * @throws UncheckedIOException when a file cannot be read
    */
   public static ModelDirectory open(Path path) {
@@ -101,7 +101,7 @@ public record ModelDirectory(
     return count(config, "max_position_embeddings");
   }
 
-  /** {@code vocab_size}: ids of tokens are below it; null when {@code config.json} has none. */
+  /** Returns {@code vocab_size}: token ids are below it; null when {@code config.json} has none. */
   public @Nullable Integer vocabularySize() {
     return count(Path.of(config.path()), "vocab_size");
   }
@@ -117,9 +117,9 @@ public record ModelDirectory(
   }
 
   /**
-   * Lists the further files of the directory that a frontend may want, as Dynamo picks them: plain
-   * files that are no weights, are not hidden and are not named above; in the directory's own
-   * order, which Dynamo keeps and sums.
+   * Lists the further files of the directory that a frontend may need, chosen as Dynamo does:
+   * regular files that are not weights, not hidden and not named above; in the directory's own
+   * order, which Dynamo keeps and includes in its checksum.
    */
   private List<ModelFile> extraFiles() {
     var named = new HashSet<String>();
@@ -151,17 +151,17 @@ public record ModelDirectory(
         && !WEIGHTS.contains(name.substring(name.lastIndexOf('.') + 1));
   }
 
-  /** The directory's own name. */
+  /** Returns the directory's own name. */
   public String name() {
     var name = path.getFileName();
     return name == null ? path.toString() : name.toString();
   }
 
   /**
-   * The card of an aggregated worker that takes tokens and answers chats and completions.
+   * Returns the card of an aggregated worker that takes tokens and answers chats and completions.
    *
    * @param displayName null takes the directory's name
-   * @param runtimeConfig what the engine can do; goes into the card as it stands
+   * @param runtimeConfig the engine's capabilities, copied into the card unchanged
    */
   public ModelCard card(
       @Nullable String displayName, int blockTokens, Map<String, @Nullable Object> runtimeConfig) {
@@ -169,7 +169,7 @@ public record ModelDirectory(
   }
 
   /**
-   * The card of a worker that also says how it wants to be routed to.
+   * Returns the card of a worker that also asks for a particular routing.
    *
    * @param routerConfig as Dynamo's {@code router_config}; empty leaves it to the frontend
    */

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * @param size in bytes, null when unknown
  */
 public record ModelFile(String path, String checksum, @Nullable Long size) {
-  /** The last part of the path. */
+  /** Returns the last part of the path. */
   public String name() {
     return path.substring(path.lastIndexOf('/') + 1);
   }

@@ -18,11 +18,11 @@ import org.apache.commons.codec.digest.Blake3;
 
 /**
  * Reads the files that model cards name, within bounds: a card comes from another process, so it
- * decides neither how much memory a file takes nor that any file or address at all is read. Safe
- * for concurrent use.
+ * must not decide how much memory a file takes, nor cause the reading of an arbitrary file or
+ * address. Safe for concurrent use.
  */
 public final class ModelFileReader {
-  /** Where workers serve their files, Dynamo's as ours. */
+  /** The path under which workers, Dynamo's and ours, serve their files. */
   private static final String HOSTED = "/v1/metadata/";
 
   private static final List<Path> NO_FILES =
@@ -35,12 +35,12 @@ public final class ModelFileReader {
   }
 
   /**
-   * The bytes of {@code file}, from this machine or from where its path says, checked against the
-   * checksum. May block for two minutes.
+   * Returns the bytes of {@code file}, from this machine or from the address in its path, verified
+   * against the checksum. May block for two minutes.
    *
    * @param maxBytes a larger file is not read
-   * @throws IOException when the file is not there, too large, not what the card says, or in a
-   *     place that is not read from
+   * @throws IOException when the file is missing, too large, does not match the card, or is in a
+   *     place that may not be read
    */
   public byte[] read(ModelFile file, long maxBytes) throws IOException {
     var size = file.size();
@@ -67,7 +67,7 @@ public final class ModelFileReader {
             .formatted(file.path(), bytes, maxBytes));
   }
 
-  /** An address that a card may have this process ask. */
+  /** Returns the address if a card may have this process fetch from it. */
   private URI checked(String path) throws IOException {
     URI address;
     try {
@@ -96,7 +96,10 @@ public final class ModelFileReader {
     return address;
   }
 
-  /** Link-local addresses are those of a cloud's own services, which tell secrets to who asks. */
+  /**
+   * Refuses link-local addresses: a cloud's own services are there, which give secrets to any
+   * caller.
+   */
   private static void requireMachine(String path, String host) throws IOException {
     InetAddress[] all;
     try {
@@ -138,7 +141,7 @@ public final class ModelFileReader {
         Channels.newInputStream(
             Files.newByteChannel(
                 real, Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS)))) {
-      return in.readNBytes((int) bytes); // what it gains meanwhile is left out
+      return in.readNBytes((int) bytes); // data appended meanwhile is left out
     }
   }
 

@@ -7,7 +7,7 @@ import java.util.List;
 public final class ModelTypes {
   private ModelTypes() {}
 
-  /** Those of {@code flags} that Dynamo does not have, sorted; its names are case-sensitive. */
+  /** Returns the {@code flags} that Dynamo does not have, sorted; its names are case-sensitive. */
   public static List<String> unknown(Collection<String> flags) {
     return flags.stream().filter(flag -> !ModelCardJson.FLAGS.contains(flag)).sorted().toList();
   }

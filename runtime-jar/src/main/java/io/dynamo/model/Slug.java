@@ -2,13 +2,13 @@ package io.dynamo.model;
 
 import java.util.Locale;
 
-/** A name reduced to what fits everywhere, by Dynamo's rule. */
+/** Reduces a name to characters that are valid everywhere, by Dynamo's rule. */
 public final class Slug {
   private Slug() {}
 
   /**
-   * Lower case; every character outside {@code [a-z0-9-_]} becomes {@code _}; leading {@code _} are
-   * left out.
+   * Converts to lower case; every character outside {@code [a-z0-9-_]} becomes {@code _}; leading
+   * {@code _} are removed.
    */
   public static String of(String name) {
     var slug = new StringBuilder();

@@ -4,7 +4,7 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How request and item bodies are encoded. A worker advertises one; a worker that advertises none
+ * The encoding of request and item bodies. A worker advertises one; a worker that advertises none
  * reads JSON only.
  */
 public enum PayloadFormat {
@@ -15,7 +15,7 @@ public enum PayloadFormat {
     return name().toLowerCase(Locale.ROOT);
   }
 
-  /** The format of a wire name; absent means JSON, as in releases before 1.4. */
+  /** Returns the format of a wire name; absent means JSON, as in releases before 1.4. */
   public static PayloadFormat ofWire(@Nullable String name) {
     if (name == null || name.equals("json")) {
       return JSON;

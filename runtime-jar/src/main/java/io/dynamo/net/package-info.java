@@ -1,4 +1,4 @@
-/** The agreements that two processes need before they can talk: how bodies are encoded. */
+/** The agreements that two processes need before they can communicate: how bodies are encoded. */
 @NullMarked
 package io.dynamo.net;
 

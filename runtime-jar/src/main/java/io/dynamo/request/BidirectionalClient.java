@@ -8,11 +8,11 @@ import java.util.concurrent.Flow;
 public interface BidirectionalClient {
   /**
    * Sends {@code requests} to {@code instance} once the answer is subscribed to, and answers as
-   * {@link EndpointClient#call} does. The items are subscribed to when the worker calls for them,
-   * on an event loop, and asked for as fast as the worker reads. Their error ends the answer with
-   * an error; the end of the answer cancels them. A stop ends them early.
+   * {@link EndpointClient#call} does. The requests are subscribed to when the worker calls home for
+   * them, on an event loop, and requested as fast as the worker reads. An error of the requests
+   * ends the answer with an error; the end of the answer cancels them. A stop ends them early.
    *
-   * @return for one subscriber
+   * @return the answer, for one subscriber
    */
   <Q, R> Flow.Publisher<R> exchange(
       Instance instance,

@@ -8,28 +8,28 @@ import java.util.concurrent.Flow;
 public interface EndpointClient extends AutoCloseable {
   /**
    * Sends {@code request} to {@code instance} once the answer is subscribed to. The stream ends
-   * with {@code onComplete} only after the worker's end mark, else with a {@link
+   * with {@code onComplete} only after the worker's end mark, otherwise with a {@link
    * io.dynamo.error.DynamoException}: {@link io.dynamo.error.Migratable} when the worker could not
    * be reached, refused, fell silent, or cut the stream. Demand reaches the worker's socket: items
-   * not asked for are not read.
+   * not requested are not read.
    *
-   * <p>Cancelling the subscription, or raising the context's cancellation, tells the worker at
-   * once. After a stop the items still on their way are delivered; after a kill, or a cancelled
+   * <p>Cancelling the subscription, or raising the context's cancellation, informs the worker at
+   * once. After a stop, items still on their way are delivered; after a kill or a cancelled
    * subscription, none is.
    *
-   * @return for one subscriber
+   * @return the answer, for one subscriber
    */
   <Q, R> Flow.Publisher<R> call(
       Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context);
 
   /**
-   * Says that {@code instance} left discovery. Its requests that have not been called home fail as
-   * {@link io.dynamo.error.Migratable}, and so do those sent to it in the next five seconds, by
-   * callers that chose it before; streams that run are left to their sockets.
+   * Notes that {@code instance} left discovery. Its requests that have not been called home fail as
+   * {@link io.dynamo.error.Migratable}, and so do requests sent to it in the next five seconds by
+   * callers that chose it earlier; running streams depend on their sockets only.
    */
   void instanceLost(Instance instance);
 
-  /** Says that {@code instance} is in discovery, perhaps again: it may be called at once. */
+  /** Notes that {@code instance} is in discovery, possibly again: it may be called at once. */
   void instanceFound(Instance instance);
 
   /** Ends open streams with a typed error and frees every socket. Idempotent. */

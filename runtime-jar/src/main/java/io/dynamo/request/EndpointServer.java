@@ -8,12 +8,15 @@ import io.dynamo.wire.MessageCodec;
 
 /** The worker's side of the request plane. Safe for concurrent use. */
 public interface EndpointServer extends AutoCloseable {
-  /** An endpoint that answers. */
+  /** An endpoint that is being served. */
   interface Served {
-    /** Where it is reached; goes into the instance record. */
+    /**
+     * Returns the address under which requesters reach the endpoint; it goes into the instance
+     * record.
+     */
     TransportAddress address();
 
-    /** Requests being served. */
+    /** Returns the number of requests being served. */
     int inFlight();
 
     /**
@@ -31,13 +34,16 @@ public interface EndpointServer extends AutoCloseable {
     void close();
   }
 
-  /** The room that the requests of an endpoint take. */
+  /** The admission limits that the requests of an endpoint count against. */
   enum Room {
-    /** The engine's: they run, wait and are refused together with those of all such endpoints. */
+    /**
+     * The engine's limits: requests run, wait and are refused together with those of all such
+     * endpoints.
+     */
     ENGINE,
     /**
-     * That of the endpoint: a loaded engine does not keep it from answering. For handlers that
-     * start no work of the engine and bound what they take.
+     * Limits of the endpoint's own, so that a loaded engine does not delay it. For handlers that
+     * start no engine work and bound what they take.
      */
     OWN
   }
@@ -50,7 +56,7 @@ public interface EndpointServer extends AutoCloseable {
       MessageCodec<Q, R> codec,
       Room room);
 
-  /** As the other {@code serve}, in the engine's room. */
+  /** Serves an endpoint within the engine's room, like the other {@code serve}. */
   default <Q, R> Served serve(
       EndpointId endpoint, InstanceId id, EndpointHandler<Q, R> handler, MessageCodec<Q, R> codec) {
     return serve(endpoint, id, handler, codec, Room.ENGINE);

@@ -7,11 +7,11 @@ import java.util.Map;
 /**
  * The data that travels with a request through every plane.
  *
- * @param id the request's id, the same in every process; a UUID when the frontend invents it
+ * @param id the request's id, the same in every process; a UUID when the frontend generates it
  * @param metadata the caller's own pairs, carried in the control message
  * @param headers trace context and external ids ({@code traceparent}, {@code x-request-id})
- * @param deadline when everybody stops waiting
- * @param cancellation raised by the requester, heard by the engine
+ * @param deadline when every process stops waiting
+ * @param cancellation raised by the requester, observed by the engine
  */
 public record RequestContext(
     String id,
@@ -25,13 +25,14 @@ public record RequestContext(
   }
 
   /**
-   * The same request with a cancellation of its own that also follows this one's: one leg of it.
+   * Returns the context of one leg of the request: the same data with a cancellation of its own
+   * that also follows this one's.
    */
   public RequestContext leg() {
     return leg(headers);
   }
 
-  /** One leg of it with headers of its own. */
+  /** Returns the context of one leg, with the given headers. */
   public RequestContext leg(Map<String, String> own) {
     return new RequestContext(id, metadata, own, deadline, cancellation.child());
   }

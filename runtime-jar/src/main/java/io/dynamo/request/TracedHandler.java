@@ -10,9 +10,9 @@ import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A handler with a span of each request whose requester traces it, Dynamo's {@code handle_payload}:
- * from the request to the end of its answer, or to its being given up. What the handler asks of
- * others belongs to that span. Safe for concurrent use.
+ * A handler that records a span, Dynamo's {@code handle_payload}, for each request that its
+ * requester traces. The span lasts from the request to the end of its answer, or until it is given
+ * up; requests that the handler itself sends are children of that span. Safe for concurrent use.
  */
 final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
   private static final String NAME = "handle_payload";
@@ -65,12 +65,12 @@ final class TracedHandler<Q, R> implements EndpointHandler<Q, R> {
             context.cancellation());
   }
 
-  /** Passes everything on, and ends the span with the stream. */
+  /** Passes every signal on, and ends the span with the stream. */
   private static final class Watched<R> implements Flow.Subscriber<R> {
     private final Flow.Subscriber<? super R> to;
     private final Span span;
     private final AtomicBoolean over = new AtomicBoolean();
-    private boolean begun; // items come one after the other
+    private boolean begun; // items arrive one after the other
 
     Watched(Flow.Subscriber<? super R> to, Span span) {
       this.to = to;

@@ -6,14 +6,14 @@ import io.dynamo.trace.Tracing;
 import io.dynamo.wire.MessageCodec;
 
 /**
- * Serves as another server does, with a span of each request whose requester traces it. Safe for
- * concurrent use.
+ * Serves endpoints through another server and records a span for each request that its requester
+ * traces. Safe for concurrent use.
  */
 public final class TracedServer implements EndpointServer {
   private final EndpointServer server;
   private final Tracing tracing;
 
-  /** Takes ownership of {@code server}, and none of {@code tracing}. */
+  /** Takes ownership of {@code server}, but not of {@code tracing}. */
   public TracedServer(EndpointServer server, Tracing tracing) {
     this.server = server;
     this.tracing = tracing;

@@ -8,7 +8,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * Closes parts in the reverse order in which they were opened. A close that hangs or fails is
- * logged and does not keep the others open. Confined to one thread at a time.
+ * logged and does not prevent the closing of other parts. Confined to one thread at a time.
  */
 public final class ClosingStack implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ClosingStack.class.getName());
@@ -18,20 +18,18 @@ public final class ClosingStack implements AutoCloseable {
   private final Deque<Entry> entries = new ArrayDeque<>();
   private final Duration patience;
 
-  /**
-   * @param patience how long one close may take, when its part says nothing else
-   */
+  /** @param patience how long one close may take, unless its part sets another limit */
   public ClosingStack(Duration patience) {
     this.patience = patience;
   }
 
-  /** Puts {@code part} on the stack and gives it back. */
+  /** Puts {@code part} on the stack and returns it. */
   public <T extends AutoCloseable> T push(String name, T part) {
     return push(name, patience, part);
   }
 
   /**
-   * Puts {@code part} on the stack and gives it back.
+   * Puts {@code part} on the stack and returns it.
    *
    * @param patience how long its close may take
    */
@@ -41,7 +39,8 @@ public final class ClosingStack implements AutoCloseable {
   }
 
   /**
-   * Closes all, the last one first, each on a thread of its own within its patience. Idempotent.
+   * Closes all parts, the last one first, each on a separate thread within its patience.
+   * Idempotent.
    */
   @Override
   public void close() {
@@ -54,7 +53,7 @@ public final class ClosingStack implements AutoCloseable {
     }
   }
 
-  /** Returns whether the waiting was interrupted; the close itself then goes on. */
+  /** Returns whether the wait was interrupted; the close itself then continues. */
   private boolean close(Entry entry) {
     var closing =
         Thread.ofVirtual()

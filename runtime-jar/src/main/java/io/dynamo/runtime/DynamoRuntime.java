@@ -17,12 +17,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ScheduledExecutorService;
 
-/** The planes of one server, assembled: what a role is started on. Safe for concurrent use. */
+/** The assembled planes of one server, on which roles are started. Safe for concurrent use. */
 public final class DynamoRuntime {
   /**
-   * An endpoint that has instances, or that somebody holds.
+   * An endpoint that has instances, or whose instances a caller holds.
    *
-   * @param asked whether {@code live} has been given away: it must stay the one of its endpoint
+   * @param asked whether {@code live} has been handed out: it must then remain the endpoint's only
+   *     one
    */
   private record Known(LiveInstances live, boolean asked) {
     boolean isIdle() {
@@ -44,10 +45,10 @@ public final class DynamoRuntime {
   private final Map<EndpointId, Known> instances = new ConcurrentHashMap<>();
 
   /**
-   * Takes its parts; whoever made them closes them, after the roles have stopped.
+   * Receives its parts; their creator closes them, after the roles have stopped.
    *
-   * @param blocking a virtual thread per task: for work that waits
-   * @param timer for short tasks at a later time
+   * @param blocking one virtual thread per task, for work that waits
+   * @param timer runs short tasks at a later time
    */
   public DynamoRuntime(
       Settings settings,
@@ -80,16 +81,16 @@ public final class DynamoRuntime {
     switch (event) {
       case DiscoveryEvent.Added<Instance> added -> {
         instance = added.record();
-        client.instanceFound(instance); // before anybody can choose it
+        client.instanceFound(instance); // before any caller can choose it
         of(instance.endpoint()).onEvent(event);
       }
       case DiscoveryEvent.Lost<Instance> lost -> {
         instance = lost.record();
-        of(instance.endpoint()).onEvent(event); // before its requests look for another
+        of(instance.endpoint()).onEvent(event); // before its requests look for another instance
         client.instanceLost(instance);
       }
     }
-    // endpoints come and go with their workers; an entry stays while somebody may hold it
+    // endpoints come and go with their workers; an entry stays while a caller may hold it
     instances.computeIfPresent(instance.endpoint(), (_, known) -> known.isIdle() ? null : known);
   }
 
@@ -125,7 +126,7 @@ public final class DynamoRuntime {
     return events;
   }
 
-  /** The streams of messages that other programs publish. */
+  /** Returns the message streams of other programs. */
   public RawStreams streams() {
     return streams;
   }
@@ -134,28 +135,30 @@ public final class DynamoRuntime {
     return memory;
   }
 
-  /** The status of the process, where roles register their endpoints, files and commands. */
+  /**
+   * Returns the status of the process, where roles register their endpoints, files and commands.
+   */
   public SystemStatus status() {
     return status;
   }
 
-  /** Runs each task on a virtual thread of its own. */
+  /** Returns an executor that runs each task on a new virtual thread. */
   public ExecutorService blocking() {
     return blocking;
   }
 
-  /** Runs short tasks later; they must not block. */
+  /** Returns a timer for short tasks that must not block. */
   public ScheduledExecutorService timer() {
     return timer;
   }
 
-  /** The live instances of {@code endpoint}; the same object each time. */
+  /** Returns the live instances of {@code endpoint}; the same object each time. */
   public EndpointInstances instances(EndpointId endpoint) {
     var known = instances.get(endpoint);
     if (known != null && known.asked) {
       return known.live;
     }
-    // one step with the removal of idle entries: what is given away is marked, what is marked stays
+    // atomic with the removal of idle entries: handed-out entries are marked, and marked ones stay
     return instances.compute(
             endpoint, (_, found) -> new Known(found == null ? newLive() : found.live, true))
         .live;

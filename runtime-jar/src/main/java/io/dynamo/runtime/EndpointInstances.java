@@ -11,13 +11,15 @@ import java.util.Set;
  * lock.
  */
 public interface EndpointInstances {
-  /** Every instance in discovery, in the order of their ids. A snapshot that never changes. */
+  /** Returns every instance in discovery, in the order of their ids, as an immutable snapshot. */
   List<Instance> live();
 
-  /** Those of {@link #live()} that are set aside after a failure. A snapshot. */
+  /**
+   * Returns the ids of {@link #live()} instances that are set aside after a failure, as a snapshot.
+   */
   Set<InstanceId> inhibited();
 
-  /** Sets an instance aside for the configured while, because a request to it failed. */
+  /** Sets an instance aside for the configured time, because a request to it failed. */
   void inhibit(InstanceId id);
 
   /**

@@ -5,22 +5,24 @@ import io.dynamo.discovery.Instance;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The place of one served endpoint in discovery. Its owner may take it out and put it back while
- * the endpoint goes on serving whoever has found it: a worker that sleeps, say. Its health may take
- * it out as well; it is found while it is {@linkplain #register registered} and {@linkplain #setFit
- * fit}. Safe for concurrent use; calls wait for discovery.
+ * The registration of one served endpoint in discovery. Its owner may withdraw it and restore it
+ * while the endpoint continues to serve requesters that know it, for example when a worker sleeps.
+ * Its health may withdraw it as well: it is in discovery while it is {@linkplain #register
+ * registered} and {@linkplain #setFit fit}. Safe for concurrent use; calls wait for discovery.
  *
  * <p>When discovery refuses a change the call throws, and the next call of any kind tries again.
  */
 public final class InstanceRegistration implements AutoCloseable {
   private final Discovery discovery;
   private final Instance instance;
-  private boolean registered; // guarded by this, like what follows
+  private boolean registered; // guarded by this, like the fields below
   private boolean fit = true;
   private boolean closed;
-  private Discovery.@Nullable Handle handle; // while it is found
+  private Discovery.@Nullable Handle handle; // set while in discovery
 
-  /** Not in discovery before it is {@linkplain #register registered}. */
+  /**
+   * Creates a registration that is not in discovery before it is {@linkplain #register registered}.
+   */
   public InstanceRegistration(Discovery discovery, Instance instance) {
     this.discovery = discovery;
     this.instance = instance;
@@ -31,10 +33,10 @@ public final class InstanceRegistration implements AutoCloseable {
   }
 
   /**
-   * Lets the instance be found, under the same id as before. Idempotent.
+   * Puts the instance into discovery, under the same id as before. Idempotent.
    *
-   * @return whether it is found now: not while its health keeps it out
-   * @throws IllegalStateException when closed, or when another value stands under its key
+   * @return whether it is in discovery now: not while its health keeps it out
+   * @throws IllegalStateException when closed, or when another value is stored under its key
    */
   public synchronized boolean register() {
     if (closed) {
@@ -45,7 +47,7 @@ public final class InstanceRegistration implements AutoCloseable {
   }
 
   /**
-   * Takes the instance out of discovery: routers send nothing more to it, requests that run go on.
+   * Takes the instance out of discovery: routers send it no new requests, running ones continue.
    * Idempotent, and allowed when closed.
    */
   public synchronized void unregister() {
@@ -54,16 +56,16 @@ public final class InstanceRegistration implements AutoCloseable {
   }
 
   /**
-   * Says whether the endpoint is well enough to be found; it is until the first word.
+   * Sets whether the endpoint is healthy enough to be in discovery; initially it is.
    *
-   * @return whether it is found now
+   * @return whether it is in discovery now
    */
   public synchronized boolean setFit(boolean fit) {
     this.fit = fit;
     return match();
   }
 
-  private boolean match() { // holds this
+  private boolean match() { // the caller holds this lock
     var found = handle;
     if (!registered || !fit || closed) {
       if (found != null) {
@@ -78,12 +80,12 @@ public final class InstanceRegistration implements AutoCloseable {
     return true;
   }
 
-  /** Whether discovery shows the instance. */
+  /** Whether the instance is in discovery. */
   public synchronized boolean isFound() {
     return handle != null;
   }
 
-  /** Out of discovery for good. Idempotent. */
+  /** Takes the instance out of discovery for good. Idempotent. */
   @Override
   public synchronized void close() {
     closed = true;

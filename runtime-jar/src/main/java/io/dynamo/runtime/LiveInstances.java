@@ -22,9 +22,9 @@ import java.util.function.LongSupplier;
 final class LiveInstances implements EndpointInstances {
   private final Duration inhibitedDuration;
   private final LongSupplier nanoClock;
-  private final Map<InstanceId, Long> inhibitedUntil = new ConcurrentHashMap<>(); // nanos
+  private final Map<InstanceId, Long> inhibitedUntil = new ConcurrentHashMap<>(); // in nanoseconds
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();
-  private volatile List<Instance> instances = List.of(); // replaced whole, never edited
+  private volatile List<Instance> instances = List.of(); // replaced whole, never modified
 
   LiveInstances(Duration inhibitedDuration, LongSupplier nanoClock) {
     this.inhibitedDuration = inhibitedDuration;

@@ -1,13 +1,13 @@
 package io.dynamo.runtime;
 
 /**
- * Which router a server's parts use, and how much it has done: two parts that show the same id use
- * the same instance. Safe for concurrent use.
+ * The identity and activity of the router that a part of the server uses: two parts that show the
+ * same id use the same instance. Safe for concurrent use.
  */
 public interface RouterStatus {
-  /** Chosen at random when the router is made; hexadecimal. */
+  /** Returns the id, hexadecimal, chosen at random when the router is created. */
   String id();
 
-  /** Requests that it has placed. */
+  /** Returns the number of requests that it has placed. */
   long placed();
 }

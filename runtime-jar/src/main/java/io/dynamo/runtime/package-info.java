@@ -1,5 +1,5 @@
 /**
- * The planes assembled into one runtime per server. Start at {@link
+ * The planes, assembled into one runtime per server. Start at {@link
  * io.dynamo.runtime.DynamoRuntime}.
  */
 @NullMarked

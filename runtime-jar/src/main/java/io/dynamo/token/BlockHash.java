@@ -1,7 +1,8 @@
 package io.dynamo.token;
 
 /**
- * The hash of one block's content, wherever it stands ({@code tokens_hash} on the wire). Unsigned.
+ * The hash of one block's content, independent of its position ({@code tokens_hash} on the wire).
+ * Unsigned.
  */
 public record BlockHash(long value) {
   @Override

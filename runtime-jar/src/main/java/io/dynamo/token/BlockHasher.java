@@ -13,9 +13,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Hashes token ids block by block, as Dynamo does: XXH3-64 over the little-endian ids, seeded with
- * 1337 plus what the LoRA adapter and the cache salt add. Immutable; safe for concurrent use. Worth
- * keeping where many prompts share block size, adapter and salt, because the seed's secret is
- * derived once.
+ * 1337 plus a value derived from the LoRA adapter and the cache salt. Immutable; safe for
+ * concurrent use. Worth keeping where many prompts share block size, adapter and salt, because the
+ * seed's secret is derived once.
  */
 public final class BlockHasher {
   static final long BASE_SEED = 1337;
@@ -24,7 +24,7 @@ public final class BlockHasher {
       MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
 
   private final int blockTokens;
-  private final int window; // tokens that a block's hash is of
+  private final int window; // tokens covered by a block's hash
   private final Hasher64 hasher;
   private final Hasher64 chain;
 
@@ -38,13 +38,13 @@ public final class BlockHasher {
     this.chain = chain;
   }
 
-  /** Blocks of {@code blockTokens} tokens, without adapter and salt. */
+  /** Returns a hasher of blocks of {@code blockTokens} tokens, without adapter and salt. */
   public static BlockHasher of(int blockTokens) {
     return new BlockHasher(blockTokens, false, UNSALTED, UNSALTED);
   }
 
   /**
-   * Blocks that are only equal within one adapter and salt.
+   * Returns a hasher whose blocks are equal only within one adapter and salt.
    *
    * @param loraName the adapter's name; null and empty mean the model itself
    * @param salt the request's {@code cache_salt}; null and empty mean none
@@ -55,15 +55,15 @@ public final class BlockHasher {
         blockTokens, false, seed == BASE_SEED ? UNSALTED : Hashing.xxh3_64(seed), UNSALTED);
   }
 
-  /** Blocks whose contents and chain have seeds that nobody else knows. */
+  /** Returns a hasher with secret seeds for the blocks' contents and chain. */
   static BlockHasher keyed(int blockTokens, boolean eagle, long blockSeed, long chainSeed) {
     return new BlockHasher(
         blockTokens, eagle, Hashing.xxh3_64(blockSeed), Hashing.xxh3_64(chainSeed));
   }
 
   /**
-   * The same for a model that drafts its own tokens (EAGLE): a block's hash is of its tokens and
-   * the one after them, so that a block without a successor has none.
+   * Returns the same hasher for a model that drafts its own tokens (EAGLE): a block's hash covers
+   * its tokens and the one after them, so that a block without a successor has none.
    */
   public BlockHasher eagle() {
     return new BlockHasher(blockTokens, true, hasher, chain);
@@ -80,7 +80,8 @@ public final class BlockHasher {
   }
 
   /**
-   * The hash of a prefix that ends in a block of content {@code block} and follows {@code parent}.
+   * Returns the hash of a prefix that ends in a block of content {@code block} and follows {@code
+   * parent}.
    */
   static long chain(long parent, long block) {
     return UNSALTED.hashLongLongToLong(parent, block);
@@ -90,26 +91,26 @@ public final class BlockHasher {
     return blockTokens;
   }
 
-  /** Tokens that a block's hash is of. */
+  /** Returns the number of tokens covered by a block's hash. */
   int window() {
     return window;
   }
 
-  /** As {@link #chain}, within this hasher's own chains. */
+  /** Returns the hash as {@link #chain} does, within this hasher's own chains. */
   long link(long parent, long block) {
     return chain.hashLongLongToLong(parent, block);
   }
 
-  /** Hashes the complete blocks of {@code tokenIds}; what is left over at the end has no hash. */
+  /** Hashes the complete blocks of {@code tokenIds}; an incomplete last block has no hash. */
   public BlockHashes hash(int[] tokenIds) {
     return hash(tokenIds, List.of());
   }
 
   /**
-   * Hashes the complete blocks of {@code tokenIds} with what stands in them besides text.
+   * Hashes the complete blocks of {@code tokenIds} together with their media.
    *
    * @param media the hashes of each block's images and other media, unsigned, in any order; blocks
-   *     beyond its end have none, and what is beyond the last block does not count
+   *     beyond its end have none, and entries beyond the last block are ignored
    */
   public BlockHashes hash(int[] tokenIds, List<long[]> media) {
     int stretch = window - blockTokens;
@@ -128,7 +129,9 @@ public final class BlockHasher {
     return new byte[Math.multiplyExact(window, Integer.BYTES)];
   }
 
-  /** The content hash of the block that starts at {@code from}; overwrites {@code scratch}. */
+  /**
+   * Returns the content hash of the block that starts at {@code from}; overwrites {@code scratch}.
+   */
   long block(int[] tokenIds, int from, byte[] scratch) {
     for (int i = 0; i < window; i++) {
       INT.set(scratch, i * Integer.BYTES, tokenIds[from + i]);
@@ -136,7 +139,7 @@ public final class BlockHasher {
     return hasher.hashBytesToLong(scratch, 0, scratch.length);
   }
 
-  /** The ids, then the hashes of the media in ascending order. */
+  /** Hashes the ids, then the hashes of the media in ascending order. */
   private long block(int[] tokenIds, int from, long[] media) {
     var bytes =
         ByteBuffer.allocate(window * Integer.BYTES + media.length * Long.BYTES)

@@ -25,7 +25,7 @@ public final class BlockHashes {
   }
 
   /**
-   * Chains content hashes that are known already.
+   * Chains content hashes that are already known.
    *
    * @param blocks owned by the result from now on
    */
@@ -46,7 +46,7 @@ public final class BlockHashes {
   }
 
   /**
-   * Prefixes whose blocks' contents are not known.
+   * Returns prefixes whose blocks' contents are unknown.
    *
    * @param sequences owned by the result from now on
    */
@@ -54,18 +54,20 @@ public final class BlockHashes {
     return sequences.length == 0 ? NONE : new BlockHashes(null, sequences);
   }
 
-  /** The sequence hash of the block with content hash {@code block} behind {@code parent}. */
+  /**
+   * Returns the sequence hash of the block with content hash {@code block} behind {@code parent}.
+   */
   public static long chain(long parent, long block) {
     return BlockHasher.chain(parent, block);
   }
 
-  /** Complete blocks. */
+  /** Returns the number of complete blocks. */
   public int length() {
     return sequences.length;
   }
 
   /**
-   * The content hash of block {@code index}, wherever it stands.
+   * Returns the content hash of block {@code index}, independent of its position.
    *
    * @throws IllegalStateException when only the prefixes are known
    */
@@ -76,7 +78,7 @@ public final class BlockHashes {
     return blocks[index];
   }
 
-  /** The hash of block {@code index} with all blocks before it. */
+  /** Returns the hash of block {@code index} with all blocks before it. */
   public long sequence(int index) {
     return sequences[index];
   }

@@ -5,7 +5,7 @@ package io.dynamo.token;
  * at most half full. One thread at a time.
  */
 public final class HashLongMap {
-  /** Takes an entry. */
+  /** Receives an entry. */
   @FunctionalInterface
   public interface EntryConsumer {
     void accept(long key, long value);
@@ -27,7 +27,7 @@ public final class HashLongMap {
     return used[slot(key)];
   }
 
-  /** The value of {@code key}, or {@code absent}. */
+  /** Returns the value of {@code key}, or {@code absent}. */
   public long getOrDefault(long key, long absent) {
     int slot = slot(key);
     return used[slot] ? values[slot] : absent;
@@ -47,7 +47,7 @@ public final class HashLongMap {
     values[slot] = value;
   }
 
-  /** Takes {@code key} away, if it is there. */
+  /** Removes {@code key}, if present. */
   public void remove(long key) {
     int hole = slot(key);
     if (!used[hole]) {
@@ -67,7 +67,7 @@ public final class HashLongMap {
     used[hole] = false;
   }
 
-  /** Hands every entry to {@code consumer}, which must not change the map. */
+  /** Passes every entry to {@code consumer}, which must not change the map. */
   public void forEach(EntryConsumer consumer) {
     for (int i = 0; i < keys.length; i++) {
       if (used[i]) {

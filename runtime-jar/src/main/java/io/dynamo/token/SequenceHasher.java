@@ -3,15 +3,15 @@ package io.dynamo.token;
 import java.util.Arrays;
 
 /**
- * Hashes a sequence that grows token by token; after each token it knows what {@link
- * BlockHasher#hash} would say of all tokens so far. One thread at a time.
+ * Hashes a sequence that grows token by token; after each token it has the hashes that {@link
+ * BlockHasher#hash} would compute for all tokens so far. One thread at a time.
  */
 public final class SequenceHasher {
   private static final int FIRST_CAPACITY = 16; // blocks
 
   private final BlockHasher hasher;
   private final byte[] scratch;
-  private final int[] open; // tokens of the window that is not complete yet
+  private final int[] open; // tokens of the incomplete window
   private int openTokens;
   private long[] blocks = new long[FIRST_CAPACITY];
   private long[] sequences = new long[FIRST_CAPACITY];
@@ -24,7 +24,7 @@ public final class SequenceHasher {
   }
 
   /**
-   * Takes the next token.
+   * Appends the next token.
    *
    * @return whether it completed a block, which is then the last of {@link #length()}
    */
@@ -41,13 +41,13 @@ public final class SequenceHasher {
     blocks[length] = block;
     sequences[length] = length == 0 ? block : hasher.link(sequences[length - 1], block);
     length++;
-    openTokens = open.length - hasher.blockTokens(); // the next window begins with them
+    openTokens = open.length - hasher.blockTokens(); // the next window starts with them
     System.arraycopy(open, hasher.blockTokens(), open, 0, openTokens);
     return true;
   }
 
   /**
-   * Takes the next tokens.
+   * Appends the next tokens.
    *
    * @return how many blocks they completed
    */
@@ -59,23 +59,23 @@ public final class SequenceHasher {
     return length - before;
   }
 
-  /** Tokens taken so far. */
+  /** Returns the number of tokens so far. */
   public int tokens() {
     return length * hasher.blockTokens() + openTokens;
   }
 
-  /** Complete blocks so far. */
+  /** Returns the number of complete blocks so far. */
   public int length() {
     return length;
   }
 
-  /** The content hash of block {@code index}. */
+  /** Returns the content hash of block {@code index}. */
   public long block(int index) {
     checkIndex(index);
     return blocks[index];
   }
 
-  /** The hash of block {@code index} with all blocks before it. */
+  /** Returns the hash of block {@code index} with all blocks before it. */
   public long sequence(int index) {
     checkIndex(index);
     return sequences[index];

@@ -11,9 +11,9 @@ import org.apache.commons.codec.digest.Blake3;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A secret under which routers name active blocks to each other ({@code keyed-xxh3-v1}), so that
- * who hears them cannot tell what was asked. Only routers of one key, model and group name blocks
- * alike. Immutable; never printed.
+ * A secret under which routers report active blocks to each other ({@code keyed-xxh3-v1}), so that
+ * other receivers cannot infer the prompts. Only routers with the same key, model and group compute
+ * equal block hashes. Immutable; never printed.
  */
 public final class TrackingKey {
   public static final int KEY_BYTES = 32;
@@ -26,9 +26,7 @@ public final class TrackingKey {
   private final byte[] key;
   private final byte[] id;
 
-  /**
-   * @param id names the key, so that a new one can follow
-   */
+  /** @param id identifies the key, so that a new one can follow */
   public TrackingKey(byte[] key, String id) {
     if (key.length != KEY_BYTES) {
       throw new IllegalArgumentException(
@@ -39,8 +37,8 @@ public final class TrackingKey {
   }
 
   /**
-   * The key in {@code file}: its bytes as they are. What is wrong is said without the file's name
-   * and content.
+   * Reads the key from {@code file}, whose bytes are the key. Error messages contain neither the
+   * file's name nor its content.
    *
    * @throws IllegalArgumentException when it cannot be read or has another length
    */
@@ -53,7 +51,7 @@ public final class TrackingKey {
     }
   }
 
-  /** A key that nobody else has. */
+  /** Returns a random key that no other process has. */
   public static TrackingKey random() {
     var key = new byte[KEY_BYTES];
     new SecureRandom().nextBytes(key);
@@ -61,11 +59,11 @@ public final class TrackingKey {
   }
 
   /**
-   * Hashes blocks under this key.
+   * Returns a hasher of blocks under this key.
    *
    * @param model its name
-   * @param group the routing group, {@code default} where there is but one
-   * @param salt null and empty are none; so is {@code loraName}
+   * @param group the routing group, {@code default} where there is only one
+   * @param salt null and empty mean none; so for {@code loraName}
    */
   public BlockHasher hasher(
       String model,

@@ -2,9 +2,9 @@ package io.dynamo.trace;
 
 import org.jspecify.annotations.Nullable;
 
-/** A part of a request's time. Safe for concurrent use; what comes after the end is dropped. */
+/** A timed part of a request. Safe for concurrent use; calls after the end are ignored. */
 public interface Span {
-  /** Of a server that traces nothing. */
+  /** The span of a server without tracing. */
   Span NONE =
       new Span() {
         @Override
@@ -32,7 +32,7 @@ public interface Span {
         public void end() {}
       };
 
-  /** The context that other spans name as their parent; null where nothing is traced. */
+  /** Returns the context that other spans name as their parent; null where nothing is traced. */
   @Nullable TraceContext context();
 
   /** Adds an attribute. */
@@ -41,12 +41,12 @@ public interface Span {
   /** Adds an attribute. */
   Span put(String key, long value);
 
-  /** Something happened now. */
+  /** Records an event at the present time. */
   void event(String name);
 
-  /** The span stands for a failure; {@code what} is a class of failures, no client's text. */
+  /** Marks the span as failed; {@code what} is a class of failures, without any client's text. */
   void fail(String what);
 
-  /** Ends it now. Idempotent. */
+  /** Ends the span now. Idempotent. */
   void end();
 }

@@ -6,12 +6,12 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A span as others refer to it, in the form of W3C Trace Context.
+ * The reference by which other spans name a span, in the form of W3C Trace Context.
  *
  * @param traceId 32 lower-case hexadecimal digits, not all 0
  * @param spanId 16 of them, not all 0
- * @param isSampled whether whoever began the trace wants its spans kept
- * @param state what vendors add, passed on as it came; null for nothing
+ * @param isSampled whether the originator of the trace wants its spans recorded
+ * @param state vendor data, passed on unchanged; null for none
  * @see <a href="https://www.w3.org/TR/trace-context/">W3C Trace Context</a>
  */
 public record TraceContext(
@@ -22,7 +22,7 @@ public record TraceContext(
   private static final Pattern PARENT =
       Pattern.compile("([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?");
   private static final String FUTURE_NEVER = "ff"; // a version that the standard forbids
-  private static final int MAX_PARENT = 512; // characters, of a version to come
+  private static final int MAX_PARENT = 512; // characters, of a future version
   private static final int MAX_STATE = 512; // characters that must be passed on at least
   private static final int MAX_MEMBERS = 32;
   private static final String KEY =
@@ -31,8 +31,8 @@ public record TraceContext(
       Pattern.compile("(" + KEY + ")=[ -+\\--<>-~]{0,255}[!-+\\--<>-~]");
 
   /**
-   * Parses two headers; null when {@code traceparent} is absent or not as the standard has it. A
-   * bad {@code tracestate} alone is dropped.
+   * Parses two headers; returns null when {@code traceparent} is absent or does not follow the
+   * standard. A bad {@code tracestate} alone is dropped.
    */
   public static @Nullable TraceContext parse(
       @Nullable String traceparent, @Nullable String tracestate) {
@@ -78,7 +78,7 @@ public record TraceContext(
     for (var member : text.split(",", -1)) {
       var stripped = member.strip();
       if (stripped.isEmpty()) {
-        continue; // allowed: lists are joined from several headers
+        continue; // empty members are allowed: lists are joined from several headers
       }
       if (++members > MAX_MEMBERS || !MEMBER.matcher(stripped).matches()) {
         return false;
@@ -87,12 +87,12 @@ public record TraceContext(
     return members > 0;
   }
 
-  /** The value of {@code traceparent}. */
+  /** Returns the value of {@code traceparent}. */
   public String traceparent() {
     return "00-" + traceId + "-" + spanId + (isSampled ? "-01" : "-00");
   }
 
-  /** {@code headers} with this context in place of theirs. */
+  /** Returns {@code headers} with this context in place of theirs. */
   public Map<String, String> in(Map<String, String> headers) {
     var all = new HashMap<>(headers);
     all.put(PARENT_HEADER, traceparent());

@@ -2,9 +2,9 @@ package io.dynamo.trace;
 
 import org.jspecify.annotations.Nullable;
 
-/** Makes spans. Safe for concurrent use; never blocks. */
+/** Creates spans. Safe for concurrent use; never blocks. */
 public interface Tracing extends AutoCloseable {
-  /** Makes none, at no cost. */
+  /** Creates no spans, at no cost. */
   Tracing OFF =
       new Tracing() {
         @Override
@@ -21,7 +21,7 @@ public interface Tracing extends AutoCloseable {
         public void close() {}
       };
 
-  /** Which side of a call a span is. */
+  /** The side of a call that a span is on. */
   enum Kind {
     SERVER,
     CLIENT,
@@ -29,10 +29,10 @@ public interface Tracing extends AutoCloseable {
   }
 
   /**
-   * How a span begins.
+   * The start of a span.
    *
-   * @param nanosAgo how long ago it began
-   * @param after an earlier span that this one goes on from; null for none
+   * @param nanosAgo how long ago it started, in nanoseconds
+   * @param after an earlier span that this one continues; null for none
    */
   record Start(long nanosAgo, @Nullable TraceContext after) {
     public static final Start NOW = new Start(0, null);
@@ -46,22 +46,22 @@ public interface Tracing extends AutoCloseable {
     }
   }
 
-  /** Whether there are spans at all. */
+  /** Whether spans are created at all. */
   boolean isOn();
 
   /**
-   * Begins a span, to be ended by the caller.
+   * Starts a span, to be ended by the caller.
    *
-   * @param parent null begins a trace
+   * @param parent null starts a trace
    */
   Span start(String name, Kind kind, @Nullable TraceContext parent, Start start);
 
-  /** Begins a span of this process now. */
+  /** Starts a span of this process now. */
   default Span start(String name, @Nullable TraceContext parent) {
     return start(name, Kind.INTERNAL, parent, Start.NOW);
   }
 
-  /** Exports what has ended, for a few seconds at most, and makes no more. Idempotent. */
+  /** Exports ended spans, for a few seconds at most, and creates no more. Idempotent. */
   @Override
   void close();
 }

@@ -1,7 +1,6 @@
 /**
- * Where a request's time goes, across processes: spans and the context that ties them together.
- * Start at {@link io.dynamo.trace.Tracing}. Knows nothing of requests; what exports spans is in
- * {@code otlp}.
+ * Tracing across processes: spans and the context that connects them. Start at {@link
+ * io.dynamo.trace.Tracing}. Knows nothing of requests; the exporter is in {@code otlp}.
  */
 @NullMarked
 package io.dynamo.trace;

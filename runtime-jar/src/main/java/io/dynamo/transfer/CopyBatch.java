@@ -23,7 +23,7 @@ public final class CopyBatch {
     return this;
   }
 
-  /** How many ranges. */
+  /** Returns the number of ranges. */
   public int count() {
     return size / 3;
   }
@@ -40,7 +40,7 @@ public final class CopyBatch {
     return triples[3 * index + 2];
   }
 
-  /** The ranges as one array of triples, cut to size. */
+  /** Returns the ranges as one array of triples, without spare room. */
   public long[] toArray() {
     return Arrays.copyOf(triples, size);
   }
@@ -58,8 +58,8 @@ public final class CopyBatch {
   }
 
   /**
-   * Whether the outcome depends on the order of the ranges, which must be within their regions: a
-   * byte is written twice, or written and read.
+   * Whether the outcome depends on the order of the ranges, because a byte is written twice, or
+   * written and read. The ranges must be within their regions.
    *
    * @param oneRegion whether source and target are the same region
    */
@@ -91,7 +91,10 @@ public final class CopyBatch {
 
   private record Interval(long begin, long end, boolean written) {}
 
-  /** Blocks mostly come in order; then one pass without memory decides. */
+  /**
+   * Whether the target ranges ascend without overlap. Blocks mostly come in order; then one pass
+   * without extra memory decides.
+   */
   private boolean targetsAscend() {
     long end = 0;
     for (var i = 0; i < count(); i++) {

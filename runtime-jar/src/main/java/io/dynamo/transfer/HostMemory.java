@@ -13,53 +13,54 @@ import java.nio.ByteBuffer;
  */
 public interface HostMemory extends AutoCloseable {
   /**
-   * A run of bytes that blocks live in. Use after {@link #close()} throws {@link
+   * A contiguous range of bytes for blocks. Use after {@link #close()} throws {@link
    * IllegalStateException}, never touches memory. Operations of several threads are not ordered
-   * among themselves: who overlaps in bytes must order them.
+   * among themselves: callers whose ranges overlap must order them.
    */
   interface Region extends AutoCloseable {
     long byteSize();
 
     /**
-     * Writes all that remains of {@code from} at {@code offset}, and moves its position to its
+     * Writes all remaining bytes of {@code from} at {@code offset}, and moves its position to its
      * limit. The memory of {@code from} must stay valid meanwhile.
      */
     void write(long offset, ByteBuffer from);
 
     /**
-     * Fills all that remains of {@code into} from {@code offset}, and moves its position to its
+     * Fills all remaining room of {@code into} from {@code offset}, and moves its position to its
      * limit. The memory of {@code into} must stay valid meanwhile.
      *
      * @throws java.nio.ReadOnlyBufferException if {@code into} is
      */
     void read(long offset, ByteBuffer into);
 
-    /** CRC-32C (Castagnoli) of a range. */
+    /** Returns the CRC-32C (Castagnoli) of a range. */
     int crc32c(long offset, long length);
 
     /**
-     * The bytes in place. Valid while {@code until} lives, also past the region's own close.
+     * Returns a view of the bytes, without copying. Valid while {@code until} lives, also after the
+     * region is closed.
      *
      * @throws IllegalStateException if {@code until} has ended, too
      */
     MemorySegment view(Arena until);
 
     /**
-     * Ends the region: whoever comes now is too late. Never waits; the bytes are freed when the
-     * operations that run on them, and the views of them, have ended. Idempotent.
+     * Closes the region: later operations fail. Never waits; the bytes are freed when running
+     * operations, and views of them, have ended. Idempotent.
      */
     @Override
     void close();
   }
 
-  /** {@code native} or {@code java}: which implementation this is. */
+  /** Returns the name of the implementation, {@code native} or {@code java}. */
   String kind();
 
   /**
-   * Zeroed bytes, aligned to 64 at least.
+   * Allocates zeroed bytes, aligned to at least 64.
    *
    * @throws IllegalArgumentException if {@code byteSize} is not positive
-   * @throws HostMemoryExhaustedException if the machine has not so many
+   * @throws HostMemoryExhaustedException if the machine does not have as many
    */
   Region allocate(long byteSize);
 

@@ -10,11 +10,11 @@ import java.util.zip.CRC32C;
 
 /**
  * Host memory without native code of ours: memory segments of shared arenas. Safe for concurrent
- * use. Bound by the JVM's limit on direct memory ({@code -XX:MaxDirectMemorySize}).
+ * use. Limited by the JVM's limit on direct memory ({@code -XX:MaxDirectMemorySize}).
  */
 public final class JavaHostMemory implements HostMemory {
   private static final long ALIGNMENT = 64;
-  private static final long CRC_PIECE = 1 << 30; // a buffer holds no more than 2^31 - 1
+  private static final long CRC_PIECE = 1 << 30; // a buffer holds at most 2^31 - 1 bytes
 
   private final Set<JavaRegion> open = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
@@ -32,7 +32,7 @@ public final class JavaHostMemory implements HostMemory {
     requireOpen();
     var region = new JavaRegion(byteSize);
     open.add(region);
-    if (closed) { // and may not have seen this one
+    if (closed) { // a concurrent close may have missed this region
       region.close();
     }
     requireOpen();
@@ -150,7 +150,7 @@ public final class JavaHostMemory implements HostMemory {
     }
 
     @Override
-    @SuppressWarnings("restricted") // the bytes live as long as the operation that this begins
+    @SuppressWarnings("restricted") // the bytes live as long as the operation entered here
     public MemorySegment view(Arena until) {
       enter();
       try {

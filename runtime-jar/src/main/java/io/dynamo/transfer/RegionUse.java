@@ -3,15 +3,18 @@ package io.dynamo.transfer;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Decides who frees a region: the close, or the last operation that was running then. Safe for
- * concurrent use, never waits.
+ * Decides which thread frees a region: the closing one, or the last operation that was running
+ * then. Safe for concurrent use, never waits.
  */
 final class RegionUse {
   private static final int CLOSED = 1 << 31;
 
   private final AtomicInteger word = new AtomicInteger(); // closed (1 bit) | operations (31 bits)
 
-  /** Begins an operation; every success is followed by one {@link #leave}. */
+  /**
+   * Enters an operation; every success is followed by one {@link #leave}. Returns false when
+   * closed.
+   */
   boolean enter() {
     int seen = word.get();
     while (seen >= 0 && seen != Integer.MAX_VALUE) {

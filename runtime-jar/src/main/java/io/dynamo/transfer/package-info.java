@@ -1,5 +1,5 @@
 /**
- * Host memory that KV blocks live in, copied in batches and checksummed. Start at {@link
+ * Host memory for KV blocks, copied in batches and checksummed. Start at {@link
  * io.dynamo.transfer.HostMemory}.
  */
 @NullMarked

@@ -3,12 +3,13 @@ package io.dynamo.wire;
 import java.nio.ByteBuffer;
 
 /**
- * Turns the items of one answer into bytes, one after the other. For one thread at a time: it may
- * use its memory again.
+ * Encodes the items of one answer, one after the other. For one thread at a time: it may reuse its
+ * memory.
  */
 public interface ItemEncoder<R> {
   /**
-   * @return the item alone, as {@link MessageCodec#encodeItem} gives it; valid until the next call
+   * @return the item alone, as {@link MessageCodec#encodeItem} returns it; valid until the next
+   *     call
    */
   ByteBuffer encode(R item);
 }

@@ -9,14 +9,14 @@ import com.fasterxml.jackson.core.sym.ByteQuadsCanonicalizer;
 import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 
 /**
- * The one JSON factory of the request plane. Its buffers are pooled here and not by thread, for a
- * request's virtual thread would find none.
+ * The one JSON factory of the request plane. Its buffers are pooled here and not by thread, because
+ * a request's new virtual thread would find none.
  *
  * <p>Field names are not shared between messages. Clients choose some of them (in schemas and
  * metadata), and a table of names that outlives its message can be filled with names of one hash
- * until it takes no more, whoever's message is read then. Without such a table Jackson reads
+ * until it refuses more, no matter whose message is read then. Without such a table Jackson reads
  * characters instead of bytes and knows no byte offsets, which the codecs need; so each parser has
- * a table of its own.
+ * its own table.
  */
 final class Json {
   private static final int POOLED_BUFFERS = 64;
@@ -25,7 +25,7 @@ final class Json {
 
   private Json() {}
 
-  /** Makes parsers of UTF-8 bytes that know no names but those of their own message. */
+  /** Creates parsers of UTF-8 bytes that know no names but those of their own message. */
   private static final class OwnNamesFactory extends JsonFactory {
     private static final long serialVersionUID = 1L;
 

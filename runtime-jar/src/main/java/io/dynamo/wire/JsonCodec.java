@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Messages that are maps without a fixed form, as commands of operators and their answers are: one
- * map out, annotated maps back. Stateless.
+ * Messages that are maps without a fixed form, such as operators' commands and their answers: one
+ * map in the request, annotated maps in the answer. Stateless.
  */
 public final class JsonCodec implements MessageCodec<JsonObject, JsonObject> {
   @Override
@@ -23,7 +23,11 @@ public final class JsonCodec implements MessageCodec<JsonObject, JsonObject> {
     return write(request, format);
   }
 
-  /** A request of null, which Dynamo's clients send for none, is an empty map. */
+  /**
+   * {@inheritDoc}
+   *
+   * <p>A request of null, which Dynamo's clients send for no request, is read as an empty map.
+   */
   @Override
   public JsonObject decodeRequest(ByteBuffer body, PayloadFormat format) {
     return WireReader.read("command", body, format, JsonCodec::readOrNone);

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** UTF-8 JSON by Jackson's pull parser, whose current token is the value at hand. */
+/** Reads UTF-8 JSON by Jackson's pull parser, whose current token is the next value. */
 final class JsonReader implements WireReader {
   private final JsonParser json;
 

@@ -5,7 +5,7 @@ import com.fasterxml.jackson.core.util.ByteArrayBuilder;
 import java.io.IOException;
 import java.math.BigInteger;
 
-/** UTF-8 JSON by Jackson. Non-finite numbers become null, as Dynamo writes them. */
+/** Writes UTF-8 JSON by Jackson. Non-finite numbers become null, as Dynamo writes them. */
 final class JsonWriter implements WireWriter {
   private final ByteArrayBuilder bytes = new ByteArrayBuilder();
   private final JsonGenerator json;

@@ -3,7 +3,7 @@ package io.dynamo.wire;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 
-/** The field names of one map, recognized in the bytes without making a string per field. */
+/** The field names of one map, recognized in the bytes without creating a string per field. */
 public final class Keys {
   /** No key is left. */
   public static final int END = -1;
@@ -23,7 +23,7 @@ public final class Keys {
   }
 
   /**
-   * Takes the names of one map. Their positions count from 0 without a gap.
+   * Creates the names of one map. Their positions count from 0 without a gap.
    *
    * @throws IllegalArgumentException when two names have one position, or a position has none
    */
@@ -44,7 +44,9 @@ public final class Keys {
     return names;
   }
 
-  /** Takes the names of one map, or words of one set, at the positions in which they come. */
+  /**
+   * Creates the names of one map, or words of one set, at the positions in which they are given.
+   */
   public Keys(String... names) {
     this.names = names;
     utf8 = new byte[names.length][];
@@ -53,7 +55,7 @@ public final class Keys {
     }
   }
 
-  /** The number of names. */
+  /** Returns the number of names. */
   public int size() {
     return names.length;
   }
@@ -72,8 +74,10 @@ public final class Keys {
   }
 
   /**
-   * @param bytes with the name at {@code from}
-   * @param expected where to look first: maps mostly come in the order of the names
+   * Returns the position of a name, or {@link #UNKNOWN}.
+   *
+   * @param bytes contains the name at {@code from}
+   * @param expected position to compare first: maps mostly come in the order of the names
    */
   int indexOf(byte[] bytes, int from, int length, int expected) {
     for (int i = 0; i < utf8.length; i++) {

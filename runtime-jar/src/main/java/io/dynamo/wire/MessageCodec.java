@@ -6,11 +6,11 @@ import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Turns the requests and the items of an endpoint into bytes and back, in either format. Stateless.
- * Reading leaves out what it does not know, as Dynamo's readers do, and takes keys in any order.
+ * Encodes and decodes the requests and the items of an endpoint, in either format. Stateless.
+ * Reading ignores unknown members, as Dynamo's readers do, and accepts keys in any order.
  */
 public interface MessageCodec<Q, R> {
-  /** How the endpoint's items stand in their frames. */
+  /** Returns the form of the endpoint's items in their frames. */
   ItemForm itemForm();
 
   byte[] encodeRequest(Q request, PayloadFormat format);
@@ -20,29 +20,37 @@ public interface MessageCodec<Q, R> {
    */
   Q decodeRequest(ByteBuffer body, PayloadFormat format);
 
-  /** The item alone, without the response envelope and, when annotated, without its notes. */
+  /**
+   * Encodes the item alone, without the response envelope and, when annotated, without its notes.
+   */
   byte[] encodeItem(R item, PayloadFormat format);
 
   /**
-   * @param body positioned at the item, limited to its end; the item keeps nothing of it
+   * @param body positioned at the item, limited to its end; the item keeps no reference to it
    * @throws io.dynamo.error.InvalidRequestException when the bytes are not such an item
    */
   R decodeItem(ByteBuffer body, PayloadFormat format);
 
   /**
-   * The item that stands for an annotation without data. Null, which is the default, drops it:
-   * endpoints other than those of clients have no use for annotations.
+   * Returns the item that stands for an annotation without data. Null, which is the default, drops
+   * it: only endpoints for clients use annotations.
    */
   default @Nullable R annotation(Annotation annotation) {
     return null;
   }
 
-  /** Encodes the items of one answer; a codec with an item per token has one that is cheaper. */
+  /**
+   * Returns an encoder for the items of one answer; a codec with an item per token overrides it
+   * with a cheaper one.
+   */
   default ItemEncoder<R> encoder(PayloadFormat format) {
     return item -> ByteBuffer.wrap(encodeItem(item, format));
   }
 
-  /** Decodes the items of one answer; a codec with an item per token has one that is cheaper. */
+  /**
+   * Returns a decoder for the items of one answer; a codec with an item per token overrides it with
+   * a cheaper one.
+   */
   default ItemDecoder<R> decoder(PayloadFormat format) {
     return body -> decodeItem(body, format);
   }

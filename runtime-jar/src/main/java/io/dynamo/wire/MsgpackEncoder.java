@@ -4,7 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 
-/** Writes values of one type to MessagePack, all in the same memory. For one thread at a time. */
+/** Writes values of one type to MessagePack, all into the same memory. For one thread at a time. */
 public final class MsgpackEncoder<R> implements ItemEncoder<R> {
   private final MsgpackWriter out = new MsgpackWriter(MsgpackWriter.ITEM_BYTES);
   private final WireWriter.Shape<R> shape;
@@ -19,7 +19,7 @@ public final class MsgpackEncoder<R> implements ItemEncoder<R> {
     try {
       shape.write(out, item);
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // memory has no I/O
+      throw new UncheckedIOException(e); // memory does no I/O
     }
     return out.written();
   }

@@ -9,15 +9,18 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MessagePack. Announced sizes are checked against the bytes that are left before allocating.
- * Written by hand because an item is read per token: it allocates nothing but what it returns.
+ * Reads MessagePack. Announced sizes are checked against the remaining bytes before allocating.
+ * Written by hand because an item is read per token: it allocates only the returned values.
  *
  * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
  */
 final class MsgpackReader implements WireReader {
   static final int MAX_DEPTH = 64;
 
-  /** Room made for what an array announces; more comes as its elements do, each of a byte. */
+  /**
+   * The initial room for an array's announced elements; it grows as elements arrive, each of at
+   * least a byte.
+   */
   static final int MAX_GUESS = 64;
 
   private static final byte[] NONE = {};
@@ -34,7 +37,7 @@ final class MsgpackReader implements WireReader {
     reset(body);
   }
 
-  /** Begins with another value. */
+  /** Starts reading another value. */
   void reset(ByteBuffer body) {
     depth = 0;
     if (body.hasArray()) {
@@ -80,7 +83,7 @@ final class MsgpackReader implements WireReader {
     }
   }
 
-  /** The next {@code count} bytes, at most 8, big-endian. */
+  /** Returns the next {@code count} bytes, at most 8, big-endian. */
   private long unsigned(int count) throws IOException {
     need(count);
     long value = 0;
@@ -159,7 +162,9 @@ final class MsgpackReader implements WireReader {
     };
   }
 
-  /** The length of a string; bytes pass for one, as some writers know no other. */
+  /**
+   * Returns the length of a string; binary is accepted as one, as some writers use nothing else.
+   */
   private int stringHeader() throws IOException {
     int type = next();
     return switch (type) {
@@ -340,7 +345,7 @@ final class MsgpackReader implements WireReader {
     }
   }
 
-  /** Passes over what follows the type of a scalar or an extension. */
+  /** Skips the bytes after the type of a scalar or an extension. */
   private void pass(int type) throws IOException {
     long count =
         switch (type) {

@@ -2,7 +2,7 @@ package io.dynamo.wire;
 
 /**
  * The first bytes of MessagePack values, as {@code 0} to {@code 0xff}, each with the width in bits
- * of what follows it.
+ * of the data that follows it.
  *
  * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the specification</a>
  */

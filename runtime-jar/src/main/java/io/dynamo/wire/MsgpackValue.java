@@ -9,10 +9,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads a MessagePack value whose form nobody knows beforehand: {@code null}, a {@code Boolean},
- * {@code Long}, {@code BigInteger}, {@code Float}, {@code Double}, {@code String}, {@code byte[]},
- * or a list or map of such. Names of maps become text. What it allocates is bounded by the bytes
- * that are there, not by what they announce.
+ * Reads a MessagePack value of unknown form: {@code null}, a {@code Boolean}, {@code Long}, {@code
+ * BigInteger}, {@code Float}, {@code Double}, {@code String}, {@code byte[]}, or a list or map of
+ * such. Names of maps become text. Allocation is bounded by the bytes present, not by announced
+ * sizes.
  */
 final class MsgpackValue {
   private MsgpackValue() {}

@@ -8,16 +8,16 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * MessagePack, integers in the shortest form. Written by hand because an item is sent per token: a
- * packer of the library costs more than the item.
+ * Writes MessagePack, integers in the shortest form. Written by hand because an item is sent per
+ * token: a packer of the library costs more than the item.
  *
  * @see <a href="https://github.com/msgpack/msgpack/blob/master/spec.md">the format</a>
  */
 final class MsgpackWriter implements WireWriter {
-  /** A token item takes 110. */
+  /** The initial room for an item; a token item takes 110 bytes. */
   static final int ITEM_BYTES = 128;
 
-  /** More is not kept from one value to the next. */
+  /** The most memory kept from one value to the next. */
   private static final int MOST_BYTES = 8 * 1024;
 
   private byte[] bytes;
@@ -28,7 +28,7 @@ final class MsgpackWriter implements WireWriter {
     bytes = new byte[firstBytes];
   }
 
-  /** Begins another value in the same memory. */
+  /** Starts another value in the same memory. */
   void reset() {
     length = 0;
     if (bytes.length > MOST_BYTES) {
@@ -37,7 +37,7 @@ final class MsgpackWriter implements WireWriter {
     }
   }
 
-  /** The bytes that were written, valid until the next {@link #reset}. */
+  /** Returns the written bytes, valid until the next {@link #reset}. */
   ByteBuffer written() {
     var all = view;
     if (all == null) {
@@ -204,7 +204,7 @@ final class MsgpackWriter implements WireWriter {
     bytes[length++] = (byte) single;
   }
 
-  /** A type and the lowest {@code count} bytes of {@code value}, big-endian. */
+  /** Writes a type and the lowest {@code count} bytes of {@code value}, big-endian. */
   private void put(int type, long value, int count) {
     reserve(1 + count);
     bytes[length++] = (byte) type;

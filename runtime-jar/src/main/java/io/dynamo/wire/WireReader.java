@@ -9,9 +9,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads one value in either payload format. For one thread, one value. Each method reads the value
- * at hand; wrong types and truncation end {@link #read}. Nothing is allocated beyond what the bytes
- * can hold.
+ * Reads one value in either payload format. For one thread, one value. Each method reads the next
+ * value; wrong types and truncation end {@link #read}. Allocation is bounded by the bytes present.
  */
 public interface WireReader {
   /** The length of a UUID as text. */
@@ -23,7 +22,7 @@ public interface WireReader {
   }
 
   /**
-   * Reads the one value that {@code body} is.
+   * Reads the one value that {@code body} contains.
    *
    * @param what its name in the error
    * @throws InvalidRequestException when the bytes are no such value
@@ -36,7 +35,7 @@ public interface WireReader {
     }
   }
 
-  /** As the other {@code read}, by a reader that stands at the beginning of {@code body}. */
+  /** Reads like the other {@code read}, with a reader positioned at the start of {@code body}. */
   static <T> T read(
       String what, ByteBuffer body, PayloadFormat format, WireReader in, Shape<T> shape) {
     try {
@@ -62,19 +61,21 @@ public interface WireReader {
     };
   }
 
-  /** Whether the value at hand is null; it is read then. */
+  /** Whether the next value is null; if so, it is consumed. */
   boolean isNil() throws IOException;
 
-  /** Opens the map at hand, to be read with {@link #nextKey} until {@link Keys#END}. */
+  /** Opens the next value as a map, to be read with {@link #nextKey} until {@link Keys#END}. */
   void beginMap() throws IOException;
 
-  /** Reads a key of the innermost map: its index, {@link Keys#UNKNOWN} or {@link Keys#END}. */
+  /**
+   * Reads a key of the innermost map; returns its index, {@link Keys#UNKNOWN} or {@link Keys#END}.
+   */
   int nextKey(Keys keys) throws IOException;
 
-  /** Opens the array at hand, to be read with {@link #nextElement} until there is none. */
+  /** Opens the next value as an array, to be read with {@link #nextElement} until there is none. */
   void beginArray() throws IOException;
 
-  /** Goes to the next element of the innermost array; false at its end. */
+  /** Moves to the next element of the innermost array; returns false at its end. */
   boolean nextElement() throws IOException;
 
   int[] ints() throws IOException;
@@ -83,36 +84,36 @@ public interface WireReader {
 
   String string() throws IOException;
 
-  /** Reads a string: its index among {@code words}, or {@link Keys#UNKNOWN}. */
+  /** Reads a string; returns its index among {@code words}, or {@link Keys#UNKNOWN}. */
   int word(Keys words) throws IOException;
 
   long integer() throws IOException;
 
-  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  /** Reads an unsigned integer of 64 bits, its upper half as negative numbers. */
   long unsigned() throws IOException;
 
   double number() throws IOException;
 
   boolean bool() throws IOException;
 
-  /** Whether the value at hand is a map; it is not read. */
+  /** Whether the next value is a map; it is not consumed. */
   boolean isMap() throws IOException;
 
-  /** The value at hand as JSON has them; binary as {@code byte[]}. */
+  /** Reads the next value as JSON types; binary as {@code byte[]}. */
   @Nullable Object any() throws IOException;
 
   void skip() throws IOException;
 
-  /** Where the value at hand begins, in bytes from the start of the body. */
+  /** Returns the offset of the next value, in bytes from the start of the body. */
   int position() throws IOException;
 
-  /** Where the value that {@link #skip} passed over ended. */
+  /** Returns the end offset of the value that {@link #skip} skipped. */
   int endOfSkipped() throws IOException;
 
   /** Checks that nothing follows. */
   void end() throws IOException;
 
-  /** A UUID: text in JSON, its 16 bytes in MessagePack. */
+  /** Reads a UUID: text in JSON, its 16 bytes in MessagePack. */
   default UUID uuid() throws IOException {
     return switch (any()) {
       case String text when text.length() == UUID_CHARS -> {

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes one value in either payload format. For one thread, one value. */
 public interface WireWriter {
-  /** A short request takes as much. */
+  /** The initial room, enough for a short request. */
   int FIRST_BYTES = 1024;
 
   /** Writes a value of one type. */
@@ -19,14 +19,14 @@ public interface WireWriter {
     void write(WireWriter out, T value) throws IOException;
   }
 
-  /** The bytes of {@code value}. */
+  /** Returns the encoded bytes of {@code value}. */
   static <T> byte[] write(T value, PayloadFormat format, Shape<T> shape) {
     try {
       var out = of(format);
       shape.write(out, value);
       return out.finish();
     } catch (IOException e) {
-      throw new UncheckedIOException(e); // memory has no I/O
+      throw new UncheckedIOException(e); // memory does no I/O
     }
   }
 
@@ -54,7 +54,7 @@ public interface WireWriter {
 
   void integer(BigInteger value) throws IOException;
 
-  /** An unsigned integer of 64 bits, its upper half as negative numbers. */
+  /** Writes an unsigned integer of 64 bits, its upper half as negative numbers. */
   void unsigned(long value) throws IOException;
 
   void float32(float value) throws IOException;
@@ -113,12 +113,12 @@ public interface WireWriter {
     }
   }
 
-  /** A UUID: text in JSON, its 16 bytes in MessagePack. */
+  /** Writes a UUID: text in JSON, its 16 bytes in MessagePack. */
   default void uuid(UUID value) throws IOException {
     string(value.toString());
   }
 
-  /** An entry of any value, or none for null. */
+  /** Writes an entry of any value, or nothing for null. */
   default void anyUnlessNull(String name, @Nullable Object value) throws IOException {
     if (value != null) {
       anyOrNil(name, value);
@@ -143,7 +143,7 @@ public interface WireWriter {
     endArray();
   }
 
-  /** A value as JSON has them: maps, lists, strings, numbers, booleans, null; also bytes. */
+  /** Writes a value of JSON types: maps, lists, strings, numbers, booleans, null; also bytes. */
   default void any(@Nullable Object value) throws IOException {
     switch (value) {
       case null -> nil();

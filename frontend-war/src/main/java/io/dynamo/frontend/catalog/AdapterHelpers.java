@@ -7,13 +7,13 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Gives adapters the prefill and encode workers of the model that they are loaded on. */
+/** Adds to each adapter the prefill and encode workers of the model that it is loaded on. */
 final class AdapterHelpers {
   private AdapterHelpers() {}
 
   /**
-   * Adds to each adapter in {@code sets}, which has the sets of each name, those of its model that
-   * answer no clients: they help with the adapter's requests as with the model's.
+   * Adds to each adapter in {@code sets} those sets of its model that answer no clients: they help
+   * with the adapter's requests as with the model's.
    */
   static void addTo(Map<String, List<CatalogEntry>> sets) {
     var models = new HashMap<EndpointId, List<CatalogEntry>>();

@@ -5,14 +5,14 @@ import io.dynamo.discovery.WorkerSet;
 import java.util.Map;
 import java.util.Set;
 
-/** Reports what new cards claim and cannot have. */
+/** Reports conflicting claims of new cards. */
 final class CardConflicts {
   private static final System.Logger LOG = System.getLogger(CardConflicts.class.getName());
 
   private CardConflicts() {}
 
   /**
-   * Logs what {@code record} claims and another has.
+   * Logs the claims of {@code record} that another card already has.
    *
    * @param others the sets of its model so far
    * @param entries the models by name and alias so far

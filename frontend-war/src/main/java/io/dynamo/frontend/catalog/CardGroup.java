@@ -10,7 +10,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** The cards of one set of workers, and the text that was loaded for them. For one thread. */
+/** The cards of one set of workers, and the text side loaded for them. For one thread. */
 final class CardGroup {
   final LinkedHashMap<String, ModelRecord> records =
       new LinkedHashMap<>(); // by key, in order of arrival
@@ -18,21 +18,23 @@ final class CardGroup {
   final long createdAtSeconds;
   boolean loading;
   private int attempts;
-  @Nullable TextFiles files; // of the text that it uses or waits for
-  @Nullable ServedModel served; // once the text is there
+  @Nullable TextFiles files; // the files of the text that it uses or waits for
+  @Nullable ServedModel served; // set once the text is loaded
 
   CardGroup(WorkerSet workers, long createdAtSeconds) {
     this.workers = workers;
     this.createdAtSeconds = createdAtSeconds;
   }
 
-  /** Serves as {@code card} says from now on, with the text made of {@code from}. */
+  /** Serves as {@code card} describes from now on, with the text loaded from {@code from}. */
   void serve(ModelCard card, @Nullable TextFiles from, ModelText text) {
     files = from;
     served = new ServedModel(card, workers, text, createdAtSeconds);
   }
 
-  /** The worker whose files the next load reads: each in turn, in case one is out of reach. */
+  /**
+   * Returns the worker whose files the next load reads: each in turn, in case one is unreachable.
+   */
   ModelRecord next() {
     var turn = List.copyOf(records.values());
     return turn.get(attempts++ % turn.size());

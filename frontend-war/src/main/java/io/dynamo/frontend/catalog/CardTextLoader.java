@@ -17,13 +17,13 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a model's text side from the files that its card names, each checked by its checksum. Few
- * are made at a time: while one is read and parsed it takes several times the size of its files.
+ * Builds a model's text side from the files that its card names, each verified by its checksum. Few
+ * are built at a time: while one is read and parsed it takes several times the size of its files.
  */
 public final class CardTextLoader implements TextLoader {
   private static final int AT_A_TIME = 2;
-  private static final long TURN_SECONDS = 300; // two that take all their time
-  private static final int MAX_BYTES = 16 << 20; // of a file that is no tokenizer
+  private static final long TURN_SECONDS = 300; // two loads that use their full time
+  private static final int MAX_BYTES = 16 << 20; // limit of a file other than a tokenizer
 
   private final PrefixCache cache;
   private final ModelFileReader files;

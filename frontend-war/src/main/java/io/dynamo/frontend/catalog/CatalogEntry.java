@@ -9,9 +9,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One set of workers of a model, as their cards describe it. Immutable.
  *
- * @param card of the first of them
- * @param isLegacy whether the card of any has no worker type
- * @param ids of those that have a card; they need not be live
+ * @param card the card of the first worker
+ * @param isLegacy whether any card has no worker type
+ * @param ids the workers that have a card; they need not be live
  * @param served null while its files are being loaded, and for workers that answer no clients
  */
 record CatalogEntry(

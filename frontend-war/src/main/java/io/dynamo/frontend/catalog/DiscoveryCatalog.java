@@ -32,11 +32,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows the model cards in discovery. All changes happen under one lock, files are read outside
- * of it on the given executor; readers see a snapshot.
+ * The catalog of the model cards in discovery. All changes happen under one lock, files are read
+ * outside of it on the given executor; readers see a snapshot.
  *
- * <p>The workers of a model are told apart by {@link WorkerSet}; several sets may serve one name,
- * and {@link ModelEntry} says which of them can be asked. Sets with the same files share one text.
+ * <p>The workers of a model are grouped by {@link WorkerSet}; several sets may serve one name, and
+ * {@link ModelEntry} decides which of them take requests. Sets with the same files share one text.
  * It outlives them by the retention, because a request may still use it; the number of texts is
  * bounded.
  */
@@ -64,7 +64,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   private final Duration retention;
   private boolean sweepDue; // guarded by this
   private final Map<String, Long> lately =
-      new ConcurrentHashMap<>(); // when a name was lost, in nanos
+      new ConcurrentHashMap<>(); // when a name was lost, in nanoseconds
   private boolean closed; // guarded by this
   private volatile Map<String, ModelEntry> snapshot = Map.of(); // by name and alias, replaced whole
 
@@ -72,7 +72,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
    * @param serves whether models of an endpoint are shown
    * @param instances the live workers of an endpoint
    * @param blocking runs loads
-   * @param timer starts loads again after a failure
+   * @param timer restarts loads after a failure
    * @param clock of the creation times in answers
    * @param nanoTime as {@link System#nanoTime()}
    * @param retention how long a text outlives its models: longer than any request
@@ -161,7 +161,10 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   /**
-   * A name whose last worker went a moment ago is known still: it may be draining or restarting.
+   * {@inheritDoc}
+   *
+   * <p>A name whose last worker left a moment ago still counts as known: the worker may be draining
+   * or restarting.
    */
   @Override
   public boolean isKnown(String name) {
@@ -196,7 +199,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     sweep();
   }
 
-  /** Lets go of texts that nobody uses. Called with the lock held. */
+  /** Frees texts that are no longer used. Called with the lock held. */
   private void sweep() {
     var used = new HashSet<TextFiles>();
     for (var groups : names.values()) {
@@ -221,7 +224,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   }
 
   private void refuse(ModelRecord record, String problem) {
-    remove(record); // it may have been one that is served
+    remove(record); // it may have been a served card
     LOG.log(
         record.card().modelTypes().isEmpty()
             ? System.Logger.Level.DEBUG // workers that help others have none
@@ -238,7 +241,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     var known = find(name, workers);
     if (known != null && known.records.replace(record.key(), record) != null) {
       var served = known.served;
-      if (served != null) { // the same model, of which the worker says something else
+      if (served != null) { // the same model, but the worker's card differs elsewhere
         known.serve(record.card(), known.files, served.text());
       }
       return;
@@ -275,7 +278,9 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     }
   }
 
-  /** Starts loading a group's text unless it is there or on its way. Called with the lock held. */
+  /**
+   * Starts loading a group's text unless it is loaded or being loaded. Called with the lock held.
+   */
   private void load(String name, WorkerSet workers, Duration retryAfter) {
     var group = find(name, workers);
     if (closed
@@ -328,7 +333,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     }
   }
 
-  /** Called with the lock held. */
+  /** Schedules another load after a failure. Called with the lock held. */
   private void retryLater(
       String name, WorkerSet workers, Duration retryAfter, @Nullable String why) {
     LOG.log(
@@ -352,7 +357,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   private synchronized void again(String name, WorkerSet workers, Duration retryAfter) {
     load(name, workers, retryAfter);
-    publish(); // its text may have come with another name
+    publish(); // its text may have been loaded for another name
   }
 
   private void loaded(

@@ -26,7 +26,7 @@ final class LiveWorkers {
     return false;
   }
 
-  /** Live workers of {@code set}. */
+  /** Returns the number of live workers of {@code set}. */
   int live(CatalogEntry set) {
     int count = 0;
     for (var instance : at(set).live()) {
@@ -35,7 +35,7 @@ final class LiveWorkers {
     return count;
   }
 
-  /** Live workers of {@code set} that are not set aside after a failure. */
+  /** Returns the number of live workers of {@code set} that are not set aside after a failure. */
   int usable(CatalogEntry set) {
     var endpoint = at(set);
     var aside = endpoint.inhibited();

@@ -8,41 +8,46 @@ import org.jspecify.annotations.Nullable;
 /** The models that live workers serve now. Safe for concurrent use; never blocks. */
 public interface ModelCatalog {
   /**
-   * The conditions that a request sets on the workers that serve it.
+   * The conditions of a request on the workers that serve it.
    *
    * @param modelType the flag of its API, {@code Chat} for example
    * @param worker the only one that may serve it; null for any
-   * @param session whose requests stay with one set of workers as long as the sets stay; null for
-   *     none
+   * @param session a session whose requests stay with one set of workers as long as the sets do not
+   *     change; null for none
    */
   record Query(String modelType, @Nullable InstanceId worker, @Nullable String session) {}
 
-  /** Those that are ready, each once, by name. */
+  /** Returns the ready models, each once, by name. */
   List<ServedModel> models();
 
-  /** The model of that name or alias, when it is ready; of several sets the first that came. */
+  /**
+   * Returns the model of that name or alias, if it is ready; of several sets the first that came.
+   */
   Optional<ServedModel> find(String name);
 
-  /** Every set of workers that can be asked for that name or alias now, in order of arrival. */
+  /**
+   * Returns every set of workers that takes requests for that name or alias now, in order of
+   * arrival.
+   */
   List<ServedModel> sets(String name);
 
   /**
-   * The set of workers for one request: drawn at random among {@link #sets} that fit, each by the
-   * number of its live workers.
+   * Chooses the set of workers for one request: drawn at random among the matching {@link #sets},
+   * each weighted by the number of its live workers.
    *
-   * @return empty when none fits
+   * @return empty when none matches
    */
   Optional<ServedModel> choose(String name, Query query);
 
   /**
-   * The other sets of the model that can carry on generations of {@code lost}, because they have
-   * the same tokenizer; those to be tried first come first.
+   * Returns the other sets of the model that can continue generations of {@code lost}, because they
+   * have the same tokenizer, in the order in which they are to be tried.
    */
   List<ServedModel> successors(ServedModel lost);
 
   /** Whether a card of that name is known, although no worker may be ready. */
   boolean isKnown(String name);
 
-  /** How far the model of that name or alias is, when a card of it is there. */
+  /** Returns the readiness of the model of that name or alias, if it has a card. */
   Optional<Readiness> readiness(String name);
 }

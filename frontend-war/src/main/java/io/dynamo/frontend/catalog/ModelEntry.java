@@ -13,8 +13,8 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Every set of workers of one model, and the rule that says which of them can be asked. Workers of
- * one namespace depend on each other, those of different namespaces do not. Immutable.
+ * Every set of workers of one model, and the rule for which of them take requests. Workers of one
+ * namespace depend on each other, those of different namespaces do not. Immutable.
  */
 final class ModelEntry {
   private final String name;
@@ -34,7 +34,7 @@ final class ModelEntry {
     return name;
   }
 
-  /** The names that its cards claim beside its own. */
+  /** Returns the names that its cards claim besides its own. */
   SequencedCollection<String> aliases() {
     var aliases = new LinkedHashSet<String>();
     namespaces.values().forEach(sets -> sets.forEach(set -> aliases.addAll(set.card().aliases())));
@@ -42,8 +42,8 @@ final class ModelEntry {
   }
 
   /**
-   * The sets that can be asked now, in order of arrival. Of those that compete for one place the
-   * first answers, the others wait until its workers are gone.
+   * Returns the sets that take requests now, in order of arrival. Of competing sets the first takes
+   * requests, the others wait until its workers are gone.
    */
   List<CatalogEntry> ready(LiveWorkers workers) {
     var ready = new ArrayList<CatalogEntry>();
@@ -55,7 +55,10 @@ final class ModelEntry {
     return ready;
   }
 
-  /** The sets that could be asked now, those that wait for a place too, in order of arrival. */
+  /**
+   * Returns the sets that could take requests now, including those that wait for a competing set,
+   * in order of arrival.
+   */
   List<CatalogEntry> able(LiveWorkers workers) {
     var able = new ArrayList<CatalogEntry>();
     for (var sets : namespaces.values()) {
@@ -70,7 +73,7 @@ final class ModelEntry {
     return able;
   }
 
-  /** How far it is from being served. */
+  /** Returns the model's readiness. */
   Readiness readiness(LiveWorkers workers) {
     var states = new ArrayList<Readiness.Namespace>();
     namespaces.forEach(
@@ -81,7 +84,7 @@ final class ModelEntry {
     return new Readiness(states);
   }
 
-  /** Why the workers of a namespace cannot be asked; null when they can. */
+  /** Returns why the workers of a namespace cannot take requests; null when they can. */
   private static @Nullable String problem(List<CatalogEntry> sets, LiveWorkers workers) {
     var live = new ArrayList<CatalogEntry>(sets.size());
     boolean legacy = false;
@@ -139,7 +142,7 @@ final class ModelEntry {
     return types;
   }
 
-  /** Whether one alternative of what {@code set} needs is among {@code types}. */
+  /** Whether one of the alternatives that {@code set} needs is among {@code types}. */
   private static boolean isSatisfied(CatalogEntry set, Set<String> types) {
     var needs = set.card().needs();
     return needs.isEmpty() || needs.stream().anyMatch(types::containsAll);
@@ -158,7 +161,10 @@ final class ModelEntry {
     return List.copyOf(types.values());
   }
 
-  /** Types that have a card and no live worker, and those that live workers need and have not. */
+  /**
+   * Returns the types that have a card and no live worker, and the types that live workers need and
+   * do not have.
+   */
   private static List<String> missing(List<CatalogEntry> sets, LiveWorkers workers) {
     var live = types(sets.stream().filter(workers::isAnyLive).toList());
     var missing = new TreeSet<>(types(sets));

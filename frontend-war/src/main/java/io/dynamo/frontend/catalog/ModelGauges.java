@@ -15,8 +15,8 @@ import java.util.function.Predicate;
 import java.util.function.ToDoubleFunction;
 
 /**
- * Publishes the figures of each model's newest card, and whether the model is ready. A model that is
- * gone stays listed as not ready. Safe for concurrent use.
+ * Publishes the figures of each model's newest card, and whether the model is ready. A model that
+ * is gone stays listed as not ready. Safe for concurrent use.
  */
 public final class ModelGauges implements AutoCloseable {
   private final ModelCatalog catalog;
@@ -44,7 +44,7 @@ public final class ModelGauges implements AutoCloseable {
           publish(card.displayName());
         }
       }
-      case DiscoveryEvent.Lost<ModelRecord> _ -> {} // the catalog knows
+      case DiscoveryEvent.Lost<ModelRecord> _ -> {} // known to the catalog
     }
   }
 

@@ -4,15 +4,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a model is from being served: it is ready when the workers of one namespace are.
+ * The readiness of a model: it is ready when the workers of one namespace are.
  *
- * @param namespaces in which cards of it are, in order of arrival
+ * @param namespaces the namespaces that have cards of it, in order of arrival
  */
 public record Readiness(List<Namespace> namespaces) {
   /**
-   * How far the workers of one namespace are.
+   * The readiness of the workers of one namespace.
    *
-   * @param reason why they cannot be asked; null when they can
+   * @param reason why they cannot take requests; null when they can
    * @param types of its workers, in order of arrival
    * @param missing worker types that must be live and are not
    */
@@ -23,7 +23,7 @@ public record Readiness(List<Namespace> namespaces) {
       missing = List.copyOf(missing);
     }
 
-    /** Whether its workers can be asked now. */
+    /** Whether its workers can take requests now. */
     public boolean ready() {
       return reason == null;
     }
@@ -33,7 +33,7 @@ public record Readiness(List<Namespace> namespaces) {
    * The workers of one type.
    *
    * @param name {@code aggregated} for those that do all of a request
-   * @param workers that are live
+   * @param workers number of live workers
    * @param needs alternatives, each a list of worker types that must be live beside them
    */
   public record WorkerType(String name, int workers, List<List<String>> needs) {
@@ -46,7 +46,7 @@ public record Readiness(List<Namespace> namespaces) {
     namespaces = List.copyOf(namespaces);
   }
 
-  /** Whether the model can be asked now. */
+  /** Whether the model can take requests now. */
   public boolean ready() {
     return namespaces.stream().anyMatch(Namespace::ready);
   }

@@ -8,13 +8,13 @@ import java.util.SequencedCollection;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Which models this frontend can serve, by what their cards say. */
+/** Decides which models this frontend can serve, by their cards. */
 final class ServableCards {
   private static final String TOKENS = "Tokens";
 
   private ServableCards() {}
 
-  /** Why the card is of no use here; null where it is of use. */
+  /** Returns why the card cannot be used here; null when it can. */
   static @Nullable String problem(ModelCard card) {
     if (!card.modelInput().equals(TOKENS)) {
       return "its workers take model_input %s, and this frontend sends token ids only"
@@ -48,8 +48,8 @@ final class ServableCards {
   }
 
   /**
-   * Puts each model under its aliases, too. A model's own name goes before the aliases of others,
-   * and an alias stays with the first model that claimed it.
+   * Adds each model under its aliases. A model's own name takes precedence over the aliases of
+   * others, and an alias stays with the first model that claimed it.
    */
   static <M> void addAliases(
       Map<String, M> byName, Function<M, SequencedCollection<String>> aliases) {

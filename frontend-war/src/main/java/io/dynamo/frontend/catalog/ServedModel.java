@@ -9,12 +9,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * A model as one set of workers serves it. Several sets may serve one name.
  *
- * @param workers those that serve it
+ * @param workers the set that serves it
  * @param createdAtSeconds when this frontend first saw it, UNIX time
  */
 public record ServedModel(
     ModelCard card, WorkerSet workers, ModelText text, long createdAtSeconds) {
-  /** The model of {@code card} as the workers of {@code endpoint} serve it. */
+  /** Creates the model of {@code card} as the workers of {@code endpoint} serve it. */
   public ServedModel(ModelCard card, EndpointId endpoint, ModelText text, long createdAtSeconds) {
     this(card, WorkerSet.of(endpoint, card), text, createdAtSeconds);
   }
@@ -23,14 +23,14 @@ public record ServedModel(
     return card.displayName();
   }
 
-  /** The name under which workers know this adapter; null when this is a model. */
+  /** Returns the name under which workers know this adapter; null for a base model. */
   public @Nullable String adapter() {
     var lora = card.lora();
     return lora == null ? null : lora.name();
   }
 
   /**
-   * Whether the workers of {@code other} can carry on a generation of this one's: its tokens must
+   * Whether the workers of {@code other} can continue a generation of this model: its tokens must
    * mean the same to both.
    */
   boolean sharesTokensWith(ServedModel other) {

@@ -7,8 +7,8 @@ import java.util.function.DoubleSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws among sets of workers, each by the number of its workers that can be called. Workers that
- * are set aside after a failure count only where no set has others. Safe for concurrent use.
+ * Draws among sets of workers, each weighted by the number of its callable workers. Workers that
+ * are set aside after a failure count only if no set has others. Safe for concurrent use.
  */
 final class SetChoice {
   private final LiveWorkers workers;
@@ -22,7 +22,7 @@ final class SetChoice {
     this.random = random;
   }
 
-  /** One of {@code sets} that fits {@code query}; null when none does. */
+  /** Draws one of the {@code sets} that match {@code query}; null when none does. */
   @Nullable ServedModel among(List<CatalogEntry> sets, ModelCatalog.Query query) {
     var fitting = new ArrayList<CatalogEntry>(sets.size());
     for (var set : sets) {
@@ -53,7 +53,7 @@ final class SetChoice {
     return null;
   }
 
-  /** All of {@code sets}, drawn one after the other. */
+  /** Returns all of {@code sets}, drawn one after the other. */
   List<ServedModel> inTurn(List<CatalogEntry> sets) {
     var left = new ArrayList<>(sets);
     var turn = new ArrayList<ServedModel>(sets.size());
@@ -69,6 +69,8 @@ final class SetChoice {
   }
 
   /**
+   * Returns the set at a point of the weighted sets.
+   *
    * @param point in [0, 1), over the workers of all sets in their order
    */
   private CatalogEntry drawn(List<CatalogEntry> sets, double point) {
@@ -91,10 +93,10 @@ final class SetChoice {
         return sets.get(i);
       }
     }
-    return sets.getLast(); // their workers went meanwhile
+    return sets.getLast(); // their workers left meanwhile
   }
 
-  /** Spreads sessions evenly over [0, 1), each always to the same point. */
+  /** Maps sessions evenly to [0, 1), each always to the same point. */
   private static double pointOf(String session) {
     int mixed = session.hashCode() * 0x9E3779B9;
     mixed = (mixed ^ (mixed >>> 15)) * 0x85EBCA6B;

@@ -4,7 +4,9 @@ import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelFile;
 import org.jspecify.annotations.Nullable;
 
-/** The checksums of the files that a text is made of: cards that agree on them share one text. */
+/**
+ * The checksums of the files that a text is built from: cards that agree on them share one text.
+ */
 record TextFiles(
     @Nullable String tokenizer,
     @Nullable String tokenizerConfig,

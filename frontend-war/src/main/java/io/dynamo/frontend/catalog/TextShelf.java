@@ -11,9 +11,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the loaded texts: tokenizer and chat template of each model. A text whose models are gone is
- * kept for a while, since requests may still use it and the models may come back. One thread at a
- * time; the owner guards it.
+ * Keeps the loaded texts: tokenizer and chat template of each model. A text whose models are gone
+ * is kept for a while, since requests may still use it and the models may come back. One thread at
+ * a time; the owner guards it.
  *
  * @param <K> identifies the files of a text
  */
@@ -34,7 +34,7 @@ final class TextShelf<K> {
   private int loading;
 
   /**
-   * @param limit texts that are held or being loaded
+   * @param limit of the texts that are held or being loaded
    * @param retention of a text without a model; longer than any request
    * @param nanoTime as {@link System#nanoTime()}: a step of the wall clock must not close a text
    *     that requests still use
@@ -50,7 +50,7 @@ final class TextShelf<K> {
     return held == null ? null : held.text;
   }
 
-  /** Takes a place for a text that is about to be loaded; false when there is none. */
+  /** Reserves a place for a text that is about to be loaded; returns false when there is none. */
   boolean reserve() {
     if (texts.size() + loading >= limit) {
       return false;
@@ -59,12 +59,12 @@ final class TextShelf<K> {
     return true;
   }
 
-  /** Gives back the place of a load that has ended. */
+  /** Frees the place of a load that has ended. */
   void endLoad() {
     loading--;
   }
 
-  /** Puts {@code text} there; returns the one that was there before it, which stays. */
+  /** Adds {@code text}; returns a text already stored under the key, which stays. */
   @Nullable ModelText put(K key, ModelText text) {
     var before = texts.putIfAbsent(key, new ShelvedText(text));
     return before == null ? null : before.text;

@@ -23,21 +23,21 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Publishes the load of each rank of each worker, as the router has booked it, and how fast the rank
- * answered last. A worker's series come with its first card and go with its last: a server with
- * several models is one worker. Safe for concurrent use.
+ * Publishes the load of each rank of each worker, as booked by the router, and the rank's most
+ * recent latencies. A worker's series appear with its first card and disappear with its last: a
+ * server with several models is one worker. Safe for concurrent use.
  */
 public final class WorkerGauges implements AutoCloseable {
   private static final int MOST_RANKS = 256; // of one worker
 
-  /** How fast one rank answered last. Safe for concurrent use. */
+  /** The most recent latencies of one rank. Safe for concurrent use. */
   public final class Pace {
     private final Label[] labels;
     private final Set<MetricName> published = new LinkedHashSet<>(); // guarded by the gauges
     private boolean gone; // guarded by the gauges
-    private volatile double firstTokenSeconds = Double.NaN; // until there was one
+    private volatile double firstTokenSeconds = Double.NaN; // NaN before the first one
     private volatile double inputTokens;
-    private volatile double interTokenSeconds = Double.NaN; // the same
+    private volatile double interTokenSeconds = Double.NaN; // likewise
 
     private Pace(Set<EndpointId> endpoints, WorkerRank rank, String type) {
       labels =
@@ -55,7 +55,7 @@ public final class WorkerGauges implements AutoCloseable {
               endpoints.stream().mapToLong(endpoint -> loads.prefillTokens(endpoint, rank)).sum());
     }
 
-    /** The first token of a request came so long after the request. */
+    /** Records the time from a request to its first token. */
     public void firstToken(double seconds, int promptTokens) {
       boolean first = Double.isNaN(firstTokenSeconds);
       firstTokenSeconds = seconds;
@@ -66,7 +66,7 @@ public final class WorkerGauges implements AutoCloseable {
       }
     }
 
-    /** A further token came so long after the one before it. */
+    /** Records the time from one token to the next. */
     public void nextToken(double seconds) {
       boolean first = Double.isNaN(interTokenSeconds);
       interTokenSeconds = seconds;
@@ -91,9 +91,9 @@ public final class WorkerGauges implements AutoCloseable {
   }
 
   /**
-   * The ranks of a worker, from {@code first} on, as its first card has them.
+   * The ranks of a worker, from {@code first} on, as described by its first card.
    *
-   * @param endpoints one of each of its models; safe for concurrent use, changed under lock
+   * @param endpoints endpoints of its models; safe for concurrent use, changed under lock
    */
   private record Ranks(int first, List<Pace> paces, Set<EndpointId> endpoints) {}
 
@@ -163,7 +163,9 @@ public final class WorkerGauges implements AutoCloseable {
     }
   }
 
-  /** The pace of a rank; null when its worker is not there, or is not known to have that rank. */
+  /**
+   * Returns the pace of a rank; null when its worker is gone, or is not known to have that rank.
+   */
   public @Nullable Pace pace(InstanceId worker, int rank) {
     var ranks = workers.get(worker);
     return ranks == null || rank < ranks.first || rank - ranks.first >= ranks.paces.size()

@@ -1,5 +1,6 @@
 /**
- * The models that live workers serve now. Start at {@link io.dynamo.frontend.catalog.ModelCatalog}.
+ * The catalog of the models that live workers serve now. Start at {@link
+ * io.dynamo.frontend.catalog.ModelCatalog}.
  */
 @NullMarked
 package io.dynamo.frontend.catalog;

@@ -4,12 +4,12 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The demand of one subscriber, handed from leg to leg: what was asked for and not yet delivered is
- * asked of the next leg. Safe for concurrent use.
+ * Transfers the demand of one subscriber from leg to leg: items requested and not yet delivered are
+ * requested from the next leg. Safe for concurrent use.
  */
 final class Arbiter {
   private Flow.@Nullable Subscription current; // guarded by this
-  private long outstanding; // guarded by this; items asked for and not delivered
+  private long outstanding; // guarded by this; items requested and not delivered
   private boolean cancelled; // guarded by this
 
   /** Adds demand. */
@@ -24,7 +24,9 @@ final class Arbiter {
     }
   }
 
-  /** Makes {@code next} the one that is asked, for all that is outstanding too. */
+  /**
+   * Makes {@code next} the current leg's subscription, and requests all outstanding items from it.
+   */
   void switchTo(Flow.Subscription next) {
     long owed;
     boolean late;
@@ -40,14 +42,14 @@ final class Arbiter {
     }
   }
 
-  /** One item was delivered. */
+  /** Notes the delivery of one item. */
   synchronized void delivered() {
     if (outstanding != Long.MAX_VALUE) {
       outstanding--;
     }
   }
 
-  /** The current leg is over: demand waits for the next. */
+  /** Ends the current leg: demand is kept for the next. */
   synchronized void release() {
     current = null;
   }

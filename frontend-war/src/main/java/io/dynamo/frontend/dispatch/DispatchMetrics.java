@@ -44,9 +44,9 @@ final class DispatchMetrics {
           "Streams that a worker ended without a finish reason; their clients got the text so far");
 
   private static final System.Logger LOG = System.getLogger(DispatchMetrics.class.getName());
-  private static final int MOST_NAMED = 1024; // workers; their successors are counted only
+  private static final int MOST_NAMED = 1024; // limit of workers logged; others are counted only
 
-  /** How a migration ended. */
+  /** The outcome of a migration. */
   enum Outcome {
     SUCCESS,
     FAILURE,
@@ -61,13 +61,15 @@ final class DispatchMetrics {
   }
 
   /**
+   * Counts a migration.
+   *
    * @param ongoing whether tokens had been delivered already
    */
   void migrated(String model, boolean ongoing) {
     metrics.counter(MIGRATIONS, new Label("model", model), type(ongoing)).increment();
   }
 
-  /** A migration has ended, {@code nanos} after the loss. */
+  /** Records the end of a migration, {@code nanos} after the loss. */
   void migrationEnded(String model, boolean ongoing, Outcome outcome, long nanos) {
     metrics
         .timer(
@@ -82,7 +84,7 @@ final class DispatchMetrics {
     return new Label("migration_type", ongoing ? "ongoing_request" : "new_request");
   }
 
-  /** A worker has ended a stream without a finish reason. Logged once for each worker. */
+  /** Counts a stream that a worker ended without a finish reason. Logged once for each worker. */
   void unfinished(String model, InstanceId worker) {
     metrics.counter(UNFINISHED, new Label("model", model)).increment();
     if (named.size() < MOST_NAMED && named.add(worker)) {
@@ -96,7 +98,7 @@ final class DispatchMetrics {
     }
   }
 
-  /** A generation did not move because of its length. */
+  /** Counts a generation that did not migrate because of its length. */
   void tooLong(String model) {
     metrics.counter(TOO_LONG, new Label("model", model)).increment();
   }

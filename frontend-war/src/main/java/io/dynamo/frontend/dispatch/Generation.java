@@ -36,21 +36,21 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One generation across its legs. A leg is one worker's part; when it is lost, the tokens so far
- * become prompt, the budget shrinks by them, and the next leg carries on, so that the subscriber
+ * become prompt, the budget shrinks by them, and the next leg continues, so that the subscriber
  * sees one unbroken stream.
  *
  * <p>Legs never overlap: a leg's items are delivered on the threads of its stream, the next leg
  * starts after the last one ended. Cancelling may come from any thread at any time. The subscriber
- * is told under a lock, so it must not ask for items while it holds one of its own.
+ * is called under a lock, so it must not request items while it holds one of its own.
  */
 public final class Generation {
-  private static final String MIGRATION_LINK = "migration_link"; // Dynamo's, to the lost leg
-  private static final String POLICY_CLASS = "policy-class"; // of a request's metadata
+  private static final String MIGRATION_LINK = "migration_link"; // Dynamo's; names the lost leg
+  private static final String POLICY_CLASS = "policy-class"; // in a request's metadata
 
-  /** Names the session that a request belongs to; in lower case, as headers travel. */
+  /** The header with the session that a request belongs to; in lower case, as headers travel. */
   public static final String SESSION_HEADER = "x-dynamo-session-id";
 
-  private static final String WHOLE = "x-bypass-remote-prefill"; // Dynamo's: no prefill is to come
+  private static final String WHOLE = "x-bypass-remote-prefill"; // Dynamo's name: no remote prefill
 
   private final GenerateRequest request;
   private final RequestContext context;
@@ -63,14 +63,14 @@ public final class Generation {
   private final Flow.Subscriber<? super EngineOutput> downstream;
 
   private final Arbiter arbiter = new Arbiter();
-  private final Object delivery = new Object(); // held while the subscriber is told something
-  private boolean ended; // guarded by delivery; the subscriber was told its end, or gave up
-  private volatile @Nullable CompletableFuture<Void> running; // of the leg that runs
-  private volatile @Nullable RouteDecision decision; // of the leg that runs
+  private final Object delivery = new Object(); // held while the subscriber is called
+  private boolean ended; // guarded by delivery; the subscriber got its end, or cancelled
+  private volatile @Nullable CompletableFuture<Void> running; // of the current leg
+  private volatile @Nullable RouteDecision decision; // of the current leg
 
-  // Written by the leg that runs; legs hand over through the completion of their stage.
+  // Written by the current leg; legs hand over through the completion of their stage.
   private final Progress progress;
-  private ServedModel model; // as the workers of the leg serve it
+  private ServedModel model; // as served by the leg's workers
   private final SetSuccessors successors;
   private final Set<InstanceId> failed = new HashSet<>();
   private boolean hasMoved; // to a set with a card of its own
@@ -102,7 +102,7 @@ public final class Generation {
     this.downstream = downstream;
   }
 
-  /** Gives the subscriber its subscription, and listens for the request's own cancellation. */
+  /** Passes the subscriber its subscription, and registers for the request's own cancellation. */
   Cancellation.Registration open() {
     downstream.onSubscribe(
         new Flow.Subscription() {
@@ -147,7 +147,7 @@ public final class Generation {
    * @return completes when the leg has ended; with {@link LegLostException} when another may follow
    */
   CompletionStage<Void> startLeg() {
-    if (progress.takesUp()) { // whoever runs the legs has taken the lost one up again
+    if (progress.takesUp()) { // a retry after a lost leg
       watch.migrated(progress.tokens() > 0);
     }
     var end = new CompletableFuture<Void>();
@@ -170,7 +170,7 @@ public final class Generation {
       var chosen = watch.routed(this::route);
       decision = chosen;
       if (context.cancellation().level() == Cancellation.Level.KILL) {
-        closeDecision(); // raised while the router chose, by who saw no decision to close
+        closeDecision(); // raised while the router chose, when there was no decision to close
         end.complete(null);
         return;
       }
@@ -197,15 +197,16 @@ public final class Generation {
     } catch (NoWorkerException e) {
       var loss = lastLoss;
       end.completeExceptionally(loss == null ? e : loss);
-    } catch (RuntimeException | Error e) { // nobody else would hear of it on this thread
+    } catch (RuntimeException | Error e) { // on this thread the exception would be lost
       closeDecision();
       end.completeExceptionally(e);
     }
   }
 
   /**
-   * A worker that has not failed this generation, or when there is none, one that did not fail it
-   * last: what failed once may have been busy then, and the migration limit ends it all.
+   * Chooses a worker that has not failed this generation, or when there is none, one that did not
+   * fail it last: a worker that failed once may only have been busy then, and the migration limit
+   * bounds the retries.
    */
   private RouteDecision route() {
     try {
@@ -220,7 +221,7 @@ public final class Generation {
     }
   }
 
-  /** A worker of the set that served last, or when it has none left, of another. */
+  /** Chooses a worker of the set that served last, or of another set when it has none left. */
   private RouteDecision route(Set<InstanceId> excluded) {
     try {
       return route(model, excluded);
@@ -238,7 +239,10 @@ public final class Generation {
     }
   }
 
-  /** A worker of another set, which serves from then on; null when none can take the rest. */
+  /**
+   * Chooses a worker of another set, which serves from then on; returns null when none can take the
+   * rest.
+   */
   private @Nullable RouteDecision routeTo(ServedModel other, Set<InstanceId> excluded) {
     if (!hasRoom(other)) {
       return null;
@@ -249,7 +253,7 @@ public final class Generation {
       hasMoved = true;
       return decision;
     } catch (NoWorkerException | OverloadedException _) {
-      return null; // the first set's refusal is the one to be reported
+      return null; // the first set's refusal is the one to report
     }
   }
 
@@ -282,7 +286,7 @@ public final class Generation {
             context.cancellation()));
   }
 
-  /** Reads the client's wishes about the worker and the time of {@code request}. */
+  /** Reads the client's routing hints in {@code request} and its context. */
   static RouteHints hints(GenerateRequest request, RequestContext context) {
     return HintsReader.read(request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER))
         .ofPolicyClass(context.metadata().get(POLICY_CLASS));
@@ -325,12 +329,12 @@ public final class Generation {
     }
   }
 
-  /** All legs are over, for {@code failure} or for good. */
+  /** Notes that all legs have ended, with {@code failure} or without one. */
   void over(@Nullable Throwable failure) {
     watch.over(failure, progress.tokens());
   }
 
-  /** Frees what the running leg has booked. */
+  /** Releases the router's booking of the current leg. */
   private void closeDecision() {
     var booked = decision;
     if (booked != null) {
@@ -340,7 +344,7 @@ public final class Generation {
 
   private final class Leg implements Flow.Subscriber<EngineOutput> {
     private final @Nullable RouteDecision booked;
-    private final @Nullable Cancellation own; // of a leg that a worker runs
+    private final @Nullable Cancellation own; // null for a leg without a worker
     private final CompletableFuture<Void> end;
     private boolean first = true;
     private @Nullable String engineError;
@@ -391,7 +395,7 @@ public final class Generation {
       } else if (progress.isFinished() || context.cancellation().isCancelled()) {
         complete();
         end.complete(null);
-      } else { // the worker's own choice, as in Dynamo: asking again would repeat the text
+      } else { // the worker's own choice, as in Dynamo: a retry would repeat the text
         var from = booked;
         if (from != null) {
           watch.unfinished(from.instance().id());

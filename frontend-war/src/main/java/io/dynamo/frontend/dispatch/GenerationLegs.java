@@ -6,10 +6,10 @@ import org.eclipse.microprofile.faulttolerance.Asynchronous;
 import org.eclipse.microprofile.faulttolerance.Retry;
 
 /**
- * One call is one leg of a generation; MicroProfile Fault Tolerance calls again when a leg is lost.
- * A CDI class bean, because interceptors reach nothing else. The defaults of {@code @Retry} (3
- * retries, 180 s, random delays) would take the right to migrate from every long generation, so all
- * are lifted: {@link Generation} counts its own limit.
+ * Runs one leg of a generation per call; MicroProfile Fault Tolerance calls again when a leg is
+ * lost. A CDI class bean, because interceptors reach nothing else. The defaults of {@code @Retry}
+ * (3 retries, 180 s, random delays) would prevent every long generation from migrating, so all are
+ * lifted: {@link Generation} counts its own limit.
  */
 @ApplicationScoped
 public class GenerationLegs implements Legs {

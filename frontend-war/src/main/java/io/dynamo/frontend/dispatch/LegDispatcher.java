@@ -30,10 +30,10 @@ public final class LegDispatcher implements Dispatcher {
   private final ScheduledExecutorService timer;
 
   /**
-   * @param successors where generations go on whose own workers are gone
-   * @param migration when generations may move
+   * @param successors the sets on which generations continue whose own workers are gone
+   * @param migration when generations may migrate
    * @param stages receives the stages of each leg
-   * @param starter runs each leg's start on a thread of its own
+   * @param starter runs each leg's start on a separate thread
    * @param timer ends generations whose deadline has passed
    */
   public LegDispatcher(
@@ -122,7 +122,10 @@ public final class LegDispatcher implements Dispatcher {
             });
   }
 
-  /** Requests that wait for a worker of the model now; a router that keeps none has none. */
+  /**
+   * Returns the number of requests that wait for a worker of the model now; 0 for a router without
+   * a queue.
+   */
   static int queued(KvRouter router, ServedModel model) {
     return router instanceof QueueDepths depths ? depths.queued(model.workers()) : 0;
   }

@@ -3,8 +3,8 @@ package io.dynamo.frontend.dispatch;
 import io.dynamo.error.Migratable;
 
 /**
- * A leg ended because its worker was lost, and the generation may go on elsewhere: what fault
- * tolerance retries on.
+ * A leg ended because its worker was lost, and the generation may continue elsewhere: the exception
+ * on which fault tolerance retries.
  */
 public final class LegLostException extends RuntimeException {
   private final transient Migratable reason;
@@ -14,7 +14,7 @@ public final class LegLostException extends RuntimeException {
     this.reason = reason;
   }
 
-  /** The cause of the loss; the client gets it when the request is not retried. */
+  /** Returns the cause of the loss; the client gets it when the request is not retried. */
   public Migratable reason() {
     return reason;
   }

@@ -17,9 +17,10 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Watches the legs of one generation: a span of the whole, one of each leg that is linked to the
- * one it goes on from, and how long moving took. Safe for concurrent use: a kill ends the whole
- * while a leg still starts or speaks, and what a leg does after {@link #over} is told of no more.
+ * Observes the legs of one generation: records a span for the whole, a span for each leg, linked to
+ * the leg that it continues, and how long migrations took. Safe for concurrent use: a kill ends the
+ * whole while a leg may still be starting or delivering; after {@link #over} no new leg is
+ * recorded.
  */
 final class LegWatch {
   private final ServedModel model;
@@ -29,9 +30,9 @@ final class LegWatch {
   private final Span whole;
   private Span leg = Span.NONE; // this and all below: guarded by this
   private Stages.@Nullable Measurement dispatching;
-  private @Nullable TraceContext before; // the leg that was lost
+  private @Nullable TraceContext before; // the lost leg
   private boolean awaitsItem;
-  private long lostAt; // nanos, of a loss that is not made good yet
+  private long lostAt; // in nanoseconds; of the last loss
   private boolean isMigrating;
   private boolean isOngoing;
   private boolean isOver;
@@ -57,12 +58,12 @@ final class LegWatch {
     }
   }
 
-  /** The span of the leg that was lost last; null when none was, or nothing is traced. */
+  /** Returns the span of the leg that was lost last; null when none was, or nothing is traced. */
   synchronized @Nullable TraceContext link() {
     return before;
   }
 
-  /** A leg goes to its worker; returns the headers that go with it. */
+  /** Notes that a leg is sent to its worker; returns the headers to send with it. */
   synchronized Map<String, String> legStarts(RouteDecision chosen) {
     if (isOver) {
       return context.headers();
@@ -78,7 +79,7 @@ final class LegWatch {
     return own == null ? context.headers() : own.in(context.headers());
   }
 
-  /** An item has come. */
+  /** Notes the arrival of an item. */
   synchronized void item() {
     if (awaitsItem) {
       awaitsItem = false;
@@ -91,7 +92,7 @@ final class LegWatch {
     migrationEnds(Outcome.SUCCESS);
   }
 
-  /** The leg is over; {@code failure} is what it broke with. */
+  /** Notes the end of a leg; {@code failure} is its cause, null for none. */
   synchronized void legEnds(@Nullable Throwable failure) {
     var stage = dispatching;
     if (stage != null) {
@@ -103,31 +104,31 @@ final class LegWatch {
     leg.end();
   }
 
-  /** The leg was lost. */
+  /** Notes the loss of a leg. */
   synchronized void lost() {
     before = leg.context();
     migrationEnds(Outcome.FAILURE);
     lostAt = System.nanoTime();
   }
 
-  /** Another leg takes up what the lost one left. */
+  /** Notes that another leg continues the lost one. */
   synchronized void migrated(boolean ongoing) {
     isMigrating = true;
     isOngoing = ongoing;
     metrics.migrated(model.name(), ongoing);
   }
 
-  /** The generation is too long to move. */
+  /** Notes that the generation is too long to migrate. */
   void tooLong() {
     metrics.tooLong(model.name());
   }
 
-  /** A worker has ended its stream in due form, but without a finish reason. */
+  /** Notes that a worker has ended its stream properly, but without a finish reason. */
   void unfinished(InstanceId worker) {
     metrics.unfinished(model.name(), worker);
   }
 
-  /** Called with the lock. */
+  /** Records the end of a migration in progress. Called with the lock. */
   private void migrationEnds(Outcome outcome) {
     if (isMigrating) {
       isMigrating = false;
@@ -136,7 +137,7 @@ final class LegWatch {
     }
   }
 
-  /** All legs are over. */
+  /** Notes that all legs have ended. */
   synchronized void over(@Nullable Throwable failure, int tokens) {
     isOver = true;
     boolean cancelled =

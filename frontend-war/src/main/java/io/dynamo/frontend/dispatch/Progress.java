@@ -7,15 +7,15 @@ import io.dynamo.inference.Usage;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How far a generation has come over all its legs: the tokens that its client has, and what follows
- * from them for the next leg. Written by the leg that runs; legs hand over safely.
+ * The progress of a generation over all its legs: the tokens that its client has, and the request
+ * for the next leg that follows from them. Written by the current leg; legs hand over safely.
  */
 final class Progress {
   private final GenerateRequest request;
   private final MigrationRules rules;
   private final TokenLog delivered = new TokenLog();
-  private int losses; // that a next leg may make good
-  private int takenUp; // those that one did
+  private int losses; // losses that a next leg may continue
+  private int takenUp; // losses that a leg has continued
   private @Nullable Integer cachedTokens;
   private boolean finished;
 
@@ -24,7 +24,7 @@ final class Progress {
     this.rules = rules;
   }
 
-  /** The client gets an item. */
+  /** Notes that an item is delivered to the client. */
   void delivers(EngineOutput item) {
     delivered.append(item.tokenIds());
     if (item.finishReason() != null) {
@@ -32,7 +32,7 @@ final class Progress {
     }
   }
 
-  /** Tokens that the client has. */
+  /** Returns the number of tokens that the client has. */
   int tokens() {
     return delivered.size();
   }
@@ -42,27 +42,27 @@ final class Progress {
     return finished;
   }
 
-  /** The request as it is now: the tokens so far are prompt, and off the budget. */
+  /** Returns the request for the next leg: the tokens so far are prompt, and off the budget. */
   GenerateRequest rest() {
     return delivered.size() == 0 ? request : request.continuedBy(delivered.toArray());
   }
 
-  /** Whether the rules let another worker take up the rest. */
+  /** Whether the rules let another worker continue. */
   boolean mayMove() {
     return losses < rules.limit() && request.mayMoveAfter(delivered.size());
   }
 
-  /** Whether the generation has become too long to be taken up. */
+  /** Whether the generation has become too long to migrate. */
   boolean isTooLong() {
     return request.tokenIds().length + delivered.size() > rules.maxTokens();
   }
 
-  /** A leg was lost that another is to make good. */
+  /** Notes the loss of a leg that another is to continue. */
   void lost() {
     losses++;
   }
 
-  /** A leg begins. Returns whether it makes a loss good. */
+  /** Notes the start of a leg. Returns whether it continues a lost one. */
   boolean takesUp() {
     boolean moved = losses > takenUp;
     takenUp = losses;
@@ -70,8 +70,8 @@ final class Progress {
   }
 
   /**
-   * Why the generation is over although its last item never came: the lost worker had sent every
-   * token already. Null when it is not.
+   * Returns the finish reason of a generation whose last item was lost although the lost worker had
+   * sent every token; null when tokens are missing.
    */
   @Nullable FinishReason outcomeAlready() {
     int tokens = delivered.size();
@@ -83,7 +83,7 @@ final class Progress {
       return FinishReason.LENGTH;
     }
     var least = request.stop().minTokens();
-    if (least != null && tokens <= least) { // the end does not count among them
+    if (least != null && tokens <= least) { // the stop id does not count among them
       return null;
     }
     int last = delivered.last();

@@ -13,9 +13,9 @@ public final class RouteTrace {
   /**
    * The place of one leg.
    *
-   * @param overlapBlocks leading blocks of the prompt that the router believed to be there
+   * @param overlapBlocks leading blocks of the prompt that the router expected to be cached there
    * @param queued the number of requests that still waited for a worker when this leg got its own
-   * @param routedNanos when it was chosen, by {@link System#nanoTime()}
+   * @param routedNanos when the worker was chosen, by {@link System#nanoTime()}
    */
   public record Place(
       InstanceId worker, int rank, int overlapBlocks, int queued, long routedNanos) {}
@@ -39,17 +39,17 @@ public final class RouteTrace {
     legs.incrementAndGet();
   }
 
-  /** The number of legs that have started. */
+  /** Returns the number of legs that have started. */
   public int legs() {
     return legs.get();
   }
 
-  /** The place of the first leg; null before it starts. */
+  /** Returns the place of the first leg; null before it starts. */
   public @Nullable Place first() {
     return first;
   }
 
-  /** The place of the latest leg; null before the first starts. */
+  /** Returns the place of the latest leg; null before the first starts. */
   public @Nullable Place latest() {
     return latest;
   }

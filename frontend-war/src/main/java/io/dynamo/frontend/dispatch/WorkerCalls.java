@@ -8,12 +8,12 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import java.util.concurrent.Flow;
 
-/** The way to the workers: one call on the request plane, and a word about those that failed. */
+/** Calls workers on the request plane, and sets failed ones aside. */
 public interface WorkerCalls {
   /** Sends the request when the answer is subscribed to. */
   Flow.Publisher<EngineOutput> call(
       Instance instance, GenerateRequest request, RequestContext context);
 
-  /** Sets a worker aside for a while. */
+  /** Sets a worker aside for a while after a failure. */
   void setAside(EndpointId endpoint, InstanceId worker);
 }

@@ -1,6 +1,6 @@
 /**
- * From a request to a stream of tokens that outlives workers: routing, legs, migration. Start at
- * {@link io.dynamo.frontend.dispatch.Dispatcher}.
+ * Turns a request into a stream of tokens that survives the loss of workers: routing, legs,
+ * migration. Start at {@link io.dynamo.frontend.dispatch.Dispatcher}.
  */
 @NullMarked
 package io.dynamo.frontend.dispatch;

@@ -5,22 +5,23 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The switches of the frontend's API, as Dynamo has them. Keys: {@code dynamo.frontend.*}.
+ * The settings of the frontend's API, with Dynamo's switches. Keys: {@code dynamo.frontend.*}.
  *
- * @param ignoreUnknownFields whether top-level fields that nobody knows are dropped, not refused
+ * @param ignoreUnknownFields whether unknown top-level fields are dropped, not refused
  * @param forceUsage whether every stream ends with its usage
- * @param extension whether {@code nvext} and the headers that route are heeded
- * @param metadataHeader beginning of the headers whose pairs go to workers, in lower case
- * @param contextWindow what the list of models tells in place of the cards; null tells theirs
- * @param maxOutputTokens what the list of models tells of every model; null tells nothing
+ * @param extension whether {@code nvext} and the routing headers are used
+ * @param metadataHeader prefix of the headers whose pairs go to workers, in lower case
+ * @param contextWindow overrides the cards' value in the list of models; null shows the cards' own
+ * @param maxOutputTokens shown for every model in the list of models; null shows nothing
  * @param keepAlive silence in a stream before a comment; zero writes none
- * @param reasoningField what thoughts are called in answers
+ * @param reasoningField name of the reasoning field in answers
  * @param hideTools whether the template sees no tools when {@code tool_choice} is {@code none}
- * @param requestTemplate what chat requests that do not say get as model, temperature and budget
+ * @param requestTemplate default model, temperature and budget of chat requests
  * @param drainTimeout how long streams may take to end when the frontend stops
- * @param migrationMaxTokens prompt and answer together above which nothing moves; null is no bound
- * @param namespace the only one whose models are served; null serves all
- * @param namespacePrefix how the names of those served begin; null serves all
+ * @param migrationMaxTokens prompt and answer together above which no generation migrates; null is
+ *     no bound
+ * @param namespace the only namespace whose models are served; null serves all
+ * @param namespacePrefix prefix of the namespaces that are served; null serves all
  */
 public record ApiSettings(
     boolean ignoreUnknownFields,
@@ -37,12 +38,12 @@ public record ApiSettings(
     @Nullable Integer migrationMaxTokens,
     @Nullable String namespace,
     @Nullable String namespacePrefix) {
-  /** Names of the field with a message's thoughts. */
+  /** Names of the field with a message's reasoning. */
   public enum ReasoningField {
     REASONING_CONTENT,
     REASONING;
 
-    /** As it is written in JSON. */
+    /** Returns the name as written in JSON. */
     public String wireName() {
       return this == REASONING ? "reasoning" : "reasoning_content";
     }

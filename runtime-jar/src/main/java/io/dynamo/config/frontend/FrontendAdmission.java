@@ -4,13 +4,13 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The number of requests that the frontend admits, model by model. Keys: {@code
+ * The number of requests that the frontend admits, for each model. Keys: {@code
  * dynamo.frontend.admission.*} and {@code dynamo.frontend.overload-status}.
  *
- * @param standard the bounds of models that have none of their own
- * @param byModel the bounds of those that have, by name
- * @param overloadStatus the HTTP status of every refusal for want of room; null is by reason: 429
- *     for a model's bound, 503 for the server's, 529 for workers that are all busy
+ * @param standard the bounds of models without bounds of their own
+ * @param byModel the bounds of the other models, by name
+ * @param overloadStatus the HTTP status of every refusal for lack of room; null chooses by reason:
+ *     429 for a model's bound, 503 for the server's, 529 when all workers are busy
  */
 public record FrontendAdmission(
     ModelBounds standard, Map<String, ModelBounds> byModel, @Nullable Integer overloadStatus) {
@@ -22,7 +22,7 @@ public record FrontendAdmission(
     byModel = Map.copyOf(byModel);
   }
 
-  /** The bounds of {@code model}. */
+  /** Returns the bounds of {@code model}. */
   public ModelBounds of(String model) {
     return byModel.getOrDefault(model, standard);
   }

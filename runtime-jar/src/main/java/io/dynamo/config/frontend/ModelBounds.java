@@ -6,11 +6,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * How many requests of one model the frontend lets in.
+ * The bounds on the requests of one model in the frontend.
  *
- * @param running at once
- * @param waiting for their turn; more are refused
- * @param patience how long one may wait; then it is refused
+ * @param running requests at once
+ * @param waiting requests that wait for their turn; further ones are refused
+ * @param patience how long a request may wait before it is refused
  */
 public record ModelBounds(int running, int waiting, Duration patience) {
   /** The bounds when nothing is set. */
@@ -28,7 +28,7 @@ public record ModelBounds(int running, int waiting, Duration patience) {
       if (entry.isEmpty()) {
         continue;
       }
-      int split = entry.lastIndexOf('='); // a name may hold one
+      int split = entry.lastIndexOf('='); // a name may contain one
       var numbers = entry.substring(split + 1).split("/", -1);
       if (split < 1 || numbers.length != 3) {
         throw new IllegalArgumentException("has \"" + entry + "\", which is not " + FORM);

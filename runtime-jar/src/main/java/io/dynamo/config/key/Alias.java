@@ -7,27 +7,27 @@ import java.util.function.UnaryOperator;
  * A name that the original Dynamo, or another program, has for a setting in its environment.
  *
  * @param unit the unit of the original's number, appended to it; empty for none
- * @param translation makes our text of the original's; what it cannot translate it returns as it
- *     is, for the setting to refuse
+ * @param translation converts the original's text to ours; a text that it cannot translate is
+ *     returned unchanged, for the setting to refuse
  */
 public record Alias(String variable, String unit, UnaryOperator<String> translation) {
-  /** A variable whose text means the same here. */
+  /** Returns an alias whose text means the same here. */
   public static Alias plain(String variable) {
     return new Alias(variable, "", text -> text);
   }
 
-  /** A variable whose number has a unit of its own. */
+  /** Returns an alias whose number has a unit of its own. */
   public static Alias numbered(String variable, String unit) {
     return new Alias(
         variable, unit, text -> text.chars().allMatch(Character::isDigit) ? text + unit : text);
   }
 
-  /** A variable that switches off what the setting switches on. */
+  /** Returns an alias that switches off what the setting switches on. */
   public static Alias negated(String variable) {
     return new Alias(variable, "", Alias::not);
   }
 
-  /** A variable that writes IPv6 addresses in brackets. */
+  /** Returns an alias that writes IPv6 addresses in brackets. */
   public static Alias host(String variable) {
     return new Alias(variable, "", Alias::withoutBrackets);
   }

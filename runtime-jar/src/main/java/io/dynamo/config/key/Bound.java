@@ -43,7 +43,7 @@ public record Bound<T>(String text, Predicate<T> holds) {
     return value == Math.rint(value) ? Long.toString((long) value) : Double.toString(value);
   }
 
-  /** Durations; {@code lowText} and {@code highText} are how they are printed. */
+  /** Returns a bound of durations; {@code lowText} and {@code highText} are their printed forms. */
   public static Bound<Duration> between(
       Duration low, String lowText, Duration high, String highText) {
     return new Bound<>(

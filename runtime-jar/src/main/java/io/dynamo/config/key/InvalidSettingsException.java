@@ -18,7 +18,7 @@ public final class InvalidSettingsException extends IllegalArgumentException {
     this.problems = List.copyOf(problems);
   }
 
-  /** One sentence per bad setting. */
+  /** Returns one sentence per bad setting. */
   public List<String> problems() {
     return problems;
   }

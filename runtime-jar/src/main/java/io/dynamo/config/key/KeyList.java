@@ -10,7 +10,7 @@ public final class KeyList {
   /**
    * Adds a key.
    *
-   * @param standard its value when it is not set; empty when it then has none
+   * @param standard its default value; empty for none
    * @param aliases its names in the environment of the original
    */
   public <T> SettingKey<T> key(

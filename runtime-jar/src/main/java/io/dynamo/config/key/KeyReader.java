@@ -15,8 +15,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads settings one by one and gathers what is wrong with them, so that all of it can be reported
- * at once. For one thread.
+ * Reads settings one by one and collects their problems, so that all of them can be reported at
+ * once. For one thread.
  */
 public final class KeyReader {
   private static final Pattern REFERENCE = Pattern.compile("\\$\\{([^}:]+)(?::([^}]*))?}");
@@ -24,13 +24,13 @@ public final class KeyReader {
   private final Lookup lookup;
   private final Map<SettingKey<?>, Object> values = new HashMap<>(); // by the key that parsed them
   private final List<String> problems = new ArrayList<>();
-  private final Set<String> unreadable = new LinkedHashSet<>(); // entries that refer to nothing
+  private final Set<String> unreadable = new LinkedHashSet<>(); // entries that refer to nothing set
 
   public KeyReader(Lookup lookup) {
     this.lookup = lookup;
   }
 
-  /** Adds a sentence that says what is wrong and what to do. */
+  /** Adds a sentence that says what is wrong and how to correct it. */
   public void addProblem(String problem) {
     problems.add(problem);
   }
@@ -108,7 +108,10 @@ public final class KeyReader {
         : new Found(found.text().strip(), found.source());
   }
 
-  /** The default of {@code key} with its references replaced; null when one leads nowhere. */
+  /**
+   * Returns the default of {@code key} with its references replaced; null when one cannot be
+   * resolved.
+   */
   private @Nullable String expand(SettingKey<?> key) {
     var matcher = REFERENCE.matcher(key.standard());
     var text = new StringBuilder();
@@ -126,12 +129,12 @@ public final class KeyReader {
     return matcher.appendTail(text).toString();
   }
 
-  /** Whether a setting has a value, its own or its default. */
+  /** Whether a setting has a value, either set or by default. */
   public boolean has(SettingKey<?> key) {
     return values.containsKey(key);
   }
 
-  /** Refuses an address that other machines reach unless {@code unless} is true. */
+  /** Refuses an address that other machines can reach unless {@code unless} is true. */
   public void requireLoopback(SettingKey<String> key, SettingKey<Boolean> unless) {
     if (values.get(key) instanceof String host
         && Boolean.FALSE.equals(values.get(unless))
@@ -142,7 +145,7 @@ public final class KeyReader {
     }
   }
 
-  /** Refuses an address that stands for all of this host. */
+  /** Refuses a wildcard address, which stands for all addresses of this host. */
   public void requireOneAddress(SettingKey<String> key) {
     if (values.get(key) instanceof String host && InetAddress.ofLiteral(host).isAnyLocalAddress()) {
       problems.add(
@@ -167,7 +170,10 @@ public final class KeyReader {
     }
   }
 
-  /** Names other than {@code localhost} are not looked up: they count as reachable. */
+  /**
+   * Whether only this machine can reach {@code host}. Names other than {@code localhost} are not
+   * looked up: they count as reachable.
+   */
   public static boolean isLoopback(String host) {
     if (host.equals("localhost")) {
       return true;
@@ -179,13 +185,13 @@ public final class KeyReader {
     }
   }
 
-  /** The value of a setting, its default included; null when it has none. */
+  /** Returns the value of a setting, its default included; null when it has none. */
   @SuppressWarnings("unchecked") // a key's value was made by its own parser
   public <T> @Nullable T optional(SettingKey<T> key) {
     return (T) values.get(key);
   }
 
-  /** The value of a setting that has a default. */
+  /** Returns the value of a setting that has a default. */
   public <T> T get(SettingKey<T> key) {
     return Objects.requireNonNull(optional(key), key.name());
   }

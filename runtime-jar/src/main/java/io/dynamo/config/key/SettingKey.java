@@ -3,11 +3,10 @@ package io.dynamo.config.key;
 import java.util.List;
 
 /**
- * A setting: its key, how its text is read, what holds when it is absent, what it must fulfil, and
- * what else it is called.
+ * A setting: its key, type, default, bound, and further names.
  *
  * @param standard the default as a text that is read like any other; {@code ${name}} and {@code
- *     ${name:otherwise}} in it stand for other entries of the configuration; empty means absent
+ *     ${name:otherwise}} in it refer to other entries of the configuration; empty means absent
  * @param meaning for the documentation: one line
  * @param aliases its names in the environment of the original; of two that are set, the later
  *     counts

@@ -18,12 +18,12 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * How the text of a setting is read.
+ * The type of a setting: how its text is read.
  *
- * @param name what the documentation calls it
- * @param parser throws {@link IllegalArgumentException} with what is wrong, as in "is not a number"
+ * @param name the type's name in the documentation
+ * @param parser throws {@link IllegalArgumentException} with the fault, as in "is not a number"
  * @param isSecret whether the text may hold credentials and is never shown; the parser's messages
- *     then must not show it either
+ *     must not show it either
  */
 public record SettingType<T>(String name, Function<String, T> parser, boolean isSecret) {
   private static final Pattern AMOUNT = Pattern.compile("(\\d+)\\s*([A-Za-zµ]*)");
@@ -66,12 +66,14 @@ public record SettingType<T>(String name, Function<String, T> parser, boolean is
     this(name, parser, false);
   }
 
-  /** One of the constants of {@code type}, written as {@link #choice} writes it. */
+  /**
+   * Returns a type for one of the constants of {@code type}, written as {@link #choice} writes it.
+   */
   public static <E extends Enum<E>> SettingType<E> oneOf(Class<E> type) {
     return new SettingType<>(choices(type, " or "), text -> constant(type, text));
   }
 
-  /** A comma-separated, non-empty set of the constants of {@code type}. */
+  /** Returns a type for a comma-separated, non-empty set of the constants of {@code type}. */
   public static <E extends Enum<E>> SettingType<Set<E>> setOf(Class<E> type) {
     return new SettingType<>(
         "any of " + choices(type, ", "),
@@ -85,7 +87,7 @@ public record SettingType<T>(String name, Function<String, T> parser, boolean is
         });
   }
 
-  /** The form of a constant in configuration: lower case, hyphens. */
+  /** Returns the form of a constant in configuration: lower case, hyphens. */
   public static String choice(Enum<?> constant) {
     return constant.name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
@@ -166,7 +168,7 @@ public record SettingType<T>(String name, Function<String, T> parser, boolean is
   }
 
   private static String ip(String text) {
-    InetAddress.ofLiteral(text); // throws when it is a name
+    InetAddress.ofLiteral(text); // throws when the text is a name
     return text;
   }
 

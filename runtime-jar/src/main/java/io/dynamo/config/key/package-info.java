@@ -1,5 +1,5 @@
 /**
- * One setting: its key, default, bound, text and other names, and how it is read. Start at {@link
+ * One setting: its key, default, bound, type and other names. Start at {@link
  * io.dynamo.config.key.SettingKey}.
  */
 @NullMarked

@@ -1,13 +1,13 @@
 package io.dynamo.config.memory;
 
 /**
- * How much of the heap each area of the server may take at most, in sixteenths. Three are left for
- * classes, the router's index, events, and answers.
+ * The areas of the server that use heap, each with its maximal share in sixteenths. Three
+ * sixteenths remain for classes, the router's index, events, and answers.
  */
 public enum HeapShare {
-  /** Request bodies and what is made of them, while they arrive, are prepared or run. */
+  /** Request bodies and the data made of them, while they arrive, are prepared or run. */
   REQUESTS_AT_WORK(5),
-  /** The same of requests that wait for their turn. */
+  /** The same data of requests that wait for their turn. */
   WAITING_REQUESTS(1),
   /** The first bytes of each request, which are not charged to the areas above. */
   SMALL_REQUESTS(1),
@@ -19,7 +19,10 @@ public enum HeapShare {
   UNSENT_REQUESTS(1),
   /** Requests that the worker has received and not yet answered to their end. */
   RECEIVED_REQUESTS(1),
-  /** The engines' tables of KV blocks: which are free, who holds them, what they are cached as. */
+  /**
+   * The engines' tables of KV blocks: the free ones, their holders, and the hashes under which they
+   * are cached.
+   */
   BLOCK_TABLES(1);
 
   private static final int PARTS = 16;
@@ -30,27 +33,28 @@ public enum HeapShare {
     this.sixteenths = sixteenths;
   }
 
-  /** Its bytes in a heap of {@code heapBytes}. */
+  /** Returns the area's bytes in a heap of {@code heapBytes}. */
   public long of(long heapBytes) {
     return heapBytes / PARTS * sixteenths;
   }
 
   /**
-   * The bytes for requests that a worker has received.
+   * Returns the bytes for requests that a worker has received.
    *
-   * <p>A server without a frontend prepares none, so that the part of those goes to the worker's.
+   * <p>A server without a frontend prepares no requests, so that the frontend's share goes to the
+   * worker.
    */
   public static long receivedRequests(boolean besideFrontend) {
     long bytes = RECEIVED_REQUESTS.bytes();
     return besideFrontend ? bytes : bytes + REQUESTS_AT_WORK.bytes();
   }
 
-  /** The smallest heap in which it has {@code bytes}. */
+  /** Returns the smallest heap in which the area has {@code bytes}. */
   public long heapFor(long bytes) {
     return Math.multiplyExact(Math.ceilDiv(bytes, sixteenths), PARTS);
   }
 
-  /** Its bytes in the largest heap that this process may have. */
+  /** Returns the area's bytes in the largest heap that this process may have. */
   public long bytes() {
     return of(Runtime.getRuntime().maxMemory());
   }

@@ -1,4 +1,4 @@
-/** How the heap is divided among the areas of a server. */
+/** The division of the heap among the areas of a server. */
 @NullMarked
 package io.dynamo.config.memory;
 

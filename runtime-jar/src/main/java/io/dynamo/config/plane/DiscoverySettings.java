@@ -4,7 +4,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 
 /**
- * Where instances and models are found. Keys: {@code dynamo.discovery.*}.
+ * The settings of discovery, where instances and models are found. Keys: {@code
+ * dynamo.discovery.*}.
  *
  * @param fileRoot the store of the file backend
  * @param fileShared whether other users of the host may own or write that store

@@ -93,7 +93,8 @@ public final class EventKeys {
   }
 
   /**
-   * Refuses addresses that other machines reach without consent, or that nobody can connect to.
+   * Refuses addresses that other machines can reach without consent, and addresses that cannot be
+   * connected to.
    *
    * @param openPlanes the consent
    */

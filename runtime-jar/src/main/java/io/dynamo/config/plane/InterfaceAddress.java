@@ -12,8 +12,8 @@ final class InterfaceAddress {
   private InterfaceAddress() {}
 
   /**
-   * The address of the interface {@code name} as an IP literal: an IPv4 address where it has one,
-   * else one of IPv6 that is valid beyond its link.
+   * Returns the address of the interface {@code name} as an IP literal: an IPv4 address if it has
+   * one, otherwise an IPv6 address that is valid beyond its link.
    *
    * @throws IllegalArgumentException when there is no such interface, or it has no such address
    */
@@ -44,7 +44,7 @@ final class InterfaceAddress {
 
   private static String literal(InetAddress address) {
     var text = address.getHostAddress();
-    int scope = text.indexOf('%'); // of an IPv6 address
+    int scope = text.indexOf('%'); // zone of an IPv6 address
     return scope < 0 ? text : text.substring(0, scope);
   }
 }

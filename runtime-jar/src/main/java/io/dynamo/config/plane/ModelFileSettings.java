@@ -5,11 +5,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which files model cards may have a frontend read. Keys: {@code dynamo.discovery.model-*}.
+ * The rules for files that model cards have a frontend read. Keys: {@code
+ * dynamo.discovery.model-*}.
  *
- * @param maxBytes of a tokenizer
- * @param folders of this machine that they may be in; empty for any but those of the system
- * @param hosts that they may be fetched from; empty for any worker's
+ * @param maxBytes limit of a tokenizer's size
+ * @param folders folders of this machine that may hold them; empty for any except the system's
+ * @param hosts hosts that they may be fetched from; empty for any worker's
  */
 public record ModelFileSettings(int maxBytes, List<Path> folders, Set<String> hosts) {
   public ModelFileSettings {

@@ -294,8 +294,8 @@ public final class TcpKeys {
   }
 
   /**
-   * Refuses addresses that other machines reach without consent, and TLS settings that exclude or
-   * need each other.
+   * Refuses addresses that other machines can reach without consent, and TLS settings that exclude
+   * or require each other.
    *
    * @param insecure the consent
    */
@@ -312,7 +312,8 @@ public final class TcpKeys {
   }
 
   /**
-   * Refuses an interface without an address, and one that other machines reach, unless accepted.
+   * Refuses an interface without an address, and one that other machines can reach, unless
+   * accepted.
    */
   private static void checkResponseInterface(KeyReader reader, SettingKey<Boolean> insecure) {
     var name = reader.optional(RESPONSE_INTERFACE);
@@ -340,7 +341,7 @@ public final class TcpKeys {
     return name == null ? reader.get(HOST) : InterfaceAddress.of(name);
   }
 
-  /** Refuses {@code key} where nothing that connects speaks TLS. */
+  /** Refuses {@code key} where no outgoing connection uses TLS. */
   private static void requireTlsToUse(KeyReader reader, SettingKey<?> key) {
     var value = reader.optional(key);
     if (value != null
@@ -352,7 +353,10 @@ public final class TcpKeys {
     }
   }
 
-  /** Refuses authorities that nothing is checked against: they would look like a check. */
+  /**
+   * Refuses authorities that nothing is checked against, because they would give the appearance of
+   * a check.
+   */
   private static void refuseUncheckedAuthorities(KeyReader reader) {
     var authorities = reader.optional(TLS_AUTHORITIES);
     if (authorities != null && Boolean.TRUE.equals(reader.optional(TLS_INSECURE))) {

@@ -3,18 +3,19 @@ package io.dynamo.config.plane;
 import io.dynamo.net.PayloadFormat;
 
 /**
- * The TCP request plane. Keys: {@code dynamo.request.tcp.*}, {@code dynamo.request.codec}.
+ * The settings of the TCP request plane. Keys: {@code dynamo.request.tcp.*}, {@code
+ * dynamo.request.codec}.
  *
  * @param host IP literal to bind and to advertise
  * @param responseHost IP literal that the call-home listener binds and advertises
- * @param requestPort of the worker's listener; 0 lets the system choose
- * @param responsePort of the frontend's call-home listener; 0 lets the system choose
- * @param maxFrameBytes of a whole request frame, and of an item of an answer
- * @param maxUnsentBytes of requests that wait to be written, to all workers together
+ * @param requestPort port of the worker's listener; 0 lets the system choose
+ * @param responsePort port of the frontend's call-home listener; 0 lets the system choose
+ * @param maxFrameBytes size of a whole request frame, and of an item of an answer
+ * @param maxUnsentBytes bytes of requests that wait to be written, to all workers together
  * @param maxConnections open connections per listener
  * @param poolSize connections per worker address
  * @param streamBuffer items buffered per stream
- * @param format what our workers advertise
+ * @param format the payload format that our workers advertise
  */
 public record TcpSettings(
     String host,

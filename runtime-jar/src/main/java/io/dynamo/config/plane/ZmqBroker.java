@@ -4,10 +4,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * ZeroMQ brokers that events go through.
+ * The ZeroMQ brokers that events go through.
  *
- * @param xsub where publishers connect, to all of them
- * @param xpub where subscribers connect, to all of them
+ * @param xsub addresses that publishers connect to, all of them
+ * @param xpub addresses that subscribers connect to, all of them
  */
 public record ZmqBroker(List<String> xsub, List<String> xpub) {
   private static final String FORM = "is not xsub=tcp://host:port, xpub=tcp://host:port";
@@ -18,9 +18,9 @@ public record ZmqBroker(List<String> xsub, List<String> xpub) {
   }
 
   /**
-   * Reads Dynamo's form: {@code xsub=<url>[;<url>…] , xpub=<url>[;<url>…]}.
+   * Parses Dynamo's form: {@code xsub=<url>[;<url>…] , xpub=<url>[;<url>…]}.
    *
-   * @throws IllegalArgumentException when it is of another form
+   * @throws IllegalArgumentException when it has another form
    */
   static ZmqBroker parse(String text) {
     List<String> xsub = List.of();

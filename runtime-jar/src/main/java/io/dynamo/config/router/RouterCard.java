@@ -11,34 +11,36 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The routing that a worker asks for in its model card ({@code router_config}): it counts in place
- * of the frontend's, as in Dynamo. What only this router has stays as the frontend says; so does
- * the queue's threshold where the card names none.
+ * Reads the routing that a worker asks for in its model card ({@code router_config}): it overrides
+ * the frontend's, as in Dynamo. Settings that only this router has stay as in the frontend; so does
+ * the queue's threshold if the card names none.
  */
 public final class RouterCard {
   private static final String PREFIX = "dynamo.router.";
 
-  /** Names of the card that are not the setting's with underscores. */
+  /** The names in cards that differ from the setting's name with underscores. */
   private static final Map<String, String> RENAMED =
       Map.of("conditional_disagg_enabled", "conditional-disagg");
 
-  /** Has no meaning any more, there or here. */
+  /** The names that have no meaning any more, in Dynamo or here. */
   private static final Set<String> PASSED_OVER = Set.of("enforce_disagg");
 
-  /** Refine what is not supported, and do nothing where that is off. */
+  /**
+   * The prefix of names that refine an unsupported feature, and have no effect while that is off.
+   */
   private static final String REFINEMENT = "conditional_disagg_";
 
-  /** Settings that are of use together only. */
+  /** The prefix of settings that are useful only together. */
   private static final String TOGETHER = "tracking-";
 
-  /** Settings that fit some others only. */
+  /** The prefixes of settings that can be combined with certain others only. */
   private static final List<String> CHOOSY =
       List.of(TOGETHER, "serve-indexer", "use-remote-indexer");
 
   /**
    * The result of reading a card.
    *
-   * @param ignored what of it does not count, and why
+   * @param ignored the entries that have no effect, with the reasons
    */
   public record Reading(RouterSettings settings, List<String> ignored) {
     public Reading {
@@ -54,7 +56,7 @@ public final class RouterCard {
   /**
    * Reads {@code card}.
    *
-   * @param own what counts where there is no card
+   * @param own the settings that hold without a card
    */
   public static Reading read(Map<String, ? extends @Nullable Object> card, RouterSettings own) {
     var reader = new RouterCard();
@@ -62,7 +64,7 @@ public final class RouterCard {
     RouterSettings asked;
     try {
       asked = RouterReader.read(reader::find);
-    } catch (InvalidSettingsException e) { // each is well by itself, but they do not fit
+    } catch (InvalidSettingsException e) { // each is valid by itself, but they exclude each other
       reader
           .texts
           .keySet()
@@ -105,7 +107,7 @@ public final class RouterCard {
     take(RENAMED.getOrDefault(name, plain.replace('_', '-')), name, value);
   }
 
-  /** Takes one value, unless it would not be taken from the configuration either. */
+  /** Takes one value if the configuration would accept it too. */
   private void take(String setting, String name, @Nullable Object value) {
     if (value == null) {
       return;
@@ -132,7 +134,9 @@ public final class RouterCard {
     }
   }
 
-  /** JSON knows one kind of number; a whole one may be meant where it says 4.0. */
+  /**
+   * Returns the text of a value. JSON has one kind of number, so that 4.0 may mean a whole number.
+   */
   private static String text(Object value) {
     if (value instanceof Double number && number == Math.rint(number) && Math.abs(number) < 1e15) {
       return String.valueOf((long) (double) number);

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the router's settings of their keys. */
+/** Builds the router's settings from their keys. */
 public final class RouterReader {
   private final KeyReader from;
 
@@ -32,7 +32,7 @@ public final class RouterReader {
     return reader.read();
   }
 
-  /** Values that Dynamo has and this router cannot keep, each as a problem. */
+  /** Returns a problem for each value that Dynamo has and this router does not support. */
   public List<String> problems() {
     var problems = new ArrayList<String>();
     refuse(
@@ -79,7 +79,7 @@ public final class RouterReader {
     }
   }
 
-  /** An index is shared where there is one that follows events. */
+  /** Refuses to share an index that does not follow events. */
   private void checkSharing(List<String> problems) {
     boolean loadAware = isTrue(RouterKeys.LOAD_AWARE);
     boolean serves = isTrue(RouterKeys.SERVE_INDEXER);

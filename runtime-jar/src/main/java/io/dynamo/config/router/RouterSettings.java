@@ -5,10 +5,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How requests find their worker. Keys: {@code dynamo.router.*}.
+ * The settings by which requests are routed to a worker. Keys: {@code dynamo.router.*}.
  *
- * @param minInitialWorkers workers to be seen before the first request is placed
- * @param cudaToCpuRatio requests that a worker with an accelerator has for one of a worker without
+ * @param minInitialWorkers workers that must be present before the first request is placed
+ * @param cudaToCpuRatio requests that a worker with an accelerator gets for one of a worker without
  */
 public record RouterSettings(
     Mode mode,
@@ -21,7 +21,7 @@ public record RouterSettings(
     Explaining explaining,
     int minInitialWorkers,
     int cudaToCpuRatio) {
-  /** Dynamo's. */
+  /** Dynamo's default. */
   public static final int CUDA_TO_CPU_RATIO = 8;
 
   /** Dynamo's router modes. */
@@ -35,19 +35,19 @@ public record RouterSettings(
     KV
   }
 
-  /** Which rank takes a request that costs the same on several. */
+  /** The rule for choosing among ranks with the same cost. */
   public enum TieBreak {
     LOAD,
     RANDOM
   }
 
-  /** How ranks are compared in mode kv. */
+  /** The rule for comparing ranks in mode kv. */
   public enum Policy {
     COST,
     TWO_TIER
   }
 
-  /** In which order requests leave the queue. */
+  /** The order in which requests leave the queue. */
   public enum QueuePolicy {
     FCFS,
     LCFS,
@@ -76,7 +76,7 @@ public record RouterSettings(
     KEYED_XXH3_V1
   }
 
-  /** How decisions are forgotten where no events tell what is cached. */
+  /** The rule for expiring decisions when no events report the cache contents. */
   public enum CachePolicy {
     TTL,
     LRU
@@ -86,11 +86,11 @@ public record RouterSettings(
    * The weights of a rank's cost, in KV blocks.
    *
    * @param overlapScoreCredit blocks of prefill that a block cached on the device is worth
-   * @param creditDecay how fast the credit falls with prefill that waits
-   * @param prefillLoadScale what a block of prefill counts
-   * @param activeRequestWeight what an active request counts
-   * @param hostWeight what a block in host memory is worth
-   * @param diskWeight what a block farther away is worth
+   * @param creditDecay how fast the credit decreases with waiting prefill
+   * @param prefillLoadScale weight of a block of prefill
+   * @param activeRequestWeight weight of an active request
+   * @param hostWeight worth of a block in host memory
+   * @param diskWeight worth of a block in a lower tier
    * @param temperature 0 takes the cheapest rank; above, ranks are drawn by cost
    */
   public record Costs(
@@ -103,7 +103,7 @@ public record RouterSettings(
       double temperature,
       TieBreak tieBreak,
       Policy policy) {
-    /** Dynamo's, but for the tie-break. */
+    /** Dynamo's defaults, except for the tie-break. */
     public static final Costs STANDARD =
         new Costs(1, 0, 1, 0, 0.75, 0.25, 0, TieBreak.LOAD, Policy.COST);
   }
@@ -111,8 +111,9 @@ public record RouterSettings(
   /**
    * The kinds of load that are counted.
    *
-   * @param expiry of bookings that nobody gave back
-   * @param key under which active blocks are named to other routers; null names them openly
+   * @param expiry of bookings that were never given back
+   * @param key secret under which active blocks are reported to other routers; null reports them
+   *     openly
    */
   public record Tracking(
       boolean activeBlocks,
@@ -122,7 +123,7 @@ public record RouterSettings(
       boolean replicaSync,
       Duration expiry,
       @Nullable KeyFile key) {
-    /** Blocks are named openly. */
+    /** Creates settings under which blocks are reported openly. */
     public Tracking(
         boolean activeBlocks,
         boolean outputBlocks,
@@ -133,38 +134,38 @@ public record RouterSettings(
       this(activeBlocks, outputBlocks, assumeKvReuse, prefillTokens, replicaSync, expiry, null);
     }
 
-    /** Dynamo's. */
+    /** Dynamo's defaults. */
     public static final Tracking STANDARD =
         new Tracking(true, false, true, true, false, Duration.ofMinutes(5));
   }
 
   /**
-   * A secret of routers.
+   * A secret shared by routers.
    *
-   * @param file 32 bytes
-   * @param id names the secret
+   * @param file contains 32 bytes
+   * @param id identifies the secret
    */
   public record KeyFile(Path file, String id) {}
 
-  /** The router whose index is asked for cached prefixes. */
+  /** The router whose index is queried for cached prefixes. */
   public enum IndexSharing {
-    /** Its own, for itself. */
+    /** The router's own index, for itself only. */
     NONE,
-    /** Its own, which answers others, too. */
+    /** The router's own index, which also answers other routers. */
     SERVE,
-    /** Another router's, which is asked for each prompt. */
+    /** Another router's index, which is queried for each prompt. */
     ASK
   }
 
   /**
-   * How it is known what is cached.
+   * The source of information about cached blocks.
    *
-   * @param kvEvents by the workers' events; otherwise by the router's own decisions
+   * @param kvEvents whether it is the workers' events; otherwise the router's own decisions
    * @param ttl of a decision, without events
-   * @param predictedTtl of a decision beside events; null is none
-   * @param policy how decisions are forgotten, without events
+   * @param predictedTtl of a decision in addition to events; null is none
+   * @param policy how decisions expire, without events
    * @param sharing with events
-   * @param sharedCache what all workers can fetch from beside
+   * @param sharedCache a cache that all workers can fetch from
    */
   public record Indexing(
       boolean kvEvents,
@@ -173,7 +174,7 @@ public record RouterSettings(
       CachePolicy policy,
       IndexSharing sharing,
       SharedCaching sharedCache) {
-    /** No cache that workers share. */
+    /** Creates settings without a shared cache. */
     public Indexing(
         boolean kvEvents,
         Duration ttl,
@@ -183,12 +184,12 @@ public record RouterSettings(
       this(kvEvents, ttl, predictedTtl, policy, sharing, SharedCaching.NONE);
     }
 
-    /** An own index; decisions are forgotten by time. */
+    /** Creates settings with an own index, in which decisions expire by time. */
     public Indexing(boolean kvEvents, Duration ttl, @Nullable Duration predictedTtl) {
       this(kvEvents, ttl, predictedTtl, CachePolicy.TTL, IndexSharing.NONE);
     }
 
-    /** Dynamo's. */
+    /** Dynamo's defaults. */
     public static final Indexing STANDARD = new Indexing(true, Duration.ofMinutes(2), null);
 
     public Indexing with(SharedCaching other) {
@@ -197,14 +198,15 @@ public record RouterSettings(
   }
 
   /**
-   * A cache that all workers of an endpoint share, beside their own.
+   * A cache that all workers of an endpoint share, besides their own.
    *
    * @param isOn whether there is one: SGLang's HiCache in a store of Mooncake
-   * @param multiplier what a block in it is worth, beside 1 on the device
-   * @param events where the store tells what is in it; null is as the workers' cards say
+   * @param multiplier worth of a block in it, relative to 1 on the device
+   * @param events address where the store publishes its contents; null takes it from the workers'
+   *     cards
    */
   public record SharedCaching(boolean isOn, double multiplier, @Nullable String events) {
-    /** Dynamo's, of a block in such a cache. */
+    /** Dynamo's worth of a block in such a cache. */
     public static final double MULTIPLIER = 0.5;
 
     public static final SharedCaching NONE = new SharedCaching(false, 0, null);
@@ -216,7 +218,7 @@ public record RouterSettings(
    * @param threshold batches of prefill that every rank must have ahead; infinite is never
    * @param overlapRefresh zero is never
    * @param policies a file with classes of requests; null is one class by threshold and policy
-   * @param unknownBatchTokens what a rank takes in one pass whose card does not tell
+   * @param unknownBatchTokens tokens per pass of a rank whose card does not state them
    */
   public record Queueing(
       double threshold,
@@ -229,7 +231,7 @@ public record RouterSettings(
     /** The number of tokens that common engines take in one batch. */
     public static final int BATCH_TOKENS = 8192;
 
-    /** One class. */
+    /** Creates settings with a single class. */
     public Queueing(
         double threshold,
         QueuePolicy policy,
@@ -239,13 +241,13 @@ public record RouterSettings(
       this(threshold, policy, capacity, timeout, overlapRefresh, null, BATCH_TOKENS);
     }
 
-    /** On, unlike Dynamo's. */
+    /** On by default, unlike in Dynamo. */
     public static final Queueing STANDARD =
         new Queueing(4, QueuePolicy.FCFS, 1024, Duration.ofSeconds(30), Duration.ofSeconds(10));
   }
 
   /**
-   * Above which a worker gets no more requests; null is never.
+   * The load above which a worker gets no more requests; null is never.
    *
    * @param decodeBlocks share of its KV blocks
    * @param prefillTokens of all prompts without a first token
@@ -255,29 +257,31 @@ public record RouterSettings(
       @Nullable Double decodeBlocks,
       @Nullable Long prefillTokens,
       @Nullable Double prefillTokensFraction) {
-    /** Never, as Dynamo. */
+    /** Never, as in Dynamo. */
     public static final Busy STANDARD = new Busy(null, null, null);
   }
 
   /**
-   * Requests of one session go to one rank.
+   * Session affinity: requests of one session go to one rank.
    *
    * @param ttl of an idle session; null turns affinity off
    */
   public record Sessions(@Nullable Duration ttl, SessionMode mode) {
-    /** Off, as Dynamo. */
+    /** Off, as in Dynamo. */
     public static final Sessions STANDARD = new Sessions(null, SessionMode.HARD);
   }
 
   /**
+   * The record of routing decisions.
+   *
    * @param capacity decisions that are kept
-   * @param remote whether other machines may ask
+   * @param remote whether other machines may query them
    */
   public record Explaining(int capacity, boolean remote) {
     public static final Explaining STANDARD = new Explaining(256, false);
   }
 
-  /** Everything else as it is when nothing is set. */
+  /** Returns settings with this mode and defaults otherwise. */
   public static RouterSettings of(Mode mode) {
     return new RouterSettings(
         mode,

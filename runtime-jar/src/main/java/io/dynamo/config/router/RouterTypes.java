@@ -6,9 +6,9 @@ import static io.dynamo.config.key.SettingType.oneOf;
 import io.dynamo.config.key.SettingType;
 import java.util.Locale;
 
-/** The kinds of values that only the router's settings have. */
+/** The types of values that only the router's settings have. */
 final class RouterTypes {
-  /** Turns a threshold off. */
+  /** The value that turns a threshold off. */
   private static final double OFF = Double.POSITIVE_INFINITY;
 
   static final SettingType<RouterSettings.Mode> MODE =

@@ -31,7 +31,7 @@ public final class MetricsKeys {
           "what the names of the frontend's own metrics begin with",
           Alias.plain("DYN_METRICS_PREFIX"));
 
-  /** One scale of buckets. */
+  /** One scale of histogram buckets. */
   private record Scale(
       String name, SettingKey<Double> least, SettingKey<Double> most, SettingKey<Integer> count) {
     static Scale of(String name, String least, String most, String count, String what) {
@@ -50,7 +50,7 @@ public final class MetricsKeys {
               aliases(name, "COUNT")));
     }
 
-    /** The name that Dynamo's documentation has, and the one that its code reads, which wins. */
+    /** Returns the name in Dynamo's documentation, and the one that its code reads, which wins. */
     private static Alias[] aliases(String scale, String bound) {
       var documented =
           "DYN_METRICS_" + scale.toUpperCase(Locale.ROOT).replace('-', '_') + "_" + bound;
@@ -76,7 +76,7 @@ public final class MetricsKeys {
     return KEYS.all();
   }
 
-  /** Scales that end before they begin. */
+  /** Reports scales that end before they begin. */
   public static List<String> problems(KeyReader reader) {
     var problems = new ArrayList<String>();
     for (var scale : SCALES) {

@@ -129,7 +129,7 @@ public final class StatusKeys {
     return KEYS.all();
   }
 
-  /** Refuses a status server that other machines reach unless {@code insecure} consents. */
+  /** Refuses a status server that other machines can reach unless {@code insecure} is set. */
   public static void check(KeyReader reader, SettingKey<Boolean> insecure) {
     var port = reader.optional(PORT);
     if (port != null && port >= 0) {

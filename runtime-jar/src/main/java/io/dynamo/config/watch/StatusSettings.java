@@ -4,21 +4,21 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The status server and the health of endpoints. Keys: {@code dynamo.system.*}, {@code
- * dynamo.health.*}.
+ * The settings of the status server and of the health of endpoints. Keys: {@code dynamo.system.*},
+ * {@code dynamo.health.*}.
  *
  * @param host IP literal to bind
  * @param port −1 starts no status server; 0 lets the system choose
- * @param healthPath where health is asked
- * @param livePath another name for the same
- * @param starting what a process without health targets says
- * @param endpoints those that decide alone whether the process is ready; empty lets health targets
- *     decide
+ * @param healthPath path of the health route
+ * @param livePath second path of the same route
+ * @param starting health that a process without health targets reports
+ * @param endpoints endpoints that alone decide whether the process is ready; empty lets health
+ *     targets decide
  * @param selfHost whether files of our model cards are served
  * @param loraRoutes whether {@code /v1/loras} exists
  * @param canaries whether silent endpoints are probed
  * @param canaryWait silence before a probe
- * @param canaryTimeout from a probe to its first item
+ * @param canaryTimeout time from a probe to its first item
  * @param withdraw whether an instance whose probe failed leaves discovery until one succeeds
  */
 public record StatusSettings(
@@ -44,7 +44,7 @@ public record StatusSettings(
     endpoints = List.copyOf(endpoints);
   }
 
-  /** Whether there is to be a status server. */
+  /** Whether a status server is to be started. */
   public boolean isOn() {
     return port >= 0;
   }

@@ -111,7 +111,9 @@ public final class TraceKeys {
         reader.get(SAMPLE_RATIO));
   }
 
-  /** Pairs as of HTTP headers, values percent-encoded; messages do not tell what they hold. */
+  /**
+   * Parses pairs as in HTTP headers, values percent-encoded; error messages do not show the text.
+   */
   private static Map<String, String> pairs(String text) {
     var pairs = new HashMap<String, String>();
     for (var pair : text.split(",", -1)) {

@@ -5,13 +5,14 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * Where spans go. Keys: {@code dynamo.trace.*}.
+ * The settings for exporting spans. Keys: {@code dynamo.trace.*}.
  *
- * @param export whether there are any
+ * @param export whether spans are exported
  * @param endpoint takes OTLP over HTTP, as protobuf
  * @param headers sent with each export; they may hold credentials
  * @param timeout of an export
- * @param sampleRatio of the traces that begin here, 0 to 1; others are as their caller decided
+ * @param sampleRatio share of the traces started here that are sampled, 0 to 1; other traces follow
+ *     their caller's decision
  */
 public record TraceSettings(
     boolean export,
@@ -24,7 +25,7 @@ public record TraceSettings(
     headers = Map.copyOf(headers);
   }
 
-  /** Without the headers' values. */
+  /** Returns a text without the headers' values. */
   @Override
   public String toString() {
     return "TraceSettings[export=%s, endpoint=%s, headers=%s, timeout=%s, serviceName=%s, sampleRatio=%s]"

@@ -1,13 +1,13 @@
 package io.dynamo.config.worker;
 
-/** The kind of engine that a worker makes tokens with. */
+/** The kinds of engine with which a worker generates tokens. */
 public enum EngineKind {
-  /** Simulates an engine: pace, cache and events as real, tokens from a formula. */
+  /** A simulated engine: realistic pace, cache and events, tokens from a formula. */
   MOCK,
-  /** Computes a Llama model in this process. */
+  /** An engine that computes a Llama model in this process. */
   LLAMA,
-  /** Gives the prompt back. */
+  /** An engine that returns the prompt. */
   ECHO,
-  /** Asks llama.cpp's server. */
+  /** An engine that calls llama.cpp's server. */
   LLAMACPP
 }

@@ -4,10 +4,10 @@ import java.net.URI;
 import java.time.Duration;
 
 /**
- * The way to llama.cpp's server. Keys: {@code dynamo.worker.llamacpp.*}.
+ * The connection to llama.cpp's server. Keys: {@code dynamo.worker.llamacpp.*}.
  *
  * @param url scheme, host and port
  * @param startTimeout how long a start waits for the server to have loaded its model
- * @param silenceTimeout how long the server may send nothing while it owes something
+ * @param silenceTimeout how long the server may send nothing during an answer
  */
 public record LlamaCppSettings(URI url, Duration startTimeout, Duration silenceTimeout) {}

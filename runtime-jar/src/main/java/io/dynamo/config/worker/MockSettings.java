@@ -3,16 +3,17 @@ package io.dynamo.config.worker;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How the mock engine makes up its passes. Keys: {@code dynamo.worker.mock.*}.
+ * The settings of the mock engine's simulated passes. Keys: {@code dynamo.worker.mock.*}.
  *
- * @param passTokens tokens that a pass computes at most
- * @param chunkedPrefill whether a prompt may be cut to fit into a pass
+ * @param passTokens limit of the tokens that a pass computes
+ * @param chunkedPrefill whether a prompt may be split to fit into a pass
  * @param prefixCaching whether blocks are cached, shared and reported
- * @param victim which sequence gives its blocks back when there are none left
- * @param timing how long a pass takes
- * @param speedup divides that
- * @param decodeSpeedup divides the time of decoding once more
- * @param faultFile what the engine does wrong while the file says so; null for an engine that works
+ * @param victim which sequence is preempted when no blocks are left
+ * @param timing source of a pass's duration
+ * @param speedup divides that duration
+ * @param decodeSpeedup additionally divides the time of decoding
+ * @param faultFile describes the faults that the engine shows while the file says so; null for an
+ *     engine without faults
  */
 public record MockSettings(
     int passTokens,
@@ -23,19 +24,19 @@ public record MockSettings(
     double speedup,
     double decodeSpeedup,
     @Nullable String faultFile) {
-  /** Which running sequence is preempted, by Dynamo's names. */
+  /** The rule for which running sequence is preempted, by Dynamo's names. */
   public enum Preemption {
-    /** The one that was admitted last. */
+    /** The sequence that was admitted last. */
     LIFO,
-    /** The one that was admitted first. */
+    /** The sequence that was admitted first. */
     FIFO
   }
 
-  /** Where the time of a pass comes from. */
+  /** The source of a pass's duration. */
   public enum Timing {
-    /** From the settings of the pace. */
+    /** The settings of the pace. */
     LINEAR,
-    /** From the polynomials of Dynamo's mocker. */
+    /** The polynomials of Dynamo's mocker. */
     POLYNOMIAL
   }
 }

@@ -14,7 +14,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes the workers' settings: one of the plain keys, or one of each model that {@code
+ * Builds the workers' settings: one from the plain keys, or one for each model that {@code
  * dynamo.worker.models} names. One use, one thread.
  */
 public final class WorkerReader {
@@ -22,10 +22,13 @@ public final class WorkerReader {
   private static final String MODELS = WORKER + "models.";
   private static final String NAME = "[A-Za-z0-9_-]+";
 
-  /** Arrays of 28 bytes, of which G1 may waste as many; a name, and its entry in a hash table. */
+  /**
+   * Heap bytes per KV block: arrays of 28 bytes, of which G1 may waste as many; a name, and its
+   * entry in a hash table.
+   */
   public static final int TABLE_BYTES_PER_BLOCK = 128;
 
-  /** Where the settings of one model are read. */
+  /** Reads the settings of one model. */
   private interface Keys {
     <T> @Nullable T optional(SettingKey<T> key);
 
@@ -35,13 +38,13 @@ public final class WorkerReader {
   }
 
   private final KeyReader from;
-  private final Map<String, SettingKey<?>> owns = new HashMap<>(); // by their names
+  private final Map<String, SettingKey<?>> owns = new HashMap<>(); // by model name
 
   public WorkerReader(KeyReader from) {
     this.from = from;
   }
 
-  /** Reads what is said of each model, and says what is wrong with it. */
+  /** Reads the settings of each model, and returns their problems. */
   public List<String> problems() {
     var problems = new ArrayList<String>();
     for (var name : names()) {
@@ -61,8 +64,8 @@ public final class WorkerReader {
   }
 
   /**
-   * Says when the tables of all KV blocks would not fit the part of the heap that is theirs. Asked
-   * of a server that plays a worker, whose models have no other {@link #problems}.
+   * Returns a problem when the tables of all KV blocks would exceed their share of the heap. Called
+   * for a server with the worker role whose models have no other {@link #problems}.
    */
   public List<String> tableProblems() {
     long blocks = all().mapToLong(WorkerReader::blocks).sum();
@@ -83,11 +86,11 @@ public final class WorkerReader {
                 (HeapShare.BLOCK_TABLES.heapFor(blocks * TABLE_BYTES_PER_BLOCK) >> 20) + 1));
   }
 
-  /** The KV blocks of one model's engine; none of engines that keep them elsewhere. */
+  /** Returns the KV blocks of one model's engine; 0 for engines that keep them elsewhere. */
   private static long blocks(Keys keys) {
     var ranks = keys.optional(WorkerKeys.RANKS);
     var engine = keys.optional(WorkerKeys.ENGINE);
-    if (ranks == null || engine == null) { // a problem of its own
+    if (ranks == null || engine == null) { // reported as a problem elsewhere
       return 0;
     }
     var perRank =
@@ -103,7 +106,7 @@ public final class WorkerReader {
     return keys.optional(WorkerKeys.MODEL_NAME);
   }
 
-  /** The keys of all models; complete once {@link #problems} has read them. */
+  /** Returns the keys of all models; complete once {@link #problems} has read them. */
   public Set<String> ownKeys() {
     return Set.copyOf(owns.keySet());
   }
@@ -127,7 +130,7 @@ public final class WorkerReader {
     return names == null ? List.of() : names;
   }
 
-  /** The settings that a model can have of its own: all of a worker's. */
+  /** Returns the settings that can be set per model: all of a worker's. */
   private static List<SettingKey<?>> keys() {
     var keys = new ArrayList<SettingKey<?>>();
     keys.addAll(WorkerKeys.all());
@@ -136,7 +139,7 @@ public final class WorkerReader {
     return keys;
   }
 
-  /** The same key for one model; absent unless it is set. */
+  /** Returns the same key for one model; absent unless it is set. */
   @SuppressWarnings("unchecked") // made of a key of the same type under the same name
   private <T> SettingKey<T> own(String model, SettingKey<T> key) {
     var name = MODELS + model + "." + key.name().substring(WORKER.length());
@@ -146,7 +149,7 @@ public final class WorkerReader {
             _ -> new SettingKey<>(name, key.type(), "", key.bound(), key.meaning(), List.of()));
   }
 
-  /** A model's own settings, and where it has none, those of {@code dynamo.worker}. */
+  /** Returns a model's own settings, with those of {@code dynamo.worker} as defaults. */
   private Keys of(String model) {
     return new Keys() {
       @Override
@@ -167,7 +170,7 @@ public final class WorkerReader {
     return all().map(WorkerReader::worker).toList();
   }
 
-  /** The keys of each model, or the plain ones where no model is named. */
+  /** Returns the keys of each model, or the plain ones where no model is named. */
   private Stream<Keys> all() {
     if (names().isEmpty()) {
       return Stream.of(

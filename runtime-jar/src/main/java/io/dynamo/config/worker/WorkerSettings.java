@@ -6,14 +6,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One model and its engine. Keys: {@code dynamo.worker.*}, or {@code dynamo.worker.models.NAME.*}.
+ * The settings of one model and its engine. Keys: {@code dynamo.worker.*}, or {@code
+ * dynamo.worker.models.NAME.*}.
  *
- * @param engine what makes the tokens
+ * @param engine the engine that generates tokens
  * @param modelPath a Hugging Face model directory
  * @param modelName the name that clients use; null takes the directory's name
- * @param toolCallParser how the model writes tool calls, by Dynamo's name, or {@code none}; null
- *     takes what the chat template shows
- * @param reasoningParser how the model marks its thoughts; the same
+ * @param toolCallParser the model's format of tool calls, by Dynamo's name, or {@code none}; null
+ *     derives it from the chat template
+ * @param reasoningParser the model's format of reasoning; the same
  * @param ranks data-parallel ranks, each with a KV cache of its own
  * @param blockTokens tokens per KV block
  * @param blocksPerRank KV blocks that a rank of the mock engine can hold
@@ -21,16 +22,16 @@ import org.jspecify.annotations.Nullable;
  * @param tokenInterval the inter-token latency of the mock engine and the echo
  * @param prefillPerToken the mock engine's time per prompt token that is not cached
  * @param maxRunning generations that a rank runs at once
- * @param routerConfig how requests are to be routed to the worker, JSON as in a model card; null
- *     leaves that to the frontend
- * @param taints what requests may require of the worker, or prefer
- * @param healthPayload what probes ask, JSON or {@code @} and a file; null asks for one token
+ * @param routerConfig the routing that the worker asks for, JSON as in a model card; null leaves
+ *     that to the frontend
+ * @param taints labels of the worker that requests may require or prefer
+ * @param healthPayload the request of probes, JSON or {@code @} and a file; null requests one token
  * @param maxLoras adapters loaded at once
- * @param stallTimeout how long a rank may show no sign of life while somebody waits; zero for ever
+ * @param stallTimeout how long a rank with waiting requests may show no sign of life; zero for ever
  * @param llamaBlocksPerRank KV blocks that a rank of the llama engine can hold
- * @param llamaPassTokens tokens that one of its forward passes computes at most
- * @param mock how the mock engine makes up its passes
- * @param llamaCpp the way to llama.cpp's server
+ * @param llamaPassTokens limit of the tokens that one of its forward passes computes
+ * @param mock the mock engine's simulated passes
+ * @param llamaCpp the connection to llama.cpp's server
  */
 public record WorkerSettings(
     String component,

@@ -34,11 +34,11 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Discovery in a shared directory. One thread looks at the store and calls the listeners; another
- * renews what is ours, whatever a listener does, and writes again what has vanished; a third waits
- * for the kernel's word that a file has come or gone. That word only hastens a look: there is one
- * every period in any case, which also sees the files that were changed in place. Registering and
- * unregistering write to the store on the caller's thread.
+ * Discovery in a shared directory. One thread looks at the store and calls the listeners; a second
+ * renews this process's records, independently of listeners, and writes vanished ones again; a
+ * third waits for the kernel's notifications of created and deleted files. A notification only
+ * hastens a look: the store is looked at every period in any case, which also finds files changed
+ * in place. Registering and unregistering write to the store on the caller's thread.
  */
 public final class FileDiscovery implements Discovery {
   private static final System.Logger LOG = System.getLogger(FileDiscovery.class.getName());
@@ -46,11 +46,12 @@ public final class FileDiscovery implements Discovery {
       List.of(Instance.BUCKET, ModelRecord.BUCKET, EventChannel.BUCKET, EventSource.BUCKET);
   private static final long LOOK_DELAY_MILLIS = 10; // gathers a burst of changes into one look
 
-  /** Where the kernel tells of changes from. */
+  /** The source of the kernel's notifications of changes. */
   @FunctionalInterface
   interface DirectoryWatch {
     /**
-     * @throws IOException when the kernel has none to give: their number is bounded for each user
+     * @throws IOException when the kernel grants no further watch: their number is bounded for each
+     *     user
      */
     WatchService open() throws IOException;
   }
@@ -66,35 +67,38 @@ public final class FileDiscovery implements Discovery {
   private final ScheduledThreadPoolExecutor looks;
   private final ScheduledThreadPoolExecutor lease;
   private final DirectoryWatch watch;
-  private volatile @Nullable WatchService directories; // set by looks, once there is one
-  private final Map<String, WatchKey> watched = new HashMap<>(); // touched by looks only
-  private final Outage store = // touched by looks only
+  private volatile @Nullable WatchService directories; // created by a look
+  private final Map<String, WatchKey> watched = new HashMap<>(); // by looks only
+  private final Outage store = // by looks only
       new Outage(
           "the discovery store is out of reach; known records stay", "the discovery store is back");
-  private final Outage kernel = // touched by looks only
+  private final Outage kernel = // by looks only
       new Outage(
           "the discovery store cannot be watched; changes are seen at the next look",
           "the discovery store is watched again");
-  private final Outage renewals = // touched by lease only
+  private final Outage renewals = // by lease only
       new Outage(
           "discovery records of ours cannot be renewed; others will see them vanish",
           "all discovery records of ours are renewed again");
-  private final Object writing = new Object(); // orders writes of our records against each other
+  private final Object writing = new Object(); // orders writes of own records against each other
   private volatile boolean closed;
 
-  /** As {@link #FileDiscovery(Path, boolean, Duration, InstanceId, InstantSource)}, not shared. */
+  /**
+   * Opens an unshared store; see {@link #FileDiscovery(Path, boolean, Duration, InstanceId,
+   * InstantSource)}.
+   */
   public FileDiscovery(Path root, Duration leaseTtl, InstanceId id, InstantSource clock) {
     this(root, false, leaseTtl, id, clock);
   }
 
   /**
-   * Makes the directories that are missing. The first look follows on a thread of its own.
+   * Creates missing directories. The first look follows on a separate thread.
    *
-   * @param shared whether other users of the host may own or write the store; otherwise it is made
-   *     for the user of this process, and refused when others can write it
-   * @param leaseTtl how long a record outlives the last renewal. Ours are renewed, and the store is
-   *     looked at, thrice as often, at most once a second
-   * @param clock of the times that renewed files show to other processes
+   * @param shared whether other users of the host may own or write the store; otherwise it is
+   *     created for the user of this process, and refused when others can write it
+   * @param leaseTtl how long a record outlives its last renewal. Own records are renewed, and the
+   *     store is looked at, at a third of it, but at most once a second
+   * @param clock the times that renewed files show to other processes
    * @throws UncheckedIOException when the store cannot be written, or is refused
    */
   public FileDiscovery(
@@ -142,9 +146,7 @@ public final class FileDiscovery implements Discovery {
     return id;
   }
 
-  /**
-   * @throws UncheckedIOException when the store cannot be written
-   */
+  /** @throws UncheckedIOException when the store cannot be written */
   @Override
   public Handle register(DiscoveryRecord record) {
     synchronized (writing) {
@@ -166,7 +168,8 @@ public final class FileDiscovery implements Discovery {
   /**
    * {@inheritDoc}
    *
-   * @throws UncheckedIOException when the store cannot be written; what stood there stands
+   * @throws UncheckedIOException when the store cannot be written; the stored record is then
+   *     unchanged
    */
   @Override
   public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
@@ -225,12 +228,12 @@ public final class FileDiscovery implements Discovery {
       try {
         var _ = looks.schedule(this::look, LOOK_DELAY_MILLIS, TimeUnit.MILLISECONDS);
       } catch (RejectedExecutionException _) {
-        lookDue.set(false); // closed meanwhile: there is nobody left to tell
+        lookDue.set(false); // closed meanwhile: no listener is left
       }
     }
   }
 
-  /** Renews our records, each on its own, and writes again those that have vanished. */
+  /** Renews this process's records, each independently, and writes vanished ones again. */
   private void renew() {
     Exception failure = null;
     for (var record : own) {
@@ -257,7 +260,7 @@ public final class FileDiscovery implements Discovery {
   private void poll() {
     try {
       synchronized (writing) {
-        if (!closed) { // after that no directory is made again
+        if (!closed) { // after that no directory is created again
           watchDirectories();
         }
       }
@@ -271,7 +274,7 @@ public final class FileDiscovery implements Discovery {
   }
 
   private void look() {
-    lookDue.set(false); // before the look: what changes after it asks for another
+    lookDue.set(false); // before the look: a change after it causes another look
     if (closed) {
       return;
     }
@@ -285,7 +288,7 @@ public final class FileDiscovery implements Discovery {
     }
   }
 
-  /** Asks the kernel about each directory; again about one that had vanished. */
+  /** Registers a kernel watch for each directory, again for one that had vanished. */
   private void watchDirectories() throws IOException {
     var service = directories;
     if (service == null) {
@@ -310,7 +313,7 @@ public final class FileDiscovery implements Discovery {
     var service = watch.open();
     directories = service;
     if (closed) {
-      service.close(); // who closed did not see it
+      service.close(); // the closing thread did not see it
     }
     Thread.ofPlatform().daemon().name("discovery-file-watch").start(() -> waitForChanges(service));
     return service;

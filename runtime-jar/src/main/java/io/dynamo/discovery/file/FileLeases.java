@@ -8,25 +8,26 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Tells which files of a store have an owner that lives. Confined to one thread.
+ * Decides which files of a store have a live owner. Confined to one thread.
  *
- * <p>An owner renews its file by changing its time. Here only the fact of a change counts, and the
- * time since is measured on the monotonic clock: a step of the wall clock neither ends a lease nor
- * prolongs one. The wall clock is a hint at two places where it can do no harm. A change that is
- * seen at a look lies between the look before and this one; the file's time says where, within
- * these bounds. And a file that is seen for the first time with a time further than a lease from
- * now is not believed until it changes once, which a living owner does within a third of the lease.
+ * <p>An owner renews its file by changing its modification time. Only the fact of a change counts
+ * here, and the time since then is measured on the monotonic clock: a step of the wall clock
+ * neither ends nor prolongs a lease. The wall clock is a hint in two places where it can do no
+ * harm. First, a change found at a look happened between the previous look and this one; the file's
+ * time says when, within these bounds. Second, a file that is first seen with a time further than a
+ * lease from now is not trusted until it changes once, which a live owner does within a third of
+ * the lease.
  *
- * <p>Time in which this process did not look, because it was stopped or its machine was, counts for
- * half a lease at most: it cannot say who was silent meanwhile.
+ * <p>Time in which this process did not look, because it or its machine was stopped, counts for at
+ * most half a lease: this process cannot know who was silent meanwhile.
  */
 final class FileLeases {
   /** The state of an owner's lease. */
   enum State {
     ALIVE,
-    /** Seen first with a time of long ago or far ahead, and not changed since. */
+    /** First seen with a time in the distant past or future, and not changed since. */
     UNCONFIRMED,
-    /** Silent for a lease. */
+    /** Not renewed for a whole lease. */
     EXPIRED
   }
 
@@ -38,15 +39,15 @@ final class FileLeases {
   private boolean first = true;
   private Instant now = Instant.EPOCH;
   private long lookedNanos;
-  private long observedNanos; // the sum of the time between looks
-  private long gapNanos; // since the look before
+  private long observedNanos; // sum of the times between looks
+  private long gapNanos; // time since the previous look
 
   FileLeases(Duration ttl) {
     ttlNanos = ttl.toNanos();
   }
 
   /**
-   * Begins a look. Files that are not asked for until the next one are forgotten.
+   * Starts a look. Files that are not queried before the next one are forgotten.
    *
    * @param now on the wall clock
    * @param nanos on the monotonic clock
@@ -61,7 +62,7 @@ final class FileLeases {
     leases = new HashMap<>();
   }
 
-  /** Returns the state of the owner of {@code file} after the file was seen with {@code stamp}. */
+  /** Returns the state of the owner of {@code file}, whose current stamp is {@code stamp}. */
   State seen(Path file, Stamp stamp) {
     var known = before.get(file);
     long ageNanos = ageNanos(stamp);
@@ -77,7 +78,7 @@ final class FileLeases {
     return state(lease);
   }
 
-  /** Returns the state of the owner of {@code file} when nothing of the file can be seen. */
+  /** Returns the state of the owner of {@code file} when its attributes cannot be read. */
   State unseen(Path file) {
     var known = before.get(file);
     if (known == null) {
@@ -94,7 +95,7 @@ final class FileLeases {
     return lease.confirmed ? State.ALIVE : State.UNCONFIRMED;
   }
 
-  /** By the wall clock; negative when the file's time is ahead of it. */
+  /** Returns the age by the wall clock; negative when the file's time is in the future. */
   private long ageNanos(Stamp stamp) {
     var age = Duration.between(stamp.changed().toInstant(), now);
     var bound = Duration.ofNanos(2 * ttlNanos);

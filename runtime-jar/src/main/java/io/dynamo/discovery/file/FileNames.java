@@ -4,7 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.HexFormat;
 
-/** Keys as file names: every byte outside {@code A-Za-z0-9} is {@code %XX}. */
+/** Encodes keys as file names: every byte outside {@code A-Za-z0-9} becomes {@code %XX}. */
 final class FileNames {
   private static final HexFormat HEX = HexFormat.of().withUpperCase();
 

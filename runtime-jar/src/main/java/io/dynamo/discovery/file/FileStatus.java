@@ -5,17 +5,17 @@ import java.nio.file.attribute.FileTime;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attributes of a file itself, as its file system gives them, links not followed.
+ * The attributes of a file itself, as its file system reports them; links are not followed.
  *
- * @param isLink a symbolic one
- * @param user who owns it; -1 where the file system does not say
+ * @param isLink whether it is a symbolic link
+ * @param user the owner's user id; -1 where the file system reports none
  */
 record FileStatus(boolean isRegular, boolean isLink, Stamp stamp, int user) {
   /**
    * The attributes that change when the owner of a record renews it or writes another over it.
    *
-   * @param changed set by the owner, after its own clock
-   * @param key of the file behind the name; null where the file system has none
+   * @param changed modification time, set by the owner from its clock
+   * @param key identity of the file behind the name; null where the file system has none
    */
   record Stamp(FileTime changed, long bytes, @Nullable Object key) {}
 

@@ -2,7 +2,7 @@ package io.dynamo.discovery.file;
 
 import java.lang.System.Logger.Level;
 
-/** Says once that something fails, and once that it works again. Confined to one thread. */
+/** Logs once that an operation fails, and once that it works again. Confined to one thread. */
 final class Outage {
   private static final System.Logger LOG = System.getLogger(FileDiscovery.class.getName());
 
@@ -11,8 +11,8 @@ final class Outage {
   private boolean out;
 
   /**
-   * @param startText the warning at its start, with what it means
-   * @param endText the line at its end
+   * @param startText the warning at the start of the outage, with its consequence
+   * @param endText the line at the end of the outage
    */
   Outage(String startText, String endText) {
     this.startText = startText;

@@ -20,8 +20,8 @@ import java.util.Set;
 import java.util.function.LongSupplier;
 
 /**
- * The files of a store: created whole or not at all, touched, taken away. Safe for concurrent use,
- * also by several processes.
+ * Writes the files of a store: creates each whole or not at all, renews and deletes them. Safe for
+ * concurrent use, also by several processes.
  */
 final class RecordFiles {
   static final String UNFINISHED = ".tmp_";
@@ -30,14 +30,12 @@ final class RecordFiles {
   private static final Set<OpenOption> PLAIN =
       Set.of(StandardOpenOption.READ, LinkOption.NOFOLLOW_LINKS);
 
-  static final int MAX_BYTES = 1 << 20; // of a record
+  static final int MAX_BYTES = 1 << 20; // limit of a record
 
   private final StoreFolder folder;
   private final LongSupplier random;
 
-  /**
-   * @param random names unfinished files
-   */
+  /** @param random source of the names of unfinished files */
   RecordFiles(StoreFolder folder, LongSupplier random) {
     this.folder = folder;
     this.random = random;
@@ -48,10 +46,9 @@ final class RecordFiles {
   }
 
   /**
-   * Writes {@code record} if nothing stands under its key, and makes its directory when that is
-   * gone.
+   * Writes {@code record} if no file exists under its key; creates its directory if it is missing.
    *
-   * @return false when a file stands there already
+   * @return false when a file exists already
    * @throws IOException also when the file system has no hard links, or the folder is refused
    */
   boolean create(DiscoveryRecord record, Instant now) throws IOException {
@@ -94,7 +91,7 @@ final class RecordFiles {
   }
 
   /**
-   * The bytes of a record, links not followed.
+   * Reads the bytes of a record; links are not followed.
    *
    * @throws IOException also when it has more than {@link #MAX_BYTES}
    */
@@ -108,7 +105,7 @@ final class RecordFiles {
     }
   }
 
-  /** Writes {@code record} over what stands under its key: readers see the one or the other. */
+  /** Replaces the file of {@code record}'s key; readers see either the old or the new content. */
   void replace(DiscoveryRecord record, Instant now) throws IOException {
     var unfinished = unfinished(record);
     try {
@@ -120,7 +117,7 @@ final class RecordFiles {
   }
 
   /**
-   * Says that the owner of {@code record} lives.
+   * Renews the file of {@code record} by setting its modification time.
    *
    * @return false when the file is gone
    */
@@ -138,7 +135,7 @@ final class RecordFiles {
     Files.deleteIfExists(file(record));
   }
 
-  /** Whether the file of {@code record} says just that. */
+  /** Whether the file of {@code record} contains exactly this record. */
   boolean holds(DiscoveryRecord record) throws IOException {
     try {
       return DiscoveryJson.decode(read(file(record))).equals(record);

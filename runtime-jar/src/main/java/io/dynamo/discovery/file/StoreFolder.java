@@ -12,10 +12,10 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.UUID;
 
 /**
- * The folder of a store. A personal one is made for the user of this process alone, and is checked
- * each time before it is used: records of other users are not trusted, so a folder that belongs to
- * somebody else, is a symbolic link or can be written by others is refused. A shared one is used as
- * it is found. Safe for concurrent use.
+ * The folder of a store. A personal folder is created for the user of this process alone and
+ * checked each time before it is used: records of other users are not trusted, so a folder that
+ * belongs to another user, is a symbolic link or can be written by others is refused. A shared
+ * folder is used as it is. Safe for concurrent use.
  */
 final class StoreFolder {
   private static final System.Logger LOG = System.getLogger(StoreFolder.class.getName());
@@ -38,22 +38,22 @@ final class StoreFolder {
 
   private final Path root;
   private final boolean shared;
-  private volatile int user = UNKNOWN; // of this process, known once the root is there
+  private volatile int user = UNKNOWN; // user id of this process, known once the root exists
 
   private StoreFolder(Path root, boolean shared) {
     this.root = root;
     this.shared = shared;
   }
 
-  /** A folder that every process which can write it may use, whoever owns it. */
+  /** Returns a folder for every process that can write it, regardless of its owner. */
   static StoreFolder shared(Path root) {
     return new StoreFolder(root.toAbsolutePath(), true);
   }
 
   /**
-   * A folder for the processes of one user. Makes the folders above it.
+   * Returns a folder for the processes of one user. Creates the folders above it.
    *
-   * @throws IOException also when the file system does not tell owners and modes
+   * @throws IOException also when the file system does not report owners and modes
    */
   static StoreFolder personal(Path root) throws IOException {
     var absolute = root.toAbsolutePath().normalize();
@@ -66,12 +66,12 @@ final class StoreFolder {
       throw new IOException(
           root + " is on a file system that does not tell whose files are whose" + SHARE);
     }
-    // links above the folder are followed once: what they point to later does not matter
+    // links above the folder are resolved once, here; later changes to them do not matter
     return new StoreFolder(
         Files.createDirectories(parent, OWNER_ONLY).toRealPath().resolve(name), false);
   }
 
-  /** A personal folder whose user is already known. */
+  /** Returns a personal folder whose user id is already known. */
   static StoreFolder ofUser(Path root, int user) throws IOException {
     var folder = personal(root);
     folder.user = user;
@@ -86,20 +86,20 @@ final class StoreFolder {
     return root.resolve(bucket);
   }
 
-  /** Whether records of the user {@code uid} count. */
+  /** Whether records of the user {@code uid} are trusted. */
   boolean trusts(int uid) {
     return shared || uid == user;
   }
 
-  /** Modes that new files are made with. */
+  /** Returns the modes of new files. */
   FileAttribute<?>[] fileAttributes() {
     return shared ? new FileAttribute<?>[0] : new FileAttribute<?>[] {OWNER_ONLY_FILE};
   }
 
   /**
-   * The directory of {@code bucket}, made when it is missing.
+   * Returns the directory of {@code bucket}, created if missing.
    *
-   * @throws IOException also when the folder is not to be trusted
+   * @throws IOException also when the folder is not trusted
    */
   Path make(String bucket) throws IOException {
     if (shared) {
@@ -119,7 +119,7 @@ final class StoreFolder {
    * Checks the folder and the directory of {@code bucket}.
    *
    * @throws java.nio.file.NoSuchFileException when there is none
-   * @throws IOException when the folder is not to be trusted
+   * @throws IOException when the folder is not trusted
    */
   void check(String bucket) throws IOException {
     if (shared) {
@@ -171,7 +171,7 @@ final class StoreFolder {
     requireOwner(root);
   }
 
-  /** The user as whom files are made in the root. */
+  /** Finds the user id that new files in the root get. */
   private int probeUser() throws IOException {
     var probe = root.resolve(RecordFiles.UNFINISHED + UUID.randomUUID());
     Files.createFile(probe, OWNER_ONLY_FILE);
@@ -208,7 +208,10 @@ final class StoreFolder {
     }
   }
 
-  /** Takes rights away that others have below the root; Dynamo's processes make such folders. */
+  /**
+   * Removes the rights of other users on a directory below the root; Dynamo's processes create such
+   * directories.
+   */
   private static void closeToOthers(Path directory, int mode) throws IOException {
     if ((mode & USED_BY_OTHERS) != 0) {
       Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwx------"));
@@ -219,7 +222,7 @@ final class StoreFolder {
     }
   }
 
-  /** Reads the attributes of {@code file} itself, links not followed. */
+  /** Reads the attributes of {@code file} itself; links are not followed. */
   FileStatus status(Path file) throws IOException {
     boolean hasOwner = file.getFileSystem().supportedFileAttributeViews().contains(UNIX);
     return FileStatus.of(

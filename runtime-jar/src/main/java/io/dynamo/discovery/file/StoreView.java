@@ -24,23 +24,23 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The live records of a store. Reads a file again when its time of change or its size has moved, or
- * when that moved too short a time ago to tell; parses it again when its bytes have changed. A file
- * that cannot be read or deleted, is a link or belongs to another user is logged once and costs the
- * others nothing. Confined to one thread.
+ * The live records of a store. Reads a file again when its modification time or size has changed,
+ * or when it was read too soon after a change to rely on the time; parses it again when its bytes
+ * have changed. A file that cannot be read or deleted, is a link or belongs to another user is
+ * logged once and does not affect the others. Confined to one thread.
  */
 final class StoreView {
   private static final System.Logger LOG = System.getLogger(StoreView.class.getName());
-  private static final long MAX_STORE_BYTES = 64 << 20; // of all records together
-  private static final long TICK_NANOS = Duration.ofSeconds(2).toNanos(); // of file systems' times
+  private static final long MAX_STORE_BYTES = 64 << 20; // limit of all records together
+  private static final long TICK_NANOS = Duration.ofSeconds(2).toNanos(); // of file times
 
   /**
-   * A file as it was read.
+   * The content of a file as it was read.
    *
-   * @param sinceNanos when it was first seen with this stamp
-   * @param settled whether it was read later than a tick after that: what is written within the
-   *     tick may leave the same stamp
-   * @param record null when the bytes are not a record that we read
+   * @param sinceNanos when the file was first seen with this stamp
+   * @param settled whether it was read more than a tick after that: a write within the tick may
+   *     leave the same stamp
+   * @param record null when the bytes are not a record of a supported kind
    */
   private record Content(
       Stamp stamp,
@@ -54,11 +54,11 @@ final class StoreView {
   private final FileLeases leases;
   private final InstantSource clock;
   private final LongSupplier nanoTime;
-  private final Set<Path> complained = new HashSet<>(); // files that a log line was spent on
+  private final Set<Path> complained = new HashSet<>(); // files already logged
   private Map<Path, Content> contents = new HashMap<>();
 
   /**
-   * @param clock as the owners of records stamp them
+   * @param clock compared with the times that the owners give their files
    * @param nanoTime as {@link System#nanoTime()}; leases are measured on it
    */
   StoreView(
@@ -75,8 +75,8 @@ final class StoreView {
   }
 
   /**
-   * Looks at every file. Deletes those whose owner has been silent for longer than the lease, and
-   * unfinished ones as old.
+   * Looks at every file. Deletes files whose owner has been silent for longer than the lease, and
+   * unfinished files as old.
    *
    * @return the live records by their path
    * @throws IOException when a directory cannot be listed or is refused
@@ -123,7 +123,10 @@ final class StoreView {
     }
   }
 
-  /** Reads the content of {@code file}; of a lease that cannot be read, its content before. */
+  /**
+   * Reads the content of {@code file}; returns the previous content when the file cannot be read
+   * while its lease lives.
+   */
   private @Nullable Content look(Path file, @Nullable Content before, long room, long now) {
     try {
       var status = folder.status(file);
@@ -131,7 +134,7 @@ final class StoreView {
         throw new IOException("it is a symbolic link");
       }
       if (!status.isRegular()) {
-        return null; // somebody else's
+        return null; // owned by another user
       }
       if (!folder.trusts(status.user())) {
         throw new IOException(
@@ -166,7 +169,7 @@ final class StoreView {
     return String.valueOf(file.getFileName()).startsWith(RecordFiles.UNFINISHED);
   }
 
-  /** Its record is gone, whether or not the file can be deleted. */
+  /** Deletes an expired file; its record counts as gone even if the deletion fails. */
   private void reap(Path file) {
     try {
       if (Files.deleteIfExists(file) && !isUnfinished(file)) {

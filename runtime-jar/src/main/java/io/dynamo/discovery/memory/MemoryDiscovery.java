@@ -15,7 +15,7 @@ import java.util.function.Consumer;
 
 /**
  * One member of a {@link MemoryStore}. Its listeners are called on one virtual thread; at most one
- * look at the store waits for it, however fast the store changes.
+ * look at the store is pending, however fast the store changes.
  */
 public final class MemoryDiscovery implements Discovery {
   private final MemoryStore store;
@@ -85,13 +85,13 @@ public final class MemoryDiscovery implements Discovery {
       try {
         thread.execute(this::look);
       } catch (RejectedExecutionException _) {
-        lookDue.set(false); // closed meanwhile: there is nobody left to tell
+        lookDue.set(false); // closed meanwhile: no listener is left
       }
     }
   }
 
   private void look() {
-    lookDue.set(false); // before the look: what changes after it asks for another
+    lookDue.set(false); // before the look: a change after it causes another look
     if (!closed) {
       watches.tell(store.snapshot());
     }

@@ -1,5 +1,5 @@
 /**
- * Discovery inside one process: for a server that plays all roles, and for tests. Start at {@link
+ * Discovery inside one process: for a server with all roles, and for tests. Start at {@link
  * io.dynamo.discovery.memory.MemoryDiscovery}.
  */
 @NullMarked

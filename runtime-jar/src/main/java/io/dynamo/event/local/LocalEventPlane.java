@@ -19,9 +19,9 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * An event plane without a wire. A publisher hands each event to the bounded queue of every
- * subscription and goes on; a subscription drains its queue on a virtual thread that lives while
- * there is something to drain. An event that finds a queue full is lost to that subscription and
+ * An event plane inside one process. A publisher adds each event to the bounded queue of every
+ * subscription and goes on; a subscription drains its queue on a virtual thread that exists while
+ * the queue is not empty. An event that finds a queue full is lost to that subscription and
  * counted. Safe for concurrent use.
  */
 public final class LocalEventPlane implements EventPlane {
@@ -40,9 +40,9 @@ public final class LocalEventPlane implements EventPlane {
   private volatile boolean closed;
 
   /**
-   * @param queueCapacity events held per subscription
-   * @param queueBytes of their payloads
-   * @param random for publisher ids
+   * @param queueCapacity limit of the queued events per subscription
+   * @param queueBytes limit of the bytes of their payloads
+   * @param random source of publisher ids
    */
   public LocalEventPlane(
       int queueCapacity,

@@ -18,14 +18,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
 /**
- * Hears a subject through brokers. Publishers are in no list here: one is found with its first
- * event, and lost when many others have been heard since. What comes through several brokers is
- * delivered once. The loop's thread reads.
+ * A subscription to a subject through brokers. It keeps no list of publishers: one counts as found
+ * with its first event, and as lost when many others have been received since. An event that
+ * arrives through several brokers is delivered once. Used by the loop's thread only.
  */
 final class BrokerSubscription implements EventPlane.Subscription {
   static final int MAX_PUBLISHERS = 10_000;
 
-  /** The number of events that are remembered so that each is delivered once: Dynamo's bound. */
+  /** The number of remembered events, by which duplicates are dropped: Dynamo's bound. */
   static final int REMEMBERED = 100_000;
 
   private record EventId(long publisherId, long sequence) {}
@@ -40,13 +40,11 @@ final class BrokerSubscription implements EventPlane.Subscription {
   private final Consumer<BrokerSubscription> onClose;
   private final List<PeerLink> links = new ArrayList<>(); // this and below: by the loop only
   private final Map<Long, PublisherEvents.Expected> publishers =
-      new LinkedHashMap<>(16, 0.75f, true); // the longest silent first
-  private final Map<EventId, Boolean> heard = new LinkedHashMap<>(); // the oldest first
+      new LinkedHashMap<>(16, 0.75f, true); // longest silent first
+  private final Map<EventId, Boolean> heard = new LinkedHashMap<>(); // oldest first
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  /**
-   * @param threads for looking up host names
-   */
+  /** @param threads runs lookups of host names */
   BrokerSubscription(
       EventSubject subject,
       ZmqBroker broker,
@@ -92,7 +90,7 @@ final class BrokerSubscription implements EventPlane.Subscription {
     @Override
     void hear(byte[][] frames) throws IOException {
       if (!Arrays.equals(frames[0], subjectFrame)) {
-        return; // a longer subject that begins alike
+        return; // a longer subject with the same prefix
       }
       var event = EventFrames.read(frames, EventFrames.number(frames[1]), subject.topic());
       if (many && isKnown(new EventId(event.publisherId(), event.sequence()))) {

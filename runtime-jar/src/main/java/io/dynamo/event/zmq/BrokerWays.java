@@ -1,26 +1,26 @@
 package io.dynamo.event.zmq;
 
 /**
- * The ways to all publishers that several brokers are: nothing is missed while one of them is up.
- * By the loop's thread only.
+ * The state of the connections to several brokers, each of which reaches all publishers: nothing is
+ * missed while one of them is up. Used by the loop's thread only.
  */
 final class BrokerWays {
   private final Runnable onLinked;
   private final Runnable onCut;
-  private int up; // that carry events now
-  private int alive; // up, or down for a moment only
+  private int up; // connections that carry events now
+  private int alive; // connections up, or down for a moment only
   private boolean reportedCut;
 
   /**
-   * @param onLinked there is a way, and for a while there was none
-   * @param onCut there has been no way for some seconds; called once until there is
+   * @param onLinked run when the first connection is up after none was
+   * @param onCut run once when no connection has been up for some seconds
    */
   BrokerWays(Runnable onLinked, Runnable onCut) {
     this.onLinked = onLinked;
     this.onCut = onCut;
   }
 
-  /** One more, not up yet. */
+  /** Adds a connection, which is not up yet. */
   PeerLink.Watcher add() {
     return new Way();
   }

@@ -12,7 +12,7 @@ import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 
 /**
- * An event as four frames, numbers big-endian.
+ * Encodes an event as four frames, numbers big-endian.
  *
  * <pre>
  *  0 | topic; the whole subject where there is a broker |
@@ -37,7 +37,7 @@ final class EventFrames {
     return topic.getBytes(StandardCharsets.UTF_8);
   }
 
-  /** The first frame's text where events go through a broker. */
+  /** Returns the text of the first frame for events that go through a broker. */
   static String subject(EventSubject subject) {
     return subject.scope().subject() + "." + EventScope.segment(subject.topic());
   }
@@ -48,7 +48,7 @@ final class EventFrames {
     return frame;
   }
 
-  /** The last frame of {@code event}. */
+  /** Returns the last frame of {@code event}. */
   static byte[] envelope(EventEnvelope event) {
     var envelope = EnvelopeCodec.encode(event);
     return ByteBuffer.allocate(HEADER_BYTES + envelope.length)
@@ -61,7 +61,7 @@ final class EventFrames {
   /**
    * Reads an event of {@code publisherId}.
    *
-   * @throws IOException saying what is wrong with it
+   * @throws IOException when the event is malformed, with the reason
    */
   static EventEnvelope read(byte[][] frames, long publisherId, String topic) throws IOException {
     long framedId = number(frames[1]);

@@ -5,22 +5,20 @@ import io.dynamo.event.EventBudget;
 import java.util.concurrent.Executor;
 
 /**
- * Tasks that run one at a time, in order, on a thread that is there while there are any; those that
- * are offered hold bytes of a budget until they begin. Never waits. Safe for concurrent use.
+ * Runs tasks one at a time, in order, on a thread that exists while there are tasks; offered tasks
+ * hold bytes of a budget until they start. Never waits. Safe for concurrent use.
  */
 final class InTurn {
   private final EventBudget budget;
   private final SerialTasks tasks;
 
-  /**
-   * @param budget for what is offered; of this alone
-   */
+  /** @param budget limit of the offered tasks; used by this queue alone */
   InTurn(EventBudget budget, Executor threads) {
     this.budget = budget;
     this.tasks = SerialTasks.unbounded("a stream's listener", threads);
   }
 
-  /** Takes a task that holds so many bytes, or returns false: there is no room. */
+  /** Adds a task that holds {@code bytes} of the budget; returns false when there is no room. */
   boolean offer(int bytes, Runnable task) {
     if (!budget.take(bytes)) {
       return false;
@@ -33,14 +31,14 @@ final class InTurn {
     return true;
   }
 
-  /** Adds a task without a bound on those that wait. */
+  /** Adds a task that is not counted against the budget. */
   void add(Runnable task) {
     if (!tasks.add(task)) {
-      close(); // the threads are gone
+      close(); // the threads have ended
     }
   }
 
-  /** Starts no task after this. Idempotent. */
+  /** Discards the waiting tasks and starts no more. Idempotent. */
   void close() {
     tasks.close();
   }

@@ -7,8 +7,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes messages of so many frames, on one loop. What is none of those expected here is dropped,
- * counted, and logged once.
+ * Receives messages with a fixed number of frames, on one loop. Messages of any other form are
+ * dropped, counted, and logged once.
  */
 abstract class Messages {
   private static final System.Logger LOG = System.getLogger(Messages.class.getName());
@@ -20,10 +20,10 @@ abstract class Messages {
   private final AtomicBoolean warned = new AtomicBoolean();
 
   /**
-   * @param what is heard; for the log
-   * @param from who is heard, and where; for the log
-   * @param frames of each message
-   * @param malformed counts what is dropped
+   * @param what description of the messages, for the log
+   * @param from the publisher and its address, for the log
+   * @param frames frames per message
+   * @param malformed counts dropped messages
    */
   Messages(String what, String from, int frames, Metrics.Counter malformed) {
     this.what = what;
@@ -37,13 +37,13 @@ abstract class Messages {
   }
 
   /**
-   * Takes a message.
+   * Handles a message.
    *
-   * @throws IOException saying what is wrong with it
+   * @throws IOException when the message is malformed, with the reason
    */
   abstract void hear(byte[][] frames) throws IOException;
 
-  /** Takes what has arrived, of {@code count} frames. */
+  /** Handles a received message of {@code count} frames. */
   final void arrived(byte[][] message, int count) {
     try {
       if (count != frames) {
@@ -55,7 +55,7 @@ abstract class Messages {
     }
   }
 
-  /** Safe on any thread. */
+  /** Counts a dropped message. Safe on any thread. */
   final void drop(@Nullable String why) {
     malformed.increment();
     if (!warned.getAndSet(true)) {

@@ -5,7 +5,7 @@ import java.net.InetSocketAddress;
 import java.net.UnknownHostException;
 
 /**
- * Where a publisher is: {@code tcp://host:port}, IPv6 in brackets.
+ * The address of a publisher: {@code tcp://host:port}, IPv6 in brackets.
  *
  * @param host a name or an IP literal, without brackets
  */
@@ -13,9 +13,7 @@ record PeerAddress(String host, int port) {
   private static final String SCHEME = "tcp://";
   private static final int MAX_PORT = 65535;
 
-  /**
-   * @throws IllegalArgumentException when {@code endpoint} is of another form
-   */
+  /** @throws IllegalArgumentException when {@code endpoint} has another form */
   static PeerAddress parse(String endpoint) {
     int colon = endpoint.lastIndexOf(':');
     if (!endpoint.startsWith(SCHEME) || colon <= SCHEME.length()) {
@@ -46,7 +44,7 @@ record PeerAddress(String host, int port) {
   }
 
   /**
-   * Looks the name up; may take as long as the system's resolver, unless it is a literal.
+   * Resolves the host; takes as long as the system's resolver, unless the host is a literal.
    *
    * @throws IllegalArgumentException when there is no such host
    */
@@ -58,7 +56,7 @@ record PeerAddress(String host, int port) {
     }
   }
 
-  /** As in a record of discovery. */
+  /** Returns the form used in discovery records. */
   String endpoint() {
     return SCHEME + (isIpv6() ? "[" + host + "]" : host) + ":" + port;
   }

@@ -13,8 +13,9 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps a connection to one endpoint until it is closed: a cut connection is made again, sooner at
- * first than later, and one that broke the protocol after a pause. By the loop's thread only.
+ * Keeps a connection to one endpoint until closed: a lost connection is dialled again after a pause
+ * that grows with each failure, and one that broke the protocol after a longer pause. Used by the
+ * loop's thread only.
  */
 final class PeerLink {
   private static final System.Logger LOG = System.getLogger(PeerLink.class.getName());
@@ -24,25 +25,27 @@ final class PeerLink {
   private static final Duration CUT_AFTER = Duration.ofSeconds(3);
   private static final Duration LAST_WORDS = Duration.ofSeconds(1);
 
-  /** Takes messages as they come; the frames are for the call only. */
+  /** Receives messages as they arrive; the frames are valid during the call only. */
   interface Taker {
     void arrived(byte[][] frames, int count);
   }
 
-  /** Makes one connection. */
+  /** Opens one connection. */
   interface Dialer {
     ZmtpConnection dial(InetSocketAddress address, ZmtpListener listener);
   }
 
-  /** Called on the loop's thread when the link opens, is cut or ends. */
+  /** Called on the loop's thread when the link is up, down or cut. */
   interface Watcher {
     /** The connection is up, for the first time or again. */
     void up();
 
-    /** The connection has broken; it may be up again in a moment. */
+    /** The connection is lost; it may be up again in a moment. */
     default void down() {}
 
-    /** Called once when the connection has been cut for a while, until it is open again. */
+    /**
+     * Called once when the connection has been lost for a while; not again until it has been up.
+     */
     void cut();
   }
 
@@ -53,19 +56,17 @@ final class PeerLink {
   private final Dialer dialer;
   private final Taker taker;
   private final Watcher watcher;
-  private @Nullable ZmtpConnection connection; // up, or on its way
+  private @Nullable ZmtpConnection connection; // connected or connecting
   private Duration pause = FIRST_PAUSE;
-  private int changes; // of being up or not; tells one outage from the next
+  private int changes; // number of changes between up and down; identifies one outage
   private boolean linked;
-  private long upNanos; // when it came up
+  private long upNanos; // time when the link came up
   private boolean cut;
   private boolean complained;
   private boolean closed;
   private @Nullable Runnable finished;
 
-  /**
-   * @param what cannot be reached; for the log
-   */
+  /** @param what description of the peer, for the log */
   private PeerLink(
       String what,
       String endpoint,
@@ -84,10 +85,10 @@ final class PeerLink {
   }
 
   /**
-   * A link that hears messages.
+   * Creates a link that receives messages.
    *
-   * @param prefix of the first frame of what is wanted
-   * @param threads for looking up host names
+   * @param prefix subscription prefix, matched against the first frame
+   * @param threads runs lookups of host names
    */
   static PeerLink ofSubscriber(
       String what,
@@ -111,9 +112,9 @@ final class PeerLink {
   }
 
   /**
-   * A link on which {@code publisher} sends.
+   * Creates a link on which {@code publisher} sends.
    *
-   * @param threads for looking up host names
+   * @param threads runs lookups of host names
    */
   static PeerLink ofPublisher(
       String what, String endpoint, ZmtpLoop loop, Executor threads, ZmtpPublisher publisher) {
@@ -137,14 +138,14 @@ final class PeerLink {
     return endpoint;
   }
 
-  /** Looks the host up and connects; again and again until it works or this is closed. */
+  /** Resolves the host and connects; repeats until that succeeds or the link is closed. */
   void open() {
     awaitLink();
     PeerAddress address;
     try {
       address = PeerAddress.parse(endpoint);
     } catch (IllegalArgumentException e) {
-      complain(e.getMessage()); // nothing mends it but another endpoint
+      complain(e.getMessage()); // permanent: the endpoint itself is malformed
       return;
     }
     look(address);
@@ -158,7 +159,7 @@ final class PeerLink {
       connect(address, address.resolved());
       return;
     }
-    // a name may take long to look up: not on this thread
+    // not on the loop's thread: a lookup may take long
     try {
       threads.execute(() -> lookUp(address));
     } catch (RejectedExecutionException _) {
@@ -180,7 +181,7 @@ final class PeerLink {
   }
 
   private void connect(PeerAddress address, InetSocketAddress resolved) {
-    if (!closed) { // meanwhile
+    if (!closed) { // closed meanwhile
       connection = dialer.dial(resolved, new ConnectionListener(address));
     }
   }
@@ -196,7 +197,7 @@ final class PeerLink {
     return next;
   }
 
-  /** Passes the callbacks of one connection on, while it is the present one. */
+  /** Forwards the callbacks of one connection while it is the current one. */
   private final class ConnectionListener implements ZmtpListener {
     private final PeerAddress address;
 
@@ -236,7 +237,7 @@ final class PeerLink {
       if (linked) {
         linked = false;
         if (System.nanoTime() - upNanos > LONGEST_PAUSE.toNanos()) {
-          pause = FIRST_PAUSE; // it is none that comes up only to go down
+          pause = FIRST_PAUSE; // a connection that goes down right after coming up does not count
         }
         awaitLink();
         watcher.down();
@@ -245,7 +246,7 @@ final class PeerLink {
     }
   }
 
-  /** Tells that the link is cut unless it is up in time. */
+  /** Reports the link as cut unless it is up in time. */
   private void awaitLink() {
     int outage = ++changes;
     loop.executeAfter(
@@ -258,7 +259,7 @@ final class PeerLink {
         });
   }
 
-  /** Logs once. */
+  /** Logs once that the endpoint cannot be reached. */
   private void complain(@Nullable String why) {
     if (!complained) {
       complained = true;
@@ -267,9 +268,10 @@ final class PeerLink {
   }
 
   /**
-   * Closes when the peer does, or soon: messages that have arrived are still delivered.
+   * Closes the link when the peer does, or after a short time: messages that have already arrived
+   * are still delivered.
    *
-   * @param then runs at the end, once, on the loop
+   * @param then run once at the end, on the loop
    */
   void finish(Runnable then) {
     finished = then;

@@ -5,15 +5,18 @@ import io.dynamo.event.EventSubject;
 import io.dynamo.metrics.Metrics;
 import java.io.IOException;
 
-/** Events of one publisher: another's are none here. By the loop's thread only. */
+/**
+ * Receives the events of one publisher; events of others are dropped as malformed. Used by the
+ * loop's thread only.
+ */
 final class PublisherEvents extends Messages {
-  /** The sequence of a publisher's next event, over all connections to it. */
+  /** The sequence number expected next from a publisher, across all connections to it. */
   static final class Expected {
     private static final long UNKNOWN = -1;
 
     private long sequence = UNKNOWN;
 
-    /** Takes the next event; returns how many are missing before it. */
+    /** Notes the arrival of event {@code next}; returns how many events are missing before it. */
     long missedBefore(long next) {
       long missed = sequence != UNKNOWN && next > sequence ? next - sequence : 0;
       sequence = next + 1;

@@ -27,16 +27,16 @@ import java.util.function.Consumer;
 import java.util.random.RandomGenerator;
 
 /**
- * Events over ZeroMQ. Without a broker a publisher binds and is found through discovery, and a
- * subscription connects to every publisher of its subject; with brokers both connect to all of
- * them, and discovery knows nothing of it. A subscription hears what is published once its
- * connection is up; what it missed shows as a gap in sequences, is counted, and does not come
+ * The event plane over ZeroMQ. Without a broker, a publisher binds a socket and is found through
+ * discovery, and a subscription connects to every publisher of its subject; with brokers, both
+ * connect to all brokers, and discovery is not used. A subscription receives events published once
+ * its connection is up; missed events show as a gap in sequences, are counted, and do not come
  * again. Safe for concurrent use.
  */
 public final class ZmqEventPlane implements EventPlane {
   private static final long PUBLISHER_ID_BOUND = 1L << 53;
   private static final int MAX_SUBSCRIPTION_BYTES = 4096;
-  private static final long MAX_WAITING_BYTES = 16 << 20; // for one subscriber
+  private static final long MAX_WAITING_BYTES = 16 << 20; // limit for one subscriber
 
   private final Discovery discovery;
   private final EventSettings settings;
@@ -53,7 +53,7 @@ public final class ZmqEventPlane implements EventPlane {
 
   /**
    * @param discovery must outlive this plane, as must {@code loops}
-   * @param random for publisher ids
+   * @param random source of publisher ids
    */
   public ZmqEventPlane(
       Discovery discovery,
@@ -73,7 +73,7 @@ public final class ZmqEventPlane implements EventPlane {
   /**
    * {@inheritDoc}
    *
-   * <p>It is bound and in discovery when this returns, unless there is a broker.
+   * <p>The publisher is bound and in discovery when this returns, unless there is a broker.
    *
    * @throws IllegalStateException when the plane is closed or its address cannot be bound
    */
@@ -86,7 +86,7 @@ public final class ZmqEventPlane implements EventPlane {
     var limits =
         new ZmtpLimits(MAX_SUBSCRIPTION_BYTES, settings.zmqHighWaterMark(), MAX_WAITING_BYTES);
     var broker = settings.zmqBroker();
-    if (broker != null) { // which tells subscribers, so that discovery need not
+    if (broker != null) { // brokers inform subscribers, so discovery need not
       var socket = ZmtpPublisher.unbound(limits, dropped::increment);
       var links =
           broker.xsub().stream()
@@ -145,7 +145,7 @@ public final class ZmqEventPlane implements EventPlane {
             publishers::remove);
     publishers.add(publisher);
     if (closed) {
-      publisher.close(); // the close may not have seen it
+      publisher.close(); // a concurrent close may have missed it
       requireOpen();
     }
     return publisher;
@@ -203,7 +203,7 @@ public final class ZmqEventPlane implements EventPlane {
     }
   }
 
-  /** Takes the publishers out of discovery and closes all sockets. Idempotent. */
+  /** Removes the publishers from discovery and closes all sockets. Idempotent. */
   @Override
   public void close() {
     synchronized (this) {

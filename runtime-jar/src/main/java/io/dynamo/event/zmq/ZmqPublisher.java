@@ -24,7 +24,7 @@ import java.util.function.Consumer;
  */
 final class ZmqPublisher implements EventPlane.Publisher {
   private static final System.Logger LOG = System.getLogger(ZmqPublisher.class.getName());
-  private static final int BATCH = 256; // events sent before the loop sees to others
+  private static final int BATCH = 256; // bytes sent before the loop serves other sockets
   private static final int BATCH_BYTES = 1 << 20;
 
   /** An event on its way to the socket. */
@@ -44,16 +44,16 @@ final class ZmqPublisher implements EventPlane.Publisher {
   private final byte[] idFrame;
   private final Queue<Outgoing> queue = new ConcurrentLinkedQueue<>();
   private final AtomicInteger waiting =
-      new AtomicInteger(); // raised after an event is queued; whoever raises it from 0 sends
+      new AtomicInteger(); // the thread that raises it from 0 sends
   private final AtomicBoolean closed = new AtomicBoolean();
   private boolean complained; // by the loop
   private long sequence; // of the next event
 
   /**
-   * @param firstFrame what subscribers ask for
-   * @param socket bound, or connected by {@code brokers}; closed with this, as those are
-   * @param budget for what waits for the socket; of this alone
-   * @param record tells others where {@code socket} is; closed with it
+   * @param firstFrame text of the first frame, which subscribers filter by
+   * @param socket bound, or connected by {@code brokers}; closed with this publisher, as those are
+   * @param budget limit of the events that wait for the socket; used by this publisher alone
+   * @param record announces the address of {@code socket}; closed with this publisher
    */
   ZmqPublisher(
       EventSubject subject,
@@ -91,7 +91,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     if (closed.get()) {
       throw new IllegalStateException("the publisher of " + subject + " is closed");
     }
-    long number = sequence++; // also for what is dropped: the gap tells
+    long number = sequence++; // also for a dropped event, so that subscribers see a gap
     if (!budget.take(payload.length)) {
       dropped.increment();
       return;
@@ -104,7 +104,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
     }
   }
 
-  /** On the loop, which has its other sockets to see to before the next batch. */
+  /** Sends a batch, on the loop, which then serves its other sockets before the next batch. */
   private void send() {
     int sent = 0;
     long bytes = 0;
@@ -144,7 +144,7 @@ final class ZmqPublisher implements EventPlane.Publisher {
       return;
     }
     onClose.accept(this);
-    record.close(); // nobody comes any more; then those who are there are left
+    record.close(); // accepts no more subscribers, then closes those connected
     loop.execute(
         () -> {
           if (waiting.get() == 0) { // or the last batch ends it

@@ -13,8 +13,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * Publishers of other programs over ZeroMQ, whichever event plane there is: a connection for each
- * that is followed, and a bounded queue before its listener. Safe for concurrent use.
+ * Follows publishers of other programs over ZeroMQ, on any event plane: a connection for each
+ * publisher, and a bounded queue in front of its listener. Safe for concurrent use.
  */
 public final class ZmqRawStreams implements RawStreams {
   private static final byte[] EVERYTHING = {};
@@ -26,9 +26,7 @@ public final class ZmqRawStreams implements RawStreams {
   private final Set<Following> followed = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  /**
-   * @param loops must outlive this
-   */
+  /** @param loops event loops, which must outlive this object */
   public ZmqRawStreams(EventSettings settings, EventLoops loops) {
     this.settings = settings;
     this.loops = loops;
@@ -79,7 +77,7 @@ public final class ZmqRawStreams implements RawStreams {
         };
     followed.add(following);
     if (closed) {
-      following.close(); // the close may not have seen it
+      following.close(); // a concurrent close may have missed it
       requireOpen();
     }
     return following;
@@ -91,7 +89,7 @@ public final class ZmqRawStreams implements RawStreams {
     }
   }
 
-  /** Hands each message on as it is. */
+  /** Passes each message on unchanged. */
   private static final class Whole extends Messages {
     private final InTurn turns;
     private final Listener listener;
@@ -129,7 +127,7 @@ public final class ZmqRawStreams implements RawStreams {
     }
   }
 
-  /** Idempotent. */
+  /** Stops following all publishers. Idempotent. */
   @Override
   public void close() {
     closed = true;

@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears every publisher of a subject that discovery knows, a connection for each. The discovery
- * thread tells it, the loop's thread connects and disconnects.
+ * A subscription to every publisher of a subject in discovery, with a connection for each. The
+ * discovery thread reports publishers; the loop's thread connects and disconnects.
  */
 final class ZmqSubscription implements EventPlane.Subscription {
   private static final System.Logger LOG = System.getLogger(ZmqSubscription.class.getName());
@@ -35,13 +35,11 @@ final class ZmqSubscription implements EventPlane.Subscription {
   private final Metrics.Counter missed;
   private final Consumer<ZmqSubscription> onClose;
   private final Map<Long, PeerLink> publishers = new HashMap<>(); // this and next: by the loop only
-  private final Map<Long, PeerLink> leaving = new HashMap<>(); // lost, and not yet at their end
+  private final Map<Long, PeerLink> leaving = new HashMap<>(); // lost, with messages still arriving
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile Discovery.@Nullable Handle watch;
 
-  /**
-   * @param threads for looking up host names
-   */
+  /** @param threads runs lookups of host names */
   ZmqSubscription(
       EventSubject subject,
       int maxMessageBytes,
@@ -137,7 +135,7 @@ final class ZmqSubscription implements EventPlane.Subscription {
     }
   }
 
-  /** The last of a publisher that is back before its last words were heard. */
+  /** Closes the old link of a publisher that is back before its last messages have arrived. */
   private void end(long id) {
     var link = leaving.get(id);
     if (link != null) {

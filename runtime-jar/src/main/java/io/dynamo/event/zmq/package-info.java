@@ -1,10 +1,10 @@
 /**
- * The event plane over ZeroMQ, as Dynamo speaks it: a publisher is bound, announced in discovery,
- * and connected to by each subscription that hears it. Start at {@link
+ * The event plane over ZeroMQ, as Dynamo speaks it: a publisher is bound and announced in
+ * discovery, and each subscription to its subject connects to it. Start at {@link
  * io.dynamo.event.zmq.ZmqEventPlane}.
  *
- * <p>Each publisher and each subscription belongs to one event loop, where nothing blocks: whoever
- * publishes fills a bounded queue; whoever listens drains one.
+ * <p>Each publisher and each subscription belongs to one event loop, where nothing blocks:
+ * publishing threads fill a bounded queue; listeners drain one.
  *
  * <p>There is no peer authentication on this wire: it is for loopback and for closed networks.
  */

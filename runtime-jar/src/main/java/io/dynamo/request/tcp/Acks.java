@@ -10,7 +10,9 @@ import io.netty.buffer.ByteBuf;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
-/** The texts with which a worker refuses a request frame; an empty one accepts it. */
+/**
+ * The acknowledgement texts with which a worker refuses a request frame; an empty text accepts it.
+ */
 final class Acks {
   static final String OVERLOADED = "Server overloaded: worker at capacity";
   static final String INVALID_PATH = "Invalid endpoint path";
@@ -22,7 +24,10 @@ final class Acks {
 
   private Acks() {}
 
-  /** A path of no sensible length is cut: the requester sent it, and knows it. */
+  /**
+   * Returns the refusal of an unknown endpoint. An overlong path is cut: the requester sent it and
+   * knows it in full.
+   */
   static String unknownEndpoint(String path) {
     return "Server unavailable: unknown endpoint "
         + (path.length() > MAX_PATH_CHARS ? path.substring(0, MAX_PATH_CHARS) + "..." : path);
@@ -38,7 +43,7 @@ final class Acks {
   }
 
   /**
-   * Takes the text of the next acknowledgement off {@code in}, or null when it is not whole yet.
+   * Removes the text of the next acknowledgement from {@code in}; null while it is incomplete.
    *
    * @throws FrameException when it is longer than any refusal
    */
@@ -59,8 +64,8 @@ final class Acks {
   }
 
   /**
-   * Translates the text of a refusal. Dynamo's frontends take a text that they do not know as
-   * success and then hang; here it is a lost worker.
+   * Translates the text of a refusal into an exception. Dynamo's frontends take an unknown text for
+   * success and then hang; here it counts as a lost worker.
    */
   static DynamoException failure(String text) {
     if (text.startsWith("Server overloaded:")) {

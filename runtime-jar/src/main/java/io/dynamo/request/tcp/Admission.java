@@ -8,9 +8,9 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Limits how many requests an engine runs and how many wait, first come first served, and the
- * memory of both; more are refused. Safe for concurrent use. A turn is announced outside the lock,
- * on the thread that made room.
+ * Limits how many requests an engine runs and how many wait, first come first served, and how much
+ * memory both take; further requests are refused. Safe for concurrent use. A waiting request is
+ * started outside the lock, on the thread that made room for it.
  */
 final class Admission {
   private enum State {
@@ -19,7 +19,7 @@ final class Admission {
     LEFT
   }
 
-  /** A request's place. */
+  /** The place of one request, either among the running or in the queue. */
   final class Ticket {
     private State state; // guarded by the admission
     private @Nullable Runnable onTurn; // guarded by the admission
@@ -32,7 +32,10 @@ final class Admission {
       this.enteredNanos = enteredNanos;
     }
 
-    /** Runs {@code turn} when the request may run: at once, or later; not after it has left. */
+    /**
+     * Runs {@code turn} as soon as the request may run, possibly at once; never after {@link
+     * #leave}.
+     */
     void whenTurn(Runnable turn) {
       synchronized (Admission.this) {
         if (state == State.WAITING) {
@@ -46,7 +49,7 @@ final class Admission {
       turn.run();
     }
 
-    /** Gives the place up, whichever it is. Idempotent. */
+    /** Gives up the place, whether running or waiting. Idempotent. */
     void leave() {
       Runnable next;
       synchronized (Admission.this) {
@@ -59,8 +62,8 @@ final class Admission {
   }
 
   /**
-   * Bytes of heap for each byte of a request: token ids take 2 to 6 bytes on the wire and 4 as they
-   * are served, which an engine keeps again, beside a hash for each block.
+   * Estimated heap bytes per byte of a request on the wire: a token id takes 2 to 6 bytes on the
+   * wire and 4 while it is served; the engine keeps another copy, and a hash for each block.
    */
   static final int HEAP_PER_WIRE = 4;
 
@@ -75,9 +78,9 @@ final class Admission {
   private int running; // guarded by this
 
   /**
-   * Of the engine: its levels and its limits are published.
+   * Creates the engine's admission, whose levels and limits are published.
    *
-   * @param memory of this and other admissions together
+   * @param memory heap bytes shared by this and other admissions
    */
   Admission(AdmissionSettings limits, ByteBudget memory, Metrics metrics, LongSupplier nanoTime) {
     this(limits, memory, metrics, metrics, nanoTime);
@@ -102,17 +105,20 @@ final class Admission {
     rejected = refusals.counter(TransportMetrics.REJECTED);
   }
 
-  /** Beside the engine's, whose levels it leaves alone; refusals are counted all the same. */
+  /**
+   * Returns an admission beside the engine's: its levels are not published, its refusals are
+   * counted.
+   */
   static Admission unpublished(
       AdmissionSettings limits, ByteBudget memory, Metrics metrics, LongSupplier nanoTime) {
     return new Admission(limits, memory, new Metrics(), metrics, nanoTime);
   }
 
   /**
-   * Gives a request a place among those that run, else in the queue.
+   * Gives a request a place among the running ones, otherwise in the queue.
    *
-   * @param wireBytes of the request
-   * @return null when there is no place, or no memory
+   * @param wireBytes size of the request on the wire
+   * @return null when there is no place or no memory
    */
   synchronized @Nullable Ticket enter(long wireBytes) {
     long heapBytes = HEAP_PER_WIRE * wireBytes;
@@ -152,7 +158,8 @@ final class Admission {
   }
 
   /**
-   * Passes a vacated place on. One that has not said yet what to run finds its turn when it does.
+   * Passes a vacated place to the first waiting request and returns its turn. A request that has
+   * not set its turn yet runs when it sets it.
    */
   private @Nullable Runnable next() {
     if (waiting.isEmpty()) {

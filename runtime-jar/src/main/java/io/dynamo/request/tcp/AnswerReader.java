@@ -15,14 +15,13 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /**
- * Reads the frames of one answer. They pass through an array of its own that is used again: a
- * reader of bytes is faster there than on a socket's buffer. Touched by the stream's event loop
- * only.
+ * Reads the frames of one answer. Frames are copied into a reused array, because reading bytes from
+ * an array is faster than from a socket's buffer. Used by the stream's event loop only.
  */
 final class AnswerReader<R> {
-  private static final int FIRST_BYTES = 256; // a token item takes 138
+  private static final int FIRST_BYTES = 256; // a token item takes 138 bytes
 
-  /** A longer frame has an array of its own. */
+  /** The size of the reused array; a longer frame gets an array of its own. */
   private static final int MOST_BYTES = 8 * 1024;
 
   private static final System.Logger LOG = System.getLogger(AnswerReader.class.getName());
@@ -38,8 +37,8 @@ final class AnswerReader<R> {
   private boolean endMarked;
 
   /**
-   * @param items where they go
-   * @param failed hears the error that the worker sends in place of an item
+   * @param items receives the decoded items
+   * @param failed called with the error that the worker sends in place of an item
    */
   AnswerReader(
       MessageCodec<?, R> codec,
@@ -54,7 +53,7 @@ final class AnswerReader<R> {
     this.failed = failed;
   }
 
-  /** Whether the worker has said that its answer is whole. */
+  /** Whether the worker has sent the end mark of its answer. */
   boolean isEndMarked() {
     return endMarked;
   }
@@ -63,7 +62,7 @@ final class AnswerReader<R> {
    * Reads one frame.
    *
    * @return whether there is room for another item
-   * @throws InvalidRequestException when it is none
+   * @throws InvalidRequestException when the frame holds no item
    */
   boolean read(ByteBuf body) {
     var bytes = copy(body);

@@ -8,16 +8,14 @@ import io.dynamo.wire.ItemEncoder;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.request.ResponseEnvelope;
 
-/** Writes the items of one answer into their frames. For one thread at a time. */
+/** Writes the items of one answer as frames. For one thread at a time. */
 final class AnswerWriter<R> {
   private final ItemEncoder<R> encoder;
   private final byte[] head;
   private final byte[] tail;
   private final int maxBytes;
 
-  /**
-   * @param maxBytes of one item in its frame
-   */
+  /** @param maxBytes limit of one item, in its frame */
   AnswerWriter(MessageCodec<?, R> codec, PayloadFormat format, int maxBytes) {
     encoder = codec.encoder(format);
     head = ResponseEnvelope.head(codec.itemForm(), format);
@@ -28,8 +26,8 @@ final class AnswerWriter<R> {
   /**
    * Sends one item.
    *
-   * @return the bytes of its frame's body
-   * @throws RuntimeException when it cannot be written or is too large; nothing is sent then
+   * @return the size of the frame's body in bytes
+   * @throws RuntimeException when the item cannot be written or is too large; nothing is sent then
    */
   int send(R item, SentStream to) {
     var bytes = encoder.encode(item);

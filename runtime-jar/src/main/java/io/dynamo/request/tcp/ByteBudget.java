@@ -3,8 +3,8 @@ package io.dynamo.request.tcp;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Limits the bytes that all requests of one kind hold at a time: those that wait to be sent, or
- * those that are being served. Safe for concurrent use.
+ * Limits the bytes that all requests of one kind hold at a time, for example while they wait to be
+ * sent or are being served. Safe for concurrent use.
  */
 final class ByteBudget {
   private final long maxBytes;
@@ -15,8 +15,8 @@ final class ByteBudget {
   }
 
   /**
-   * Takes {@code bytes}, unless that would be more than there are; a request that holds all that is
-   * taken may take any number.
+   * Takes {@code bytes} if the budget has them; when nothing is taken, a request of any size is
+   * admitted.
    */
   boolean take(long bytes) {
     long all = taken.addAndGet(bytes);
@@ -27,17 +27,17 @@ final class ByteBudget {
     return true;
   }
 
-  /** Gives back what {@link #take} took. */
+  /** Returns to the budget bytes that {@link #take} took. */
   void give(long bytes) {
     taken.addAndGet(-bytes);
   }
 
-  /** The bytes that may be taken at a time. */
+  /** Returns the size of the budget in bytes. */
   long maxBytes() {
     return maxBytes;
   }
 
-  /** The bytes that are taken now. */
+  /** Returns the bytes that are taken now. */
   long taken() {
     return taken.get();
   }

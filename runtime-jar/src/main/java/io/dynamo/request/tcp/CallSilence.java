@@ -13,22 +13,22 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Follows how far one call has come and how long its worker has been silent. Event loops report the
- * steps; {@link #look} and {@link #judge} are called by the one that watches all calls.
+ * Tracks the progress of one call and how long its worker has been silent. Event loops report the
+ * steps; {@link #look} and {@link #judge} are called by the watch over all calls.
  */
 final class CallSilence {
   private final WorkerContact contact;
   private final SilenceRules rules;
   private final LongSupplier nanoTime;
-  private final AnswerSilence answer = new AnswerSilence(); // of the thread that watches
+  private final AnswerSilence answer = new AnswerSilence(); // used by the watching thread only
   private Stage stage = Stage.SENT; // this and the next two: guarded by this
   private long stageAtNanos;
   private @Nullable ReceivedStream stream;
   private volatile boolean hasLeft;
 
   /**
-   * @param contact of the worker's address
-   * @param nanoTime measures how long the worker takes for each step
+   * @param contact state of the worker process at the instance's address
+   * @param nanoTime monotonic clock that measures how long the worker takes for each step
    */
   CallSilence(WorkerContact contact, SilenceRules rules, LongSupplier nanoTime) {
     this.contact = contact;
@@ -40,7 +40,7 @@ final class CallSilence {
     return contact;
   }
 
-  /** The worker has acknowledged the request, and may have called home before. */
+  /** Notes the acknowledgement of the request; the worker may already have called home. */
   synchronized void acknowledged() {
     if (stage == Stage.SENT) {
       enter(Stage.ACKNOWLEDGED);
@@ -54,7 +54,10 @@ final class CallSilence {
     contact.calledHome(took);
   }
 
-  /** The worker has said and called for all that comes before the first item. */
+  /**
+   * Notes that the worker has sent its prologue and called for the request's input, if there is
+   * one.
+   */
   synchronized void begun() {
     if (stage == Stage.CALLED_HOME) {
       long took = nanoTime.getAsLong() - stageAtNanos;
@@ -68,12 +71,12 @@ final class CallSilence {
     stageAtNanos = nanoTime.getAsLong();
   }
 
-  /** The instance has left discovery, or is there again. */
+  /** Notes whether the instance has left discovery. */
   void leftDiscovery(boolean left) {
     hasLeft = left;
   }
 
-  /** Looks at what has come since the last look. */
+  /** Records what has arrived since the last look. */
   void look(long elapsedNanos) {
     Stage at;
     ReceivedStream from;
@@ -91,10 +94,10 @@ final class CallSilence {
   }
 
   /**
-   * Why the call is to be given up after the last look; null when it is not.
+   * Returns why the call is to be given up, as of the last look; null to keep waiting.
    *
-   * @param instance that was called
-   * @param home where the worker was to call
+   * @param instance the instance that was called
+   * @param home the address that the worker was to call
    */
   @Nullable WorkerLostException judge(Instance instance, String home) {
     long overdue = contact.overdueNanos(answer);

@@ -15,8 +15,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to workers, a few per address: the least loaded takes the next request, and a new
- * one is opened only while all are busy. Safe for concurrent use.
+ * The connections to workers, a few per address: the least loaded one takes the next request, and a
+ * new one is opened only while all are busy. Safe for concurrent use.
  */
 final class ConnectionPool {
   final ByteBudget budget;
@@ -38,7 +38,7 @@ final class ConnectionPool {
     this.meters = meters;
   }
 
-  /** Sends a request, or refuses it at once when too many bytes wait to be sent. */
+  /** Sends a request; refuses it at once when too many bytes wait to be sent. */
   void send(InetSocketAddress worker, RequestFrame frame, RequestConnection.Outcome outcome) {
     if (!budget.take(frame.length())) {
       outcome.failed(
@@ -51,13 +51,14 @@ final class ConnectionPool {
     dispatch(new Delivery(this, worker, frame, outcome), false);
   }
 
-  /** Sends what a closed connection left behind. */
+  /** Sends again a request that a closed connection did not deliver. */
   void repeat(Delivery delivery) {
     dispatch(delivery, true);
   }
 
   /**
-   * @param afresh on a new connection, even if the pool is full of old ones: they may be as stale
+   * @param afresh whether to use a new connection even if the pool is full: pooled connections may
+   *     be as stale as the one that failed
    */
   private void dispatch(Delivery delivery, boolean afresh) {
     RequestConnection chosen;
@@ -109,7 +110,7 @@ final class ConnectionPool {
     }
   }
 
-  /** Open connections, to all workers. */
+  /** Returns the number of open connections, to all workers. */
   synchronized int size() {
     return connections.values().stream().mapToInt(List::size).sum();
   }

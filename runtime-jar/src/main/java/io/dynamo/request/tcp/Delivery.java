@@ -4,9 +4,9 @@ import io.dynamo.error.DynamoException;
 import java.net.InetSocketAddress;
 
 /**
- * One request on its way to a worker. It keeps its share of the budget until its bytes are with the
- * kernel. Where a connection from the pool turns out to be closed before the worker could have
- * taken the whole request, it is sent once more on a fresh one. Touched by one thread at a time.
+ * One request on its way to a worker. It holds its share of the send budget until its bytes are
+ * with the kernel. If a pooled connection turns out to be closed before the worker could have taken
+ * the whole request, it is sent once more on a new one. Used by one thread at a time.
  */
 final class Delivery implements RequestConnection.Attempt {
   private final ConnectionPool pool;
@@ -35,7 +35,7 @@ final class Delivery implements RequestConnection.Attempt {
     return frame;
   }
 
-  /** The connection taken for it is new: it cannot be stale. */
+  /** Notes that the connection is new and so cannot be stale: the request is not sent again. */
   void isOnFreshConnection() {
     mayRepeat = false;
   }

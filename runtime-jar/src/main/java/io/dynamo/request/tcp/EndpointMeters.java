@@ -11,7 +11,7 @@ import java.util.concurrent.TimeUnit;
 
 /** The meters of one served endpoint, looked up once. Safe for concurrent use. */
 final class EndpointMeters {
-  /** The step of a request that failed, by Dynamo's names. */
+  /** The step at which a request failed, by Dynamo's names. */
   enum Failure {
     DESERIALIZATION("deserialization"),
     INVALID_MESSAGE("invalid_message"),
@@ -58,8 +58,10 @@ final class EndpointMeters {
   }
 
   /**
-   * @param payloadBytes of control message and body, as framed
-   * @param sentUnixNanos the requester's wall clock when it sent; 0 when it was not sent
+   * Counts a request that starts.
+   *
+   * @param payloadBytes size of control message and body, as framed
+   * @param sentUnixNanos the requester's wall-clock time of sending; 0 when unknown
    */
   void begun(long payloadBytes, long sentUnixNanos) {
     requests.increment();
@@ -84,7 +86,9 @@ final class EndpointMeters {
     cancellations.increment();
   }
 
-  /** A kind of failure is published with its first one, as Dynamo does. */
+  /**
+   * Counts a failure. A kind of failure is published from its first occurrence on, as Dynamo does.
+   */
   void failed(Failure failure) {
     var own = Arrays.copyOf(labels, labels.length + 1);
     own[labels.length] = new Label("error_type", failure.label);

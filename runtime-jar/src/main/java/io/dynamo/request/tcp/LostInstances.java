@@ -6,8 +6,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongSupplier;
 
 /**
- * The instances that left discovery a moment ago: a caller may have chosen one of them before it
- * left. Safe for concurrent use.
+ * The instances that left discovery a moment ago; a caller may have chosen one before it left. Safe
+ * for concurrent use.
  */
 final class LostInstances {
   static final Duration REMEMBERED = Duration.ofSeconds(5);

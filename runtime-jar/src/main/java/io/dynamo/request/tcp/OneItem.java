@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
-/** A request that came whole. */
+/** A request that arrived whole, in one frame. */
 final class OneItem<Q, R> implements Serving<R> {
   private final EndpointHandler<Q, R> handler;
   private final MessageCodec<Q, R> codec;

@@ -16,16 +16,17 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request as it leaves: where to, and its bytes.
+ * A request ready to be sent: the worker's address and the frame.
  *
- * @param worker listens there
+ * @param worker address on which the worker listens
  */
 record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
   /**
    * @param home where the worker delivers the answer
-   * @param input where it gets the items of the request, null when {@code body} is the request
+   * @param input where the worker fetches the items of the request; null when {@code body} is the
+   *     request
    * @param body in the instance's format
-   * @throws WorkerLostException when the instance's address is none
+   * @throws WorkerLostException when the instance's address cannot be parsed
    */
   static OutgoingRequest of(
       Instance instance,
@@ -66,8 +67,10 @@ record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
   }
 
   /**
-   * @throws InvalidRequestException when the frame exceeds {@code maxBytes}, or a part of it what
-   *     its length field or the worker allows: nothing of it may reach a shared connection then
+   * Checks the size of the frame and of its parts.
+   *
+   * @throws InvalidRequestException when the frame exceeds {@code maxBytes}, or a part exceeds its
+   *     length field or the worker's limit; nothing of such a frame may reach a shared connection
    */
   void check(int maxBytes) {
     atMost(

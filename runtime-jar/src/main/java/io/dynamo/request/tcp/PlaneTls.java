@@ -7,20 +7,20 @@ import java.lang.System.Logger.Level;
 import org.jspecify.annotations.Nullable;
 
 /**
- * TLS of one side of the plane.
+ * The TLS settings of one side of the plane.
  *
- * @param accepting for the side's listener; null listens in the clear
- * @param connecting for what the side dials; null connects in the clear
+ * @param accepting for this side's listener; null to listen without TLS
+ * @param connecting for outgoing connections; null to connect without TLS
  */
 record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
     implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(PlaneTls.class.getName());
 
   /**
-   * Logs a warning when listeners speak TLS and nothing that connects does: such a process cannot
-   * reach its own kind.
+   * Reads the TLS files. Logs a warning when listeners use TLS and outgoing connections do not:
+   * such a process cannot reach others configured alike.
    *
-   * @throws IllegalStateException when a file is missing or not what it should be
+   * @throws IllegalStateException when a file is missing or invalid
    */
   static PlaneTls of(TlsSettings settings) {
     if (settings.certificate() != null && settings.authorities() == null && !settings.insecure()) {

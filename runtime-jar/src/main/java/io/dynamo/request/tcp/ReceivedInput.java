@@ -24,9 +24,9 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request whose items come one by one on a socket of their own, which is dialled before the one
- * of the answer. Heard on that socket's event loop, ended by any thread. An input that is cut ends
- * the request.
+ * A request whose items arrive one by one on a separate socket, which is dialled before the
+ * answer's. Callbacks come on that socket's event loop; any thread may end it. Losing the input
+ * socket ends the request.
  */
 final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
   private final BidirectionalHandler<Q, R> handler;
@@ -99,7 +99,7 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
     return step;
   }
 
-  // the input, on its event loop
+  // InputListener, on the input socket's event loop
 
   @Override
   public void connected(ReceivedStream stream) {
@@ -116,7 +116,7 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
 
   @Override
   public void failed(Throwable cause) {
-    step = EndpointMeters.Failure.RESPONSE_STREAM; // a call home that fails, as the answer's does
+    step = EndpointMeters.Failure.RESPONSE_STREAM; // counted like a failed call home for the answer
     lose(
         new WorkerLostException(
             ErrorCode.CANNOT_CONNECT,
@@ -179,7 +179,7 @@ final class ReceivedInput<Q, R> implements Serving<R>, InputListener {
     }
   }
 
-  /** Reads no more. */
+  /** Closes the input socket, so that nothing more is read. */
   private void letGo() {
     ReceivedStream open;
     synchronized (lock) {

@@ -7,10 +7,10 @@ import io.dynamo.pipeline.TwoPartFrame;
 import io.dynamo.wire.request.Prologue;
 
 /**
- * Tells a requester why its request is not served, where it waits for the answer: a prologue with
- * the error, then the sentinel. Called on the stream's event loop.
+ * Sends the requester the reason why its request is not served, on the answer stream it waits for:
+ * a prologue with the error, then the sentinel. Called on the stream's event loop.
  *
- * @param after run once, when all is said or cannot be
+ * @param after run once, when everything is sent or cannot be sent
  */
 record Refusal(InvalidRequestException cause, Runnable after) implements CallHomeListener {
   @Override

@@ -31,8 +31,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One connection to a worker: requests go out one after the other, acknowledgements come back in
- * the same order. State belongs to its event loop; {@link #send} may be called from any thread.
+ * One connection to a worker: requests are sent one after the other, acknowledgements return in the
+ * same order. Its state is confined to its event loop; {@link #send} may be called from any thread.
  */
 final class RequestConnection extends ChannelInboundHandlerAdapter {
   private static final int MAX_UNACKNOWLEDGED = 1024;
@@ -40,23 +40,26 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
 
   /** Receives the outcome of one request, once, on the event loop. */
   interface Outcome {
-    /** The worker has queued the request. */
+    /** Called when the worker has queued the request. */
     void acknowledged();
 
     void failed(DynamoException cause);
 
-    /** In place of {@code failed}: the worker lives and says no. */
+    /** Called instead of {@code failed} when the worker is alive and refuses the request. */
     default void refused(DynamoException refusal) {
       failed(refusal);
     }
   }
 
-  /** Receives the outcome, and also when the bytes have been sent. */
+  /** Receives the outcome, and is also called when the bytes have been sent. */
   interface Attempt extends Outcome {
-    /** The whole request is with the kernel. */
+    /** Called when the kernel has taken the whole request. */
     void written();
 
-    /** In place of {@code failed}: the connection stood, but some of the request never left. */
+    /**
+     * Called instead of {@code failed} when the connection was established but part of the request
+     * was never sent.
+     */
     void neverTaken(DynamoException cause);
   }
 
@@ -86,11 +89,11 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   private final AtomicInteger load = new AtomicInteger(); // requests without acknowledgement
   private final ArrayDeque<Unacknowledged> unacknowledged = new ArrayDeque<>();
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
-  private @Nullable Channel socket; // from when it is connected
+  private @Nullable Channel socket; // set once connected
   private boolean stands; // requests may be written
   private @Nullable DynamoException end;
 
-  /** Starts to connect. */
+  /** Creates a connection that is not dialled yet. */
   RequestConnection(
       EventLoops loops,
       InetSocketAddress worker,
@@ -131,12 +134,12 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
             });
   }
 
-  /** Requests that wait for an acknowledgement. */
+  /** Returns the number of requests that wait for an acknowledgement. */
   int load() {
     return load.get();
   }
 
-  /** Sends {@code frame} once connected. */
+  /** Sends {@code frame}, waiting for the connection if necessary. */
   void send(RequestFrame frame, Attempt attempt) {
     load.incrementAndGet();
     loop.execute(() -> sendNow(frame, attempt));
@@ -237,7 +240,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
 
   /**
    * Ends the connection when an acknowledgement is late: acknowledgements are matched by order
-   * alone, so after one is missed none can be matched.
+   * alone, so after a missing one none can be matched.
    */
   private void timedOut() {
     end(
@@ -279,7 +282,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
         ErrorCode.CANNOT_CONNECT, cause == null ? what : what + ": " + cause.getMessage(), cause);
   }
 
-  /** Ends the connection and every request that waits on it. */
+  /** Ends the connection and all its unacknowledged requests. */
   void close(DynamoException cause) {
     loop.execute(() -> end(cause, false));
   }
@@ -289,8 +292,9 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
   }
 
   /**
-   * @param repeatable whether what was not wholly written may be sent on another connection: a part
-   *     of a frame is never taken. What was written may have been, even when nobody says so
+   * @param repeatable whether requests that were not written completely may be sent on another
+   *     connection: a worker never takes a partial frame. A request written completely may have
+   *     been taken even without an acknowledgement
    */
   private void end(DynamoException cause, boolean repeatable) {
     if (end != null) {

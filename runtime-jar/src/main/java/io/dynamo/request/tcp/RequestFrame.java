@@ -18,16 +18,19 @@ import org.jspecify.annotations.Nullable;
 record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
   static final int MAX_SHORT = 0xffff;
 
-  /** Far above any real path, and below what the first bytes of a TLS greeting would announce. */
+  /**
+   * Far above any real path, and below the length that the first bytes of a TLS greeting would
+   * announce.
+   */
   static final int MAX_PATH = 4096;
 
   private static final byte[] NOTHING = {};
 
-  /** More was announced than is allowed; said before any of it arrives. */
+  /** Thrown when a frame announces more than is allowed, before any of it arrives. */
   static final class TooLargeException extends Exception {
     private static final long serialVersionUID = 1L;
 
-    /** The acknowledgement that says so. */
+    /** The text of the acknowledgement that refuses the frame. */
     final String refusal;
 
     TooLargeException(String refusal) {
@@ -36,17 +39,17 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     }
   }
 
-  /** Bytes on the wire, the three length fields included. */
+  /** Returns the size on the wire in bytes, including the three length fields. */
   long length() {
     return 8L + path.length + headers.length + payloadLength();
   }
 
-  /** Bytes of the two-part frame. */
+  /** Returns the size of the two-part frame in bytes. */
   long payloadLength() {
     return (long) TwoPartFrame.PREFIX_BYTES + control.length + body.length;
   }
 
-  /** The frame as it is sent; its parts were checked before. */
+  /** Returns the frame as it is sent; {@code OutgoingRequest.check} has checked its parts. */
   ByteBuf encode(ByteBufAllocator allocator) {
     int length = Math.toIntExact(length());
     return allocator
@@ -63,7 +66,7 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
         .writeBytes(body);
   }
 
-  /** Takes the next frame off {@code in}, or null when it is not whole yet. */
+  /** Removes the next frame from {@code in}; returns null while it is incomplete. */
   static @Nullable RequestFrame read(ByteBuf in, int maxBytes) throws TooLargeException {
     int start = in.readerIndex();
     int readable = in.readableBytes();
@@ -96,7 +99,10 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
     return payload(path, headers, in.readSlice((int) payloadBytes));
   }
 
-  /** A payload that is no two-part frame has no control message; its reader refuses that. */
+  /**
+   * Reads the two-part payload. A payload of another form yields an empty control message, which
+   * its reader refuses.
+   */
   private static RequestFrame payload(byte[] path, byte[] headers, ByteBuf payload) {
     TwoPartFrame parts;
     try {

@@ -6,30 +6,32 @@ import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.request.ConnectionInfo;
 import org.jspecify.annotations.Nullable;
 
-/** The request that a call sends to the worker, beside its head. Safe for concurrent use. */
+/**
+ * The input that a call sends to the worker besides the request's head. Safe for concurrent use.
+ */
 interface RequestInput {
-  /** The body that travels with the head. */
+  /** Returns the body that is sent in the request frame. */
   byte[] body(PayloadFormat format);
 
   /**
-   * Makes ready for the worker to call for the input.
+   * Prepares for the worker to call home for the input.
    *
-   * @param address of {@code callHome}
-   * @param call ends when the input fails
-   * @return where, or null when all travels with the head
+   * @param address the address of {@code callHome}
+   * @param call the call, which is failed when the input fails
+   * @return where the worker is to call; null when the whole request is in the body
    */
   @Nullable ConnectionInfo open(CallHomeServer callHome, String address, TcpCall<?, ?> call);
 
-  /** Whether the worker has called for all that it must. */
+  /** Whether the worker has called home for all the input that it needs. */
   boolean calledFor();
 
-  /** The caller wants no more than is there. */
+  /** Stops the input early because the caller sends no more items. */
   void stop();
 
-  /** The call is over. */
+  /** Releases the input because the call has ended. */
   void close();
 
-  /** A request that travels whole. */
+  /** Returns the input of a request that is sent whole in the body. */
   static <Q> RequestInput whole(Q request, MessageCodec<Q, ?> codec) {
     return new RequestInput() {
       @Override

@@ -17,14 +17,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A requester's connection: takes request frames, writes one acknowledgement for each, in order. A
- * frame that has begun must be whole within the time that requesters wait for an acknowledgement:
- * what comes slower keeps bytes here for nobody. Runs on its event loop.
+ * A requester's connection on the worker's side: receives request frames and writes one
+ * acknowledgement for each, in order. A started frame must be complete within the time that
+ * requesters wait for an acknowledgement, so that slow peers do not hold buffers. Runs on its event
+ * loop.
  */
 final class RequestReceiver extends ByteToMessageDecoder {
   private final TcpEndpointServer server;
-  private @Nullable Future<?> frameTimer; // while a part of a frame is here
-  private boolean ended; // what follows is not read
+  private @Nullable Future<?> frameTimer; // set while a partial frame is buffered
+  private boolean ended; // further input is not read
 
   RequestReceiver(TcpEndpointServer server) {
     this.server = server;
@@ -119,7 +120,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
     stopTimer();
   }
 
-  /** A requester that does not read its acknowledgements is not read either. */
+  /** Stops reading from a requester that does not read its acknowledgements. */
   @Override
   public void channelWritabilityChanged(ChannelHandlerContext ctx) throws Exception {
     ctx.channel().config().setAutoRead(ctx.channel().isWritable());

@@ -17,9 +17,9 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request whose items go out one by one, on the socket that the worker dials for them. The caller
- * is asked for as many as the socket has taken, so a worker that does not read holds it back. The
- * first end counts, by whichever side.
+ * A request whose items are sent one by one, on the socket that the worker dials for them. As many
+ * items are requested from the caller as the socket has taken, so a worker that does not read holds
+ * the caller back. The first end counts, from whichever side.
  */
 final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q> {
   private static final byte[] NONE = {};
@@ -35,7 +35,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
   private Flow.@Nullable Subscription subscription; // guarded by lock
   private boolean over; // guarded by lock
   private volatile @Nullable TcpCall<?, ?> call;
-  private int written; // since the last request for more; touched by the event loop only
+  private int written; // since the last request for more; by the event loop only
 
   SentItems(
       Flow.Publisher<Q> requests,
@@ -78,7 +78,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
     }
   }
 
-  // the socket, on its event loop
+  // InputSource, on the input socket's event loop
 
   @Override
   public void connected(SentInput connected) {
@@ -94,7 +94,9 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
     }
   }
 
-  /** The worker may want no more and answer all the same. */
+  /**
+   * Stops the input without failing the call: the worker may want no more input and still answer.
+   */
   @Override
   public void closed() {
     finish(null);
@@ -116,7 +118,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
     }
   }
 
-  // the items, on the caller's threads
+  // Subscriber to the items, on the caller's threads
 
   @Override
   public void onSubscribe(Flow.Subscription from) {
@@ -179,7 +181,10 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
     }
   }
 
-  /** The call ends first: what the worker answers to the kill must not pass for the reason. */
+  /**
+   * Fails the call before the kill is sent: the worker's answer to the kill must not pass for the
+   * reason.
+   */
   private void fail(Throwable cause) {
     var of = call;
     if (of != null) {
@@ -209,7 +214,7 @@ final class SentItems<Q> implements RequestInput, InputSource, Flow.Subscriber<Q
       waiting.close();
     }
     if (to != null) {
-      to.signal(StreamSignal.KILL); // also what a worker that does not read leaves unsent
+      to.signal(StreamSignal.KILL); // also discards items that are still unsent
     }
   }
 

@@ -27,37 +27,40 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request being served: dials home, waits for its turn, starts the handler, streams its items.
- * It dials first so that a requester that gives up is heard while its request still waits. Signals
- * come on the stream's event loop, items on the handler's threads; the first end counts. The
- * handler is asked for as many items as the socket has taken, so a slow requester holds the engine
- * back.
+ * One request being served: dials home, waits for its turn, starts the handler and streams its
+ * items. It dials first so that a requester can give up while its request still waits. Signals
+ * arrive on the stream's event loop, items on the handler's threads; the first end counts. As many
+ * items are requested from the handler as the socket has taken, so a slow requester holds the
+ * engine back.
  */
 final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> {
   private static final System.Logger LOG = System.getLogger(ServedRequest.class.getName());
 
-  /** Deadlines do not travel on the wire: the requester ends what takes too long. */
+  /**
+   * The deadline of every served request. Deadlines do not travel on the wire: the requester ends
+   * requests that take too long.
+   */
   private static final Duration LONGEST = Duration.ofDays(1);
 
   private final TcpEndpoint<Q, R> endpoint;
   private final Serving<R> serving;
-  private final AnswerWriter<R> answer; // touched by the handler's threads only
-  private final boolean plain; // has no room for an error
+  private final AnswerWriter<R> answer; // by the handler's threads only
+  private final boolean plain; // the item form has no room for an error
   private final ControlMessage control;
   private final Map<String, String> headers;
   private final Admission.Ticket ticket;
   private final Cancellation cancellation = new Cancellation();
-  private final AtomicBoolean left = new AtomicBoolean(); // its place
+  private final AtomicBoolean left = new AtomicBoolean(); // the admission place is given up
   private final AtomicBoolean ended = new AtomicBoolean();
-  private final AtomicBoolean givenUp = new AtomicBoolean(); // the requester has
-  private final AtomicBoolean unpublished = new AtomicBoolean(); // an item found nobody
+  private final AtomicBoolean givenUp = new AtomicBoolean(); // whether the requester has given up
+  private final AtomicBoolean unpublished = new AtomicBoolean(); // an item was dropped after that
   private final long begunNanos = System.nanoTime();
-  private final int window; // items asked of the handler ahead of the socket
-  private boolean begun; // touched by the event loop only: the handler was asked, or never will be
-  private int written; // since the last request for more; touched by the event loop only
+  private final int window; // items requested from the handler ahead of the socket
+  private boolean begun; // by the event loop only: the handler was called, or never will be
+  private int written; // since the last request for more; used by the event loop only
   private final Object lock = new Object();
-  private boolean announced; // guarded by lock: the prologue is out
-  private @Nullable DynamoException parting; // guarded by lock: said instead of the prologue
+  private boolean announced; // guarded by lock: the prologue has been sent
+  private @Nullable DynamoException parting; // guarded by lock: sent instead of the prologue
   private volatile @Nullable SentStream stream;
   private volatile Flow.@Nullable Subscription subscription;
 
@@ -99,7 +102,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     return System.nanoTime() - begunNanos;
   }
 
-  // the stream, on its event loop
+  // CallHomeListener, on the stream's event loop
 
   @Override
   public void connected(SentStream connected) {
@@ -125,7 +128,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       checkOpen();
       items = serving.begin(context());
       announce(connected);
-    } catch (RuntimeException | Error e) { // whatever it is, the request must give its place up
+    } catch (RuntimeException | Error e) { // any failure must free the request's place
       if (!(e instanceof DynamoException)) {
         LOG.log(
             System.Logger.Level.WARNING,
@@ -153,8 +156,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   }
 
   /**
-   * Puts the prologue on the loop's queue under the lock, so that the error item of {@link
-   * #shutDown} cannot overtake it.
+   * Queues the accepting prologue on the event loop while holding the lock, so that the error item
+   * of {@link #shutDown} cannot overtake it.
    */
   private void announce(SentStream to) {
     synchronized (lock) {
@@ -172,7 +175,10 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
         control.id(), control.metadata(), headers, Deadline.after(LONGEST), cancellation);
   }
 
-  /** A handler that fails because of {@link #shutDown} is not what ended the request. */
+  /**
+   * Sends a refusing prologue. If {@link #shutDown} has set an error, that error is sent, since it
+   * made the handler fail.
+   */
   private void refuse(SentStream to, Throwable cause) {
     Throwable reason;
     synchronized (lock) {
@@ -203,13 +209,13 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     givenUp();
     cancellation.stop();
     var to = stream;
-    if (!begun && to != null) { // there is nothing yet that could still count
+    if (!begun && to != null) { // no item has been produced that could still count
       begun = true;
       refuse(to, new CancelledException("request " + control.id() + " was cancelled in the queue"));
     }
   }
 
-  /** A stop that came with the input, on any thread. */
+  /** Handles a stop that arrived on the input socket; callable from any thread. */
   void stopFromInput() {
     cancellation.stop();
     var to = stream;
@@ -248,14 +254,14 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     endpoint.ended(this);
   }
 
-  /** Makes room for the next request; whether it had not done so before. */
+  /** Frees the place for the next request; returns false when it was already freed. */
   boolean leave() {
     boolean first = left.compareAndSet(false, true);
     if (first) {
       try {
         serving.end();
       } finally {
-        ticket.leave(); // last: it runs the turn of another request
+        ticket.leave(); // last, because it runs the turn of another request
       }
     }
     return first;
@@ -266,7 +272,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     if (from != null) {
       try {
         from.cancel();
-      } catch (RuntimeException | Error e) { // what follows ends the request all the same
+      } catch (RuntimeException | Error e) { // the request ends all the same, by what follows
         LOG.log(
             System.Logger.Level.WARNING,
             "the answer to request " + control.id() + " cannot be cancelled",
@@ -275,7 +281,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
-  // the answer, on the handler's threads
+  // Subscriber to the answer, on the handler's threads
 
   @Override
   public void onSubscribe(Flow.Subscription from) {
@@ -305,7 +311,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
   }
 
-  /** Asks for more in halves of the window: one call for many items. */
+  /** Requests more items once over half of the window is written: one call for many items. */
   @Override
   public void written(int items) {
     written += items;
@@ -331,9 +337,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   }
 
   /**
-   * Says that the endpoint closes: from now on the handler is not asked.
+   * Prevents the handler from being called, because the request is being ended.
    *
-   * @return whether the prologue is out, so that it is too late for that
+   * @return whether the prologue has been sent, so that it is too late to prevent it
    */
   boolean forbid(DynamoException cause) {
     synchronized (lock) {
@@ -352,7 +358,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     } else {
       var to = stream;
       if (to != null) {
-        to.execute(() -> begin(to)); // it may still wait for its turn
+        to.execute(() -> begin(to)); // the request may still be waiting for its turn
       }
     }
     cancellation.kill();

@@ -23,9 +23,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Looks at all calls of a client a few times per second, probes the workers of those that are
- * silent, and ends those whose worker is lost. One timer serves all calls; an item costs them
- * nothing but its count. The looks run on one event loop, and only while there are calls.
+ * Checks all calls of a client a few times per second, probes the workers of silent calls, and ends
+ * calls whose worker is lost. One timer serves all calls; an item costs only its count. The checks
+ * run on one event loop, and only while there are calls.
  *
  * <p>A probe is a request to an endpoint that no worker has: Dynamo's workers and ours refuse it at
  * once in the acknowledgement, which only a running process can write.
@@ -34,7 +34,7 @@ final class SilenceWatch {
   private static final System.Logger LOG = System.getLogger(SilenceWatch.class.getName());
   private static final Duration MOST_BETWEEN_LOOKS = Duration.ofMillis(500);
   private static final Duration LEAST_BETWEEN_LOOKS = Duration.ofMillis(10);
-  private static final int LOOKS = 4; // within the shortest limit
+  private static final int LOOKS = 4; // looks within the shortest limit
   private static final String PROBED_ENDPOINT = "/probe";
   private static final byte[] NO_FIELDS = "{}".getBytes(StandardCharsets.UTF_8);
   private static final byte[] NOTHING = {};
@@ -48,13 +48,11 @@ final class SilenceWatch {
   private final Map<String, WorkerContact> contacts = new ConcurrentHashMap<>(); // by address
   private final AtomicBoolean looking = new AtomicBoolean();
 
-  private final Map<WorkerContact, Instance> touched = new HashMap<>(); // of the event loop
-  private long lookedAtNanos; // of the event loop
+  private final Map<WorkerContact, Instance> touched = new HashMap<>(); // by the event loop only
+  private long lookedAtNanos; // used by the event loop only
   private volatile @Nullable Future<?> next;
 
-  /**
-   * @param calls that are running
-   */
+  /** @param calls the running calls; a live view */
   SilenceWatch(
       Set<TcpCall<?, ?>> calls,
       TcpSettings settings,
@@ -89,19 +87,19 @@ final class SilenceWatch {
         shortest / LOOKS, LEAST_BETWEEN_LOOKS.toNanos(), MOST_BETWEEN_LOOKS.toNanos());
   }
 
-  /** Returns the contact with the worker that {@code instance} belongs to. */
+  /** Returns the contact with the worker process that serves {@code instance}. */
   WorkerContact contact(Instance instance) {
     return contacts.computeIfAbsent(
         address(instance),
         _ -> new WorkerContact(settings.silence(), settings.timeouts(), nanoTime));
   }
 
-  /** Returns the silence of a new call of {@code instance}, on the clock of this watch. */
+  /** Returns the silence tracker of a new call of {@code instance}, on this watch's clock. */
   CallSilence silence(Instance instance, SilenceRules rules) {
     return new CallSilence(contact(instance), rules, nanoTime);
   }
 
-  /** The instance has left discovery: what was known of its worker is dropped with its calls. */
+  /** Drops the contact of an instance that has left discovery; running calls keep theirs. */
   void forget(Instance instance) {
     contacts.remove(address(instance));
   }
@@ -112,7 +110,7 @@ final class SilenceWatch {
     };
   }
 
-  /** Starts looking for silence, when it is not looking, because a call has started. */
+  /** Starts the periodic checks, unless they run already, because a call has started. */
   void callBegan() {
     if (!looking.get() && looking.compareAndSet(false, true)) {
       loop.execute(
@@ -127,7 +125,7 @@ final class SilenceWatch {
     next = loop.schedule(this::lookAgain, periodNanos, TimeUnit.NANOSECONDS);
   }
 
-  /** The client has ended its calls. */
+  /** Cancels the next check, because the client has ended its calls. */
   void close() {
     var planned = next;
     if (planned != null) {
@@ -138,7 +136,7 @@ final class SilenceWatch {
   private void lookAgain() {
     try {
       look();
-    } catch (RuntimeException e) { // the other calls are to be looked at all the same
+    } catch (RuntimeException e) { // the next look must still take place
       LOG.log(System.Logger.Level.ERROR, "a look at running calls failed", e);
     }
     if (calls.isEmpty()) {
@@ -166,7 +164,7 @@ final class SilenceWatch {
           }
         });
     touched.clear();
-    Set<String> lost = Set.of(); // workers; one line each is enough
+    Set<String> lost = Set.of(); // addresses; one log line each is enough
     for (var call : calls) {
       var cause = call.judge();
       if (cause != null) {
@@ -192,7 +190,7 @@ final class SilenceWatch {
               NO_FIELDS,
               NOTHING),
           new Answer(probe));
-    } catch (IllegalArgumentException e) { // no address: its calls have failed for that
+    } catch (IllegalArgumentException e) { // its calls failed for that reason
       probe.neverSent();
     }
   }
@@ -212,7 +210,7 @@ final class SilenceWatch {
     @Override
     public void failed(DynamoException cause) {
       if (cause instanceof OverloadedException) {
-        probe.neverSent(); // by us
+        probe.neverSent(); // refused by this process, not by the worker
       } else {
         probe.failed();
       }

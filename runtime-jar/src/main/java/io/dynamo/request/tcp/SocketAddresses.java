@@ -4,14 +4,17 @@ import java.net.Inet6Address;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 
-/** The text form of addresses on the wire: IP literals only, so that no thread waits for a name. */
+/**
+ * Parses and prints addresses as they appear on the wire: IP literals only, so that no thread waits
+ * for a name lookup.
+ */
 final class SocketAddresses {
   private SocketAddresses() {}
 
   /**
-   * Reads {@code ip:port} or {@code [ip]:port}; Dynamo itself writes IPv6 without brackets.
+   * Parses {@code ip:port} or {@code [ip]:port}; Dynamo itself writes IPv6 without brackets.
    *
-   * @throws IllegalArgumentException when the text is neither
+   * @throws IllegalArgumentException when the text has neither form
    */
   static InetSocketAddress parse(String text) {
     int colon = text.lastIndexOf(':');
@@ -26,7 +29,7 @@ final class SocketAddresses {
     }
   }
 
-  /** The address of an IP literal, IPv6 with or without brackets. */
+  /** Parses an IP literal, IPv6 with or without brackets. */
   static InetAddress literal(String host) {
     boolean bracketed = host.startsWith("[") && host.endsWith("]");
     return InetAddress.ofLiteral(bracketed ? host.substring(1, host.length() - 1) : host);

@@ -30,9 +30,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One request and its answer: sent when subscribed to, acknowledged on a pooled connection, called
- * home on a stream of its own. Events come from three event loops, the subscriber and whoever
- * cancels; the first end counts.
+ * One request and its answer: sent when subscribed to, acknowledged on a pooled connection,
+ * answered on a call-home stream of its own. Events come from three event loops, the subscriber and
+ * cancelling threads; the first end counts.
  */
 final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestConnection.Outcome {
   private final TcpEndpointClient client;
@@ -46,13 +46,13 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   private final Object lock = new Object();
   private final List<Runnable> releases = new ArrayList<>(); // guarded by lock
   private @Nullable ReceivedStream stream; // guarded by lock
-  private @Nullable StreamSignal unsaid; // guarded by lock: for the worker when it calls home
+  private @Nullable StreamSignal unsaid; // guarded by lock: sent when the worker calls home
   private boolean ended; // guarded by lock
   private volatile boolean calledHome;
-  private volatile boolean accepted; // the prologue has come
+  private volatile boolean accepted; // the prologue has arrived
   private long begunNanos;
   private long sentNanos;
-  private boolean firstItem = true; // touched by the stream's event loop only
+  private boolean firstItem = true; // by the stream's event loop only
 
   TcpCall(
       TcpEndpointClient client,
@@ -132,7 +132,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  // acknowledgement, on the request connection's loop
+  // RequestConnection.Outcome, on the request connection's event loop
 
   @Override
   public void acknowledged() {
@@ -140,7 +140,10 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     silence.acknowledged();
   }
 
-  /** Means nothing once the worker has called: the answer comes on a connection of its own. */
+  /**
+   * Fails the call. Ignored once the worker has called home: the answer comes on a separate
+   * connection.
+   */
   @Override
   public void failed(DynamoException cause) {
     if (!calledHome) {
@@ -148,7 +151,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  // the answer, on the call-home connection's loop
+  // StreamListener, on the call-home connection's event loop
 
   @Override
   public void connected(ReceivedStream connected) {
@@ -234,18 +237,18 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  // silence, on the event loop of the watch
+  // silence checks, on the watch's event loop
 
   CallSilence silence() {
     return silence;
   }
 
   void look(long elapsedNanos) {
-    noteBeginning(); // the input of a request may have been called for since
+    noteBeginning(); // the worker may have called for the request's input meanwhile
     silence.look(elapsedNanos);
   }
 
-  /** Ends the call if its worker is lost; returns why, or null. */
+  /** Ends the call if its worker is lost, and returns the reason; null when it is not. */
   @Nullable DynamoException judge() {
     var lost = silence.judge(instance, client.callHomeAddress);
     if (lost != null) {
@@ -268,7 +271,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  // ends
+  // ending the call
 
   private void cancelled(Cancellation.Level level) {
     switch (level) {
@@ -285,7 +288,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     }
   }
 
-  /** The subscriber is gone. */
+  /** Ends the call because the subscriber has cancelled. */
   private void abandon() {
     giveUp();
   }
@@ -309,7 +312,8 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   /**
-   * Ends the call before the worker is asked to stop: its answer to that must not pass for the end.
+   * Ends the call before the worker receives the kill: its answer to that must not pass for the
+   * end.
    */
   private boolean giveUp() {
     return end(StreamSignal.KILL);
@@ -340,9 +344,9 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
   }
 
   /**
-   * Frees what the call holds; true for the first end only.
+   * Releases the call's resources; returns true for the first end only.
    *
-   * @param last said to the worker, now or when it calls
+   * @param last the signal sent to the worker, now or when it calls home
    */
   private boolean end(@Nullable StreamSignal last) {
     List<Runnable> owed;

@@ -18,9 +18,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
-/** One endpoint behind the listener, and the requests it is serving. Safe for concurrent use. */
+/**
+ * One endpoint behind the listener, with the requests that it is serving. Safe for concurrent use.
+ */
 final class TcpEndpoint<Q, R> implements EndpointServer.Served {
-  /** Serves each request of the endpoint. */
+  /** Creates the {@link Serving} of each request of the endpoint. */
   interface Service<R> {
     Serving<R> serving(ControlMessage control, byte[] body);
   }
@@ -54,10 +56,10 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   }
 
   /**
-   * Takes a request, or refuses it.
+   * Accepts a request, or refuses it.
    *
-   * @param payloadBytes of control message and body, as framed
-   * @return the text of the acknowledgement, empty when taken
+   * @param payloadBytes size of control message and body, as framed
+   * @return the text of the acknowledgement, empty when accepted
    */
   String accept(ControlMessage control, RequestHeaders headers, byte[] body, long payloadBytes) {
     var ticket = admission.enter(payloadBytes);
@@ -80,7 +82,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       throw e;
     }
     if (!begin(request)) {
-      ticket.leave(); // not under the lock: it runs the turn of another request
+      ticket.leave(); // not under the lock: it runs another request's turn
       return Acks.unknownEndpoint(address.path());
     }
     meters.begun(payloadBytes, headers.sentUnixNanos());
@@ -103,8 +105,8 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   }
 
   /**
-   * Answers a request whose control message cannot be read: where it says at least where the
-   * requester waits, the reason is sent there, as an error that no other worker can mend.
+   * Refuses a request whose control message cannot be read. If it names at least the requester's
+   * call-home address, the reason is sent there, as an error that does not lead to a migration.
    *
    * @return the text of the acknowledgement
    */
@@ -151,7 +153,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     try {
       running.remove(request);
       if (running.isEmpty()) {
-        emptied.signalAll(); // last: who waits for this finds its place free and all of it counted
+        emptied.signalAll(); // last: waiting threads find all of it done and counted
       }
     } finally {
       lock.unlock();
@@ -200,7 +202,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
         new WorkerLostException(
             ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path());
     var open = refuse();
-    open.forEach(request -> request.forbid(cause)); // all first: one that ends calls the next
+    open.forEach(request -> request.forbid(cause)); // all first: an ending request starts the next
     open.forEach(request -> request.shutDown(cause));
   }
 

@@ -44,8 +44,8 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   /**
    * Binds the call-home listener.
    *
-   * @param loops stay the caller's to close, after this
-   * @throws IllegalStateException when the listener cannot be bound, or a TLS file is of no use
+   * @param loops event loops, closed by the caller after this client
+   * @throws IllegalStateException when the listener cannot be bound, or a TLS file is invalid
    */
   public TcpEndpointClient(TcpSettings settings, EventLoops loops, Metrics metrics) {
     this(settings, loops, metrics, System::nanoTime);
@@ -99,7 +99,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
 
   @Override
   public void instanceLost(Instance instance) {
-    lost.add(instance); // before the look, so that a call is found here or finds itself there
+    lost.add(instance); // before the scan, so that no call misses the loss
     for (var call : calls) {
       if (call.instance().key().equals(instance.key())) {
         call.silence().leftDiscovery(true);
@@ -119,12 +119,12 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     }
   }
 
-  /** Requests whose answer has not ended. */
+  /** Returns the number of requests whose answer has not ended. */
   public int inFlight() {
     return calls.size();
   }
 
-  /** Open request connections, to all workers. */
+  /** Returns the number of open request connections, to all workers. */
   int connections() {
     return pool.size();
   }

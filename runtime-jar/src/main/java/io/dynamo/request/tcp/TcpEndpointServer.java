@@ -39,12 +39,15 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   private static final long CLOSE_MILLIS = 2_000;
 
   /**
-   * The number of requesters at a time that get an error stream for an unreadable request; more get
-   * a plain refusal.
+   * Requesters that get an error stream for an unreadable request at a time; others get a plain
+   * refusal.
    */
   private static final int MAX_REFUSALS = 64;
 
-  /** Each endpoint with room of its own. Its handler answers at once or refuses long before. */
+  /**
+   * The admission limits of an endpoint with room of its own. Its handlers answer at once or refuse
+   * long before these limits.
+   */
   private static final AdmissionSettings OWN_ROOM = new AdmissionSettings(256, 0);
 
   final TcpSettings settings;
@@ -52,7 +55,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
   final PlaneTls tls;
 
-  /** The heap bytes of the requests that are served or wait. */
+  /** The budget of heap bytes for requests that are being served or wait. */
   private final ByteBudget received;
 
   private final Admission engine;
@@ -69,17 +72,18 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   /**
    * For a server that also has a frontend, or for tests.
    *
-   * @param loops stay the caller's to close, after this
-   * @throws IllegalStateException when a TLS file is of no use
+   * @param loops event loops, closed by the caller after this server
+   * @throws IllegalStateException when a TLS file is invalid
    */
   public TcpEndpointServer(TcpSettings settings, EventLoops loops, Metrics metrics) {
     this(settings, HeapShare.RECEIVED_REQUESTS.bytes(), loops, metrics);
   }
 
   /**
-   * @param maxReceivedBytes of the heap for all requests being served; a single one may be larger
-   * @param loops stay the caller's to close, after this
-   * @throws IllegalStateException when a TLS file is of no use
+   * @param maxReceivedBytes heap bytes for all requests being served; a single request may be
+   *     larger
+   * @param loops event loops, closed by the caller after this server
+   * @throws IllegalStateException when a TLS file is invalid
    */
   public TcpEndpointServer(
       TcpSettings settings, long maxReceivedBytes, EventLoops loops, Metrics metrics) {
@@ -103,8 +107,8 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   }
 
   /**
-   * @throws IllegalStateException when the address cannot be bound, the endpoint is served already,
-   *     or this is closed
+   * @throws IllegalStateException when the address cannot be bound, the endpoint is already served,
+   *     or this server is closed
    */
   @Override
   public <Q, R> Served serve(

@@ -9,12 +9,13 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells an operator's own command from what reaches the same port in an operator's stead: a web
- * page, also one whose name was made to point here, a proxy on this machine, another machine.
- * Nothing is looked up. Immutable.
+ * Distinguishes an operator's own command from requests of others that reach the same port: a web
+ * page, also one whose name was made to resolve to this address, a proxy on this machine, another
+ * machine. Nothing is looked up. Immutable.
  *
- * <p>A name in {@code Host} is how a page is known that had its own name point here: a browser
- * sends the name, and an address or {@code localhost} cannot be made to point elsewhere.
+ * <p>The name in {@code Host} reveals a page that had its own name resolve to this address: a
+ * browser sends that name, whereas an address or {@code localhost} cannot be made to resolve
+ * elsewhere.
  */
 public final class AdminGuard {
   private static final Set<String> MARKS_OF_PROXIES =
@@ -33,8 +34,8 @@ public final class AdminGuard {
   private final Set<String> names;
 
   /**
-   * @param openToOthers whether other machines and proxies may ask
-   * @param names of hosts under which this server may be asked, beside addresses and {@code
+   * @param openToOthers whether other machines and proxies are allowed
+   * @param names host names by which this server may be addressed, besides addresses and {@code
    *     localhost}
    */
   public AdminGuard(boolean openToOthers, Collection<String> names) {
@@ -43,15 +44,14 @@ public final class AdminGuard {
   }
 
   /**
-   * Why a request is refused.
+   * The reason why a request is refused.
    *
-   * @param hidden whether it is answered as if there were no such route: another machine need not
-   *     know
+   * @param hidden whether the answer is that there is no such route: another machine need not know
    */
   public record Objection(String message, boolean hidden) {}
 
   /**
-   * Why the caller may not use an administrative route; null when it may.
+   * Returns why the caller may not use an administrative route; null when it may.
    *
    * @param caller null when it is not known
    */
@@ -105,7 +105,7 @@ public final class AdminGuard {
             + " names other hosts");
   }
 
-  /** A name as it is compared: in lower case, without port and brackets. */
+  /** Returns a name in the form used for comparison: in lower case, without port and brackets. */
   private static String plain(String host) {
     var name = host.strip().toLowerCase(Locale.ROOT);
     if (name.startsWith("[")) {

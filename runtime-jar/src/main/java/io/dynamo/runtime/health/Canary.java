@@ -13,22 +13,25 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps an endpoint's health: real items that are no errors prove it well; after a silence its
- * handler is called in-process, and the first item decides. Without canaries in the settings it is
- * well once started, and probed only while somebody who {@linkplain #suspect suspects} or
- * {@linkplain #fail fails} it gives a reason. Safe for concurrent use.
+ * Maintains an endpoint's health: real items that are not errors prove it healthy; after a silence
+ * its handler is called in-process, and the first item decides. If the settings turn canaries off,
+ * the endpoint is healthy once started, and probed only after a call of {@linkplain #suspect
+ * suspect} or {@linkplain #fail fail}. Safe for concurrent use.
  */
 public final class Canary<Q, R> implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(Canary.class.getName());
 
-  /** From the begin of a probe to that of the next, however often the endpoint is suspected. */
+  /**
+   * The least time from the start of a probe to that of the next, however often the endpoint is
+   * suspected.
+   */
   static final Duration BREATH = Duration.ofSeconds(1);
 
   /**
    * The endpoint to probe.
    *
-   * @param payload what the next probe asks
-   * @param isError whether an item says that the request failed
+   * @param payload supplies the request of the next probe
+   * @param isError whether an item reports that the request failed
    */
   record Target<Q, R>(
       EndpointHandler<Q, R> handler, Supplier<? extends Q> payload, Predicate<R> isError) {}
@@ -49,9 +52,9 @@ public final class Canary<Q, R> implements AutoCloseable {
   private final Object lock = new Object();
   private Alarms.@Nullable Alarm alarm; // guarded by lock
   private @Nullable Probe<R> probe; // guarded by lock
-  private boolean begunOnce; // guarded by lock; a probe has
+  private boolean begunOnce; // guarded by lock; a probe has begun
   private long lastBegunNanos; // guarded by lock
-  private boolean suspected; // guarded by lock; the next alarm probes, silence or not
+  private boolean suspected; // guarded by lock; the next alarm probes without a silence
   private boolean resting; // guarded by lock
   private boolean closed; // guarded by lock
 
@@ -71,12 +74,14 @@ public final class Canary<Q, R> implements AutoCloseable {
     this.timeout = settings.canaryTimeout();
   }
 
-  /** Returns the handler to serve the endpoint with: the handler given, its items watched. */
+  /**
+   * Returns the handler with which to serve the endpoint: the given one, with its items observed.
+   */
   public EndpointHandler<Q, R> handler() {
     return new WatchedHandler<>(target.handler(), target.isError(), this::prove);
   }
 
-  /** The endpoint can be reached from now on, for the first time or after a rest. */
+  /** Notes that the endpoint can be reached from now on, for the first time or after a rest. */
   public void start() {
     synchronized (lock) {
       if (closed) {
@@ -91,24 +96,27 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  /** Whether the endpoint is ready, as {@code /health} says it. */
+  /** Whether the endpoint is ready, as {@code /health} reports it. */
   public boolean isReady() {
     return health.isReady();
   }
 
-  /** Whether instances of the endpoint may be found: not while it is failing, if so configured. */
+  /**
+   * Whether instances of the endpoint may be in discovery: not while it is failing, if so
+   * configured.
+   */
   public boolean isFit() {
     return !failing || !withdraws;
   }
 
-  /** Whether the last word on the endpoint is a failed probe. */
+  /** Whether the latest evidence on the endpoint is a failed probe. */
   public boolean isFailing() {
     return failing;
   }
 
   /**
-   * Something speaks against the endpoint: it is probed soon, and the probe decides. Also where
-   * silence is not probed.
+   * Reports a suspicion: the endpoint is probed soon, and the probe decides. Also where silence is
+   * not probed.
    */
   public void suspect(String why) {
     synchronized (lock) {
@@ -123,7 +131,9 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  /** The endpoint is not well, beyond doubt; probes go on until one succeeds. */
+  /**
+   * Reports a certain failure: the endpoint is unhealthy, and probes continue until one succeeds.
+   */
   public void fail(String why) {
     synchronized (lock) {
       if (closed || resting) {
@@ -138,8 +148,9 @@ public final class Canary<Q, R> implements AutoCloseable {
   }
 
   /**
-   * Out of service on purpose: not ready, not probed, and no reason for the process not to be ready
-   * while others are, until it is {@linkplain #start started}.
+   * Takes the endpoint out of service on purpose: it is not ready and not probed, and does not keep
+   * the process from being ready while other endpoints are, until it is {@linkplain #start
+   * started}.
    */
   public void rest() {
     Probe<R> running;
@@ -156,12 +167,12 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  private void rearm(Duration delay) { // holds lock
+  private void rearm(Duration delay) { // the caller holds lock
     cancelAlarm();
     alarm = means.alarms().after(delay, this::rung);
   }
 
-  private void cancelAlarm() { // holds lock
+  private void cancelAlarm() { // the caller holds lock
     var timer = alarm;
     if (timer != null) {
       timer.cancel();
@@ -169,7 +180,7 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  /** Somebody has got an item that is no error. */
+  /** Notes that a requester received an item that is not an error. */
   private void prove() {
     lastProofNanos = means.nanoTime().getAsLong();
     if (!health.isReady() || failing) {
@@ -200,7 +211,7 @@ public final class Canary<Q, R> implements AutoCloseable {
       var earlier = probe;
       if (earlier != null && !earlier.isOver()) {
         alarm = means.alarms().after(wait, this::rung);
-        return; // its handler has not even returned: the endpoint stays failed
+        return; // the failed probe's handler has not even returned: the endpoint stays failed
       }
       suspected = false;
       begunOnce = true;
@@ -218,7 +229,9 @@ public final class Canary<Q, R> implements AutoCloseable {
   }
 
   /**
-   * @param failure null when the endpoint is well
+   * Handles the end of a probe.
+   *
+   * @param failure null when the endpoint is healthy
    */
   private void ended(@Nullable String failure, long begunNanos) {
     synchronized (lock) {
@@ -262,7 +275,9 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  /** Probes no more: the endpoint is not ready from now on, and stays among the process's. */
+  /**
+   * Stops probing: the endpoint is not ready from now on, and stays among the process's endpoints.
+   */
   public void retire() {
     Probe<R> running;
     synchronized (lock) {
@@ -276,7 +291,7 @@ public final class Canary<Q, R> implements AutoCloseable {
     }
   }
 
-  /** Probes no more and takes the endpoint out of the process's health. Idempotent. */
+  /** Stops probing and takes the endpoint out of the process's health. Idempotent. */
   @Override
   public void close() {
     retire();

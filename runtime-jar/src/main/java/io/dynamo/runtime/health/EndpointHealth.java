@@ -2,7 +2,7 @@ package io.dynamo.runtime.health;
 
 import java.util.function.Consumer;
 
-/** Whether one endpoint is ready. Safe for concurrent use. */
+/** The readiness of one endpoint. Safe for concurrent use. */
 public final class EndpointHealth implements AutoCloseable {
   private final String name;
   private final boolean target;
@@ -34,7 +34,7 @@ public final class EndpointHealth implements AutoCloseable {
     return state == State.READY;
   }
 
-  /** Whether it is out of service on purpose, and says nothing about the process. */
+  /** Whether it is out of service on purpose, and does not count for the process. */
   boolean isResting() {
     return state == State.RESTING;
   }

@@ -13,17 +13,18 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** One call of a handler: its first item, its end or the alarm decides, whichever comes first. */
+/**
+ * One probing call of a handler: its first item, its end or the alarm decides, whichever comes
+ * first.
+ */
 final class Probe<R> implements Flow.Subscriber<R> {
   private final Predicate<R> isError;
   private final Consumer<@Nullable String> verdict;
   private final RequestContext context;
   private final AtomicBoolean decided = new AtomicBoolean();
-  private volatile boolean returned; // the handler has
+  private volatile boolean returned; // the handler has returned
 
-  /**
-   * @param verdict called once: null when the endpoint is well, else what it failed of
-   */
+  /** @param verdict called once: null when the endpoint is healthy, otherwise the failure */
   Probe(Duration timeout, Predicate<R> isError, Consumer<@Nullable String> verdict) {
     this.isError = isError;
     this.verdict = verdict;
@@ -36,7 +37,7 @@ final class Probe<R> implements Flow.Subscriber<R> {
             new Cancellation());
   }
 
-  /** May block for as long as the handler does. */
+  /** Calls the handler. May block for as long as the handler does. */
   <Q> void run(EndpointHandler<Q, R> handler, Q payload) {
     try {
       handler.handle(payload, context).subscribe(this);
@@ -52,7 +53,7 @@ final class Probe<R> implements Flow.Subscriber<R> {
     return decided.get() && returned;
   }
 
-  /** Decides unless it is decided, and gives up what is left of the answer. */
+  /** Decides the probe unless it is decided, and cancels the rest of the answer. */
   void end(@Nullable String failure) {
     if (decided.compareAndSet(false, true)) {
       context.cancellation().kill();

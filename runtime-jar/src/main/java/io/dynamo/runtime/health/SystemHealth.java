@@ -15,17 +15,18 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * The health of one process, by Dynamo's rule: the listed endpoints decide; else those that can be
- * probed; else, when nothing can be probed, the switch for canaries and the starting status. Safe
- * for concurrent use.
+ * The health of one process, by Dynamo's rule: the listed endpoints decide; otherwise those that
+ * can be probed; otherwise, when none can be probed, the switch for canaries and the starting
+ * status. Safe for concurrent use.
  */
 public final class SystemHealth {
   /**
    * The health of the process at one moment.
    *
-   * @param uptime since this was made
+   * @param uptime since this health was created
    * @param endpoints whether each is ready, by name in alphabetical order; endpoints that share a
-   *     name are ready together, those that rest left out; one of which all rest is not ready
+   *     name are ready together, leaving out those that rest; one whose endpoints all rest is not
+   *     ready
    */
   public record Report(boolean ready, Duration uptime, SequencedMap<String, Boolean> endpoints) {
     public Report {
@@ -42,7 +43,7 @@ public final class SystemHealth {
 
   /**
    * @param alarms for the waits of canaries
-   * @param blocking runs their probes, and tells who asked of their verdicts
+   * @param blocking runs their probes, and the callbacks with their verdicts
    */
   public SystemHealth(
       StatusSettings settings, Alarms alarms, Executor blocking, LongSupplier nanoTime) {
@@ -65,10 +66,10 @@ public final class SystemHealth {
    * Adds an endpoint that can be probed; not ready before its canary is {@linkplain Canary#start
    * started}.
    *
-   * @param payload tells what the next probe asks; small, and harmless to ask often
-   * @param isError whether an item says that the request failed
+   * @param payload supplies the request of the next probe; small, and harmless to send often
+   * @param isError whether an item reports that the request failed
    * @param onVerdict called on the blocking executor after each verdict, also one that changes
-   *     nothing: who could not act on the one before gets another chance
+   *     nothing: a callback that could not act on the previous one gets another chance
    */
   public <Q, R> Canary<Q, R> add(
       String endpoint,
@@ -100,7 +101,7 @@ public final class SystemHealth {
     return new Report(isReady(known), uptime(), known);
   }
 
-  /** Since this was made. */
+  /** Returns the time since this health was created. */
   public Duration uptime() {
     return Duration.ofNanos(nanoTime.getAsLong() - startedNanos);
   }

@@ -6,7 +6,7 @@ import io.dynamo.request.RequestContext;
 import java.util.concurrent.Flow;
 import java.util.function.Predicate;
 
-/** Tells of every item that is no error, and changes nothing. Safe for concurrent use. */
+/** Reports every item that is not an error, and changes nothing. Safe for concurrent use. */
 final class WatchedHandler<Q, R> implements EndpointHandler<Q, R> {
   private final EndpointHandler<Q, R> handler;
   private final Predicate<R> isError;

@@ -2,7 +2,10 @@ package io.dynamo.runtime.http;
 
 import org.jspecify.annotations.Nullable;
 
-/** A PEM file cannot be used. The message goes on after the file's name: "holds no certificate". */
+/**
+ * A PEM file cannot be used. The message continues a sentence after the file's name: "holds no
+ * certificate".
+ */
 final class BadPemException extends IllegalArgumentException {
   private static final long serialVersionUID = 1L;
 

@@ -12,12 +12,15 @@ import javax.management.ObjectName;
 /**
  * The facts about the Open Liberty server around the application.
  *
- * @param outputFolder where it writes
- * @param start tells this start of the server from all others
+ * @param outputFolder the folder that it writes to
+ * @param start identifies this start of the server
  * @param beans where it registers the ports that it has opened
  */
 public record Container(Path outputFolder, String start, MBeanServer beans) {
-  /** When the process was launched, in nanoseconds of the machine's uptime; Liberty sets it. */
+  /**
+   * The property with the process's launch time, in nanoseconds of the machine's uptime; set by
+   * Liberty.
+   */
   private static final String START = "kernel.launch.time"; // as in config/http.xml
 
   private static final System.Logger LOG = System.getLogger(Container.class.getName());
@@ -28,9 +31,9 @@ public record Container(Path outputFolder, String start, MBeanServer beans) {
       "WebSphere:feature=channelfw,type=endpoint,name=defaultHttpEndpoint*";
 
   /**
-   * That of this process.
+   * Returns the container of this process.
    *
-   * @throws IllegalStateException when the server does not say which start it is
+   * @throws IllegalStateException when the server does not identify its start
    */
   public static Container of(Path outputFolder) {
     var start = System.getProperty(START);
@@ -43,8 +46,7 @@ public record Container(Path outputFolder, String start, MBeanServer beans) {
   }
 
   /**
-   * Has the container look at the files of {@code folder} now; it does so by itself, a little
-   * later.
+   * Has the container check the files of {@code folder} now; by itself it does so a little later.
    */
   void announce(Path folder) {
     var files = List.of(folder.resolve(PieceFolder.PIECE).toString());
@@ -59,7 +61,9 @@ public record Container(Path outputFolder, String start, MBeanServer beans) {
     }
   }
 
-  /** Whether this server has opened {@code port} itself, for the application before this one. */
+  /**
+   * Whether this server has opened {@code port} itself, for an earlier start of the application.
+   */
   boolean hasOpened(int port) {
     try {
       for (var endpoint : beans.queryNames(new ObjectName(ENDPOINTS), null)) {
@@ -69,7 +73,7 @@ public record Container(Path outputFolder, String start, MBeanServer beans) {
       }
       return false;
     } catch (JMException gone) {
-      return false; // closed while it was looked at
+      return false; // closed during the check
     }
   }
 }

@@ -12,9 +12,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Has the container open the HTTP port as the settings say, by a piece of its configuration below
- * the server's output folder. As it ships the port is closed; the container includes the piece of
- * its own start alone, so that one which an earlier start left opens nothing.
+ * Has the container open the HTTP port as the settings say, by a configuration file below the
+ * server's output folder. As shipped the port is closed; the container includes only the file of
+ * its own start, so that a file left by an earlier start opens nothing.
  */
 public final class HttpPort {
   static final String FOLDER = "http-port"; // as in config/http.xml
@@ -22,16 +22,16 @@ public final class HttpPort {
   private HttpPort() {}
 
   /**
-   * Writes the piece, once all that it is made of has been checked.
+   * Writes the configuration file, after checking everything that it is made of.
    *
-   * @param container null where there is none, and the settings must then ask for neither TLS nor
+   * @param container null where there is none; the settings must then require neither TLS nor
    *     limits
-   * @param timer looks at the TLS files, and whether the port is opened, until what is returned is
-   *     closed; the piece stays then, for the port must not change while the server stops
-   * @param onTaken hears, once at most, that another process has taken the port in the meantime
-   * @throws InvalidSettingsException when a file is missing or not what it should be, or the
-   *     address cannot be bound
-   * @throws UncheckedIOException when the piece cannot be written
+   * @param timer checks the TLS files, and whether the port is opened, until the result is closed;
+   *     the configuration file then stays, because the port must not change while the server stops
+   * @param onTaken called at most once, when another process has taken the port in the meantime
+   * @throws InvalidSettingsException when a file is missing or invalid, or the address cannot be
+   *     bound
+   * @throws UncheckedIOException when the configuration file cannot be written
    */
   public static AutoCloseable open(
       ServerSettings server,

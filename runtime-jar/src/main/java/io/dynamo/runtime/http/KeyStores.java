@@ -8,12 +8,12 @@ import java.security.PrivateKey;
 import java.security.cert.X509Certificate;
 import java.util.List;
 
-/** Writes what was PEM as the PKCS #12 that the container reads. */
+/** Converts PEM data to the PKCS #12 that the container reads. */
 final class KeyStores {
   private KeyStores() {}
 
   /**
-   * A store of one key with its chain.
+   * Returns a store of one key with its chain.
    *
    * @throws BadPemException when the chain's certificates do not sign each other in their order
    */
@@ -29,7 +29,7 @@ final class KeyStores {
     }
   }
 
-  /** A store of those that are trusted. */
+  /** Returns a store of trusted certificates. */
   static byte[] trusted(List<X509Certificate> authorities, String password) {
     try {
       var store = empty();

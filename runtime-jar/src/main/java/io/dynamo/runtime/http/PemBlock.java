@@ -9,14 +9,14 @@ import java.util.regex.Pattern;
  * One block of a PEM file (RFC 7468).
  *
  * @param label {@code CERTIFICATE} for example
- * @param body what stands between its two lines
+ * @param body the text between its two lines
  */
 record PemBlock(String label, String body) {
-  /** A body may hold dashes, as the headers of encrypted keys do, but not five in a row. */
+  /** A body may contain dashes, as the headers of encrypted keys do, but not five in a row. */
   private static final Pattern BLOCK =
       Pattern.compile("-----BEGIN ([A-Z0-9 ]+)-----([^-]*+(?:-(?!----)[^-]*+)*+)-----END \\1-----");
 
-  /** The blocks of a file in their order; what stands around them is passed over. */
+  /** Returns the blocks of a file in their order; text around them is ignored. */
   static List<PemBlock> of(String text) {
     var blocks = new ArrayList<PemBlock>();
     BLOCK
@@ -32,7 +32,7 @@ record PemBlock(String label, String body) {
   }
 
   /**
-   * The bytes it holds.
+   * Decodes its bytes.
    *
    * @throws BadPemException when they are not Base64
    */

@@ -12,9 +12,9 @@ final class PemCertificates {
   private PemCertificates() {}
 
   /**
-   * The certificates of a file in their order, at least one.
+   * Returns the certificates of a file in their order, at least one.
    *
-   * @throws BadPemException when there is none, or one that is none
+   * @throws BadPemException when there is none, or one is invalid
    */
   static List<X509Certificate> read(String text) {
     var certificates = new ArrayList<X509Certificate>();

@@ -12,7 +12,8 @@ import java.util.Arrays;
 
 /**
  * Reads the private key of a certificate from PEM: PKCS #8, or the older forms PKCS #1 for RSA and
- * SEC 1 for elliptic curves, whose missing part the certificate has. Without a password.
+ * SEC 1 for elliptic curves, whose missing part is taken from the certificate. Encrypted keys are
+ * not supported.
  */
 final class PemKey {
   private static final int SEQUENCE = 0x30;
@@ -22,10 +23,11 @@ final class PemKey {
   private PemKey() {}
 
   /**
-   * The first key of a file.
+   * Returns the first key of a file.
    *
    * @param mate the public key of the certificate
-   * @throws BadPemException when there is none that can be read, or it is another certificate's
+   * @throws BadPemException when there is none that can be read, or it belongs to another
+   *     certificate
    */
   static PrivateKey read(String text, PublicKey mate) {
     for (var block : PemBlock.of(text)) {
@@ -53,7 +55,7 @@ final class PemKey {
     }
   }
 
-  /** PKCS #8 around an older form; the algorithm is the one that the certificate names. */
+  /** Wraps an older form in PKCS #8; the algorithm is the one that the certificate names. */
   private static byte[] wrap(byte[] der, PublicKey mate) {
     var subject = contentOf(mate.getEncoded()); // SubjectPublicKeyInfo: algorithm, then key
     var algorithm = Arrays.copyOf(subject, lengthOf(subject));
@@ -84,7 +86,7 @@ final class PemKey {
     return Arrays.copyOfRange(element, headOf(element), element.length);
   }
 
-  /** Bytes of the element that {@code der} begins with, head included. */
+  /** Returns the bytes of the element at the start of {@code der}, header included. */
   private static int lengthOf(byte[] der) {
     int first = der[1] & 0xFF;
     int length = first;

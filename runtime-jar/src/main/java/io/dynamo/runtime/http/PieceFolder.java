@@ -17,9 +17,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Where the piece of configuration lies, with the key stores that it names. The folder and its
- * files are for the server's own account only, where the file system knows accounts. For one thread
- * at a time.
+ * The folder of the configuration file and of the key stores that it names. The folder and its
+ * files are accessible to the server's own account only, where the file system supports accounts.
+ * For one thread at a time.
  */
 final class PieceFolder {
   static final String PIECE = "port.xml";
@@ -28,11 +28,11 @@ final class PieceFolder {
 
   private final Path parent;
   private final Path folder;
-  private Set<String> current = Set.of(); // stores that the piece names
+  private Set<String> current = Set.of(); // stores that the configuration names
 
   /**
    * @param parent of the folders of all starts
-   * @param start the name of this one's
+   * @param start the name of this start's folder
    */
   PieceFolder(Path parent, String start) {
     this.parent = parent;
@@ -44,14 +44,14 @@ final class PieceFolder {
   }
 
   /**
-   * Puts a new piece in the place of the old one, in one step. The stores of the one before stay:
-   * the container may be reading them.
+   * Replaces the old configuration file by a new one, atomically. The previous stores stay: the
+   * container may be reading them.
    *
-   * @param xml the elements of the piece
-   * @param stores by file name, new ones each time
+   * @param xml the elements of the configuration file
+   * @param stores by file name, new names each time
    */
   void replace(String xml, Map<String, byte[]> stores) throws IOException {
-    Files.createDirectories(folder, permissions("rwx------")); // its parent alike
+    Files.createDirectories(folder, permissions("rwx------")); // and its parent
     for (var store : stores.entrySet()) {
       write(folder.resolve(store.getKey()), store.getValue());
     }
@@ -66,7 +66,7 @@ final class PieceFolder {
     current = Set.copyOf(stores.keySet());
   }
 
-  /** Removes what earlier starts have left, copies of keys among it. */
+  /** Deletes the files of earlier starts, which include copies of keys. */
   void deleteOthers() throws IOException {
     if (!Files.isDirectory(parent)) {
       return;

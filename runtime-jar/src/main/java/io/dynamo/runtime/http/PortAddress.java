@@ -9,10 +9,10 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.util.List;
 
-/** Where the HTTP port is to listen. */
+/** The address that the HTTP port is to listen on. */
 record PortAddress(String host, int port) {
   private static final int CONNECT_MILLIS = 500;
-  private static final String EVERY_ADDRESS = "*"; // in the container's words
+  private static final String EVERY_ADDRESS = "*"; // in the container's syntax
 
   /**
    * Binds the address for a moment, as the container will.
@@ -40,7 +40,7 @@ record PortAddress(String host, int port) {
     }
   }
 
-  /** Whether anybody answers there. */
+  /** Whether any process accepts connections there. */
   boolean answers() {
     try (var socket = new Socket()) {
       var every = new InetSocketAddress(port).getAddress();
@@ -55,7 +55,7 @@ record PortAddress(String host, int port) {
     }
   }
 
-  /** Why a server that finds another in its place does not go on. */
+  /** Returns why a server that finds another process at its address does not continue. */
   InvalidSettingsException taken() {
     return new InvalidSettingsException(
         List.of(
@@ -70,9 +70,9 @@ record PortAddress(String host, int port) {
   }
 
   /**
-   * The element that opens the port, under the id of {@code config/http.xml}.
+   * Returns the element that opens the port, under the id of {@code config/http.xml}.
    *
-   * @param isSecure whether it speaks TLS and nothing else
+   * @param isSecure whether the port uses TLS exclusively
    */
   String xml(boolean isSecure) {
     return """

@@ -7,9 +7,9 @@ import java.time.Duration;
 /**
  * The limits that the container itself enforces on the HTTP port.
  *
- * @param readSeconds that one read may wait, of a TLS handshake or of a request
- * @param writeSeconds that one write of an answer may wait
- * @param maxConnections held open; more are closed at once
+ * @param readSeconds limit of one read, of a TLS handshake or of a request
+ * @param writeSeconds limit of one write of an answer
+ * @param maxConnections open connections; further ones are closed at once
  */
 record PortLimits(long readSeconds, long writeSeconds, int maxConnections) {
   /** The limits in {@code config/http.xml}. */
@@ -22,7 +22,9 @@ record PortLimits(long readSeconds, long writeSeconds, int maxConnections) {
         server.httpMaxConnections());
   }
 
-  /** Whole seconds are what the container counts in, and 0 would be for ever. */
+  /**
+   * Returns a limit in whole seconds, the container's unit, at least 1, since 0 would be for ever.
+   */
   private static long seconds(Duration limit) {
     return Math.max(1, limit.plusMillis(999).toSeconds());
   }
@@ -31,7 +33,7 @@ record PortLimits(long readSeconds, long writeSeconds, int maxConnections) {
     return equals(SHIPPED);
   }
 
-  /** The elements that say so, under the ids of {@code config/http.xml}. */
+  /** Returns the elements with these limits, under the ids of {@code config/http.xml}. */
   String xml() {
     return """
           <httpOptions id="dynamoHttp" readTimeout="%ds" writeTimeout="%ds"/>

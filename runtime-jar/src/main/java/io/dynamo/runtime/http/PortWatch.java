@@ -8,27 +8,31 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
- * Looks whether the container opens the port: a process that takes it between the check and the
- * opening would leave a server without one. Who answers at the address while this server has not
- * opened it is another. Looks until the port is open or lost; runs on the timer's thread.
+ * Checks whether the container opens the port: a process that takes it between the check and the
+ * opening would leave a server without one. If the address accepts connections while this server
+ * has not opened it, another process has taken it. Checks until the port is open or lost; runs on
+ * the timer's thread.
  */
 final class PortWatch implements AutoCloseable {
   private static final long BETWEEN_LOOKS_SECONDS = 1;
 
-  /** The container says that a port is open a moment after it answers. */
+  /**
+   * Consecutive checks before a port counts as taken: the container reports a port as open a moment
+   * after it accepts connections.
+   */
   private static final int LOOKS_IN_A_ROW = 5;
 
   private final PortAddress address;
   private final BooleanSupplier opened;
   private final BooleanSupplier answers;
   private final Consumer<? super InvalidSettingsException> onTaken;
-  private int taken; // looks in a row
+  private int taken; // consecutive checks so far
   private boolean over;
 
   /**
    * @param opened whether this server has opened the port
-   * @param answers whether anybody has
-   * @param onTaken hears once that another has
+   * @param answers whether any process has
+   * @param onTaken called once when another process has
    */
   PortWatch(
       PortAddress address,
@@ -41,7 +45,7 @@ final class PortWatch implements AutoCloseable {
     this.onTaken = onTaken;
   }
 
-  /** Begins to look. */
+  /** Starts checking. */
   AutoCloseable start(ScheduledExecutorService timer) {
     Future<?> looking =
         timer.scheduleWithFixedDelay(

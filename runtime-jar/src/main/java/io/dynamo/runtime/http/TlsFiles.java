@@ -18,28 +18,28 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The PEM files of the HTTP port. They are read again when they change, on the timer's thread; the
- * container reads PKCS #12, so that what it gets is a copy. Safe for concurrent use.
+ * container reads PKCS #12, so that it gets a converted copy. Safe for concurrent use.
  */
 final class TlsFiles {
   private static final System.Logger LOG = System.getLogger(TlsFiles.class.getName());
   private static final long BETWEEN_LOOKS_SECONDS = 30; // as on the request plane
 
   private final HttpTlsSettings tls;
-  private final String port; // the elements that say the rest of the port
+  private final String port; // the elements of the port that are not about TLS
   private final PieceFolder folder; // guarded by this
   private Map<Path, String> inUse = Map.of(); // guarded by this
-  private String complaint = ""; // that was logged last; guarded by this
+  private String complaint = ""; // logged last; guarded by this
 
-  /**
-   * @param port the elements of the piece that are not about TLS
-   */
+  /** @param port the elements of the configuration file that are not about TLS */
   TlsFiles(HttpTlsSettings tls, String port, PieceFolder folder) {
     this.tls = tls;
     this.port = port;
     this.folder = folder;
   }
 
-  /** Reads them, tells the container, and looks at them until what is returned is closed. */
+  /**
+   * Reads the files, configures the container, and watches the files until the result is closed.
+   */
   static AutoCloseable open(
       HttpTlsSettings tls, String port, PieceFolder folder, ScheduledExecutorService timer)
       throws BadFileException, IOException {
@@ -52,8 +52,8 @@ final class TlsFiles {
   }
 
   /**
-   * Reads the files and tells the container if they have changed. Files that are of no use, half
-   * written perhaps, leave what there was in place; that is logged once.
+   * Reads the files again and reconfigures the container if they have changed. Unusable files, for
+   * example half-written ones, leave the previous configuration in place; that is logged once.
    */
   synchronized void reload() {
     try {
@@ -75,7 +75,7 @@ final class TlsFiles {
     }
   }
 
-  /** Returns whether there was something new. */
+  /** Returns whether the files had changed. */
   synchronized boolean update() throws BadFileException, IOException {
     var now = read();
     if (now.equals(inUse)) {

@@ -5,11 +5,12 @@ import java.security.SecureRandom;
 import java.util.HexFormat;
 
 /**
- * The piece of the container's configuration that sets up TLS. Names and password are new each
- * time, so that a change is one.
+ * The part of the container's configuration that sets up TLS. Names and password are new each time,
+ * so that the container notices a change.
  *
  * @param identity file name of the store with the port's key and chain
- * @param authorities file name of the store with those that clients are checked against
+ * @param authorities file name of the store with the authorities that client certificates are
+ *     checked against
  * @param password of both stores
  */
 record TlsPiece(String identity, String authorities, String password) {
@@ -29,9 +30,9 @@ record TlsPiece(String identity, String authorities, String password) {
   }
 
   /**
-   * The elements that say so, under the ids of {@code config/http.xml}.
+   * Returns the elements, under the ids of {@code config/http.xml}.
    *
-   * @param folder where the stores are
+   * @param folder the folder of the stores
    * @param checksClients whether there are authorities
    */
   String xml(Path folder, boolean checksClients) {

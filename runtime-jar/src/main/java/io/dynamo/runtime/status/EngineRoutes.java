@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The routes that an engine offers to operators, by path: commands that change something, and
- * questions. Safe for concurrent use.
+ * queries. Safe for concurrent use.
  */
 public final class EngineRoutes {
-  /** Answers a call of a route. */
+  /** Handles a call of a route. */
   @FunctionalInterface
   public interface Handler {
     /**
@@ -33,7 +33,7 @@ public final class EngineRoutes {
   private final Map<String, Route> routes = new ConcurrentHashMap<>();
 
   /**
-   * Offers a command at {@code /engine/{path}}.
+   * Adds a command at {@code /engine/{path}}.
    *
    * @throws IllegalStateException when that path is taken
    */
@@ -42,7 +42,7 @@ public final class EngineRoutes {
   }
 
   /**
-   * Offers a question at {@code /engine/{path}}.
+   * Adds a query at {@code /engine/{path}}.
    *
    * @param handler changes nothing
    * @throws IllegalStateException when that path is taken
@@ -58,7 +58,7 @@ public final class EngineRoutes {
     return () -> routes.remove(path, route);
   }
 
-  /** The route at {@code path}; null for none. */
+  /** Returns the route at {@code path}; null for none. */
   public @Nullable Route find(String path) {
     return routes.get(path);
   }

@@ -13,10 +13,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The files that are served to other processes: those that cards of this process name, and no
- * other. What is asked for is looked up, never made into a path. Safe for concurrent use.
+ * other. A requested name is looked up, never turned into a path. Safe for concurrent use.
  */
 public final class HostedFiles {
-  /** The name that stands for the model itself, where an adapter has its own name. */
+  /** The path segment of the model itself, where an adapter has its own name. */
   public static final String BASE = "_base";
 
   static final String ROUTE = "/v1/metadata/";
@@ -24,22 +24,23 @@ public final class HostedFiles {
   /**
    * A card whose files are served.
    *
-   * @param card names each file where others get it; as it was given when nothing is served
+   * @param card names each file by the address where others fetch it; unchanged when nothing is
+   *     served
    * @param files are served until this is closed
    */
   public record Hosted(ModelCard card, Registered files) {}
 
   private final Map<String, Path> files = new ConcurrentHashMap<>();
-  private volatile @Nullable URI server; // as others reach it
+  private volatile @Nullable URI server; // the address as others reach it
 
-  /** Where others find what is served here; null when they cannot. */
+  /** Sets the address at which others reach the files; null when they cannot. */
   void announce(@Nullable URI at) {
     server = at;
   }
 
   /**
-   * Serves the local files of {@code card}, its extra files where they can be reached, below {@code
-   * {ns}/{comp}/{ep}/{slug}/{suffix}}.
+   * Serves the local files of {@code card}, including its extra files if they can be reached, below
+   * {@code {ns}/{comp}/{ep}/{slug}/{suffix}}.
    *
    * @param suffix of an adapter's card; null for the model itself
    */
@@ -47,13 +48,13 @@ public final class HostedFiles {
     var folder = "%s/%s/%s/".formatted(endpoint, card.slug(), suffix == null ? BASE : suffix);
     Map<String, Path> own = new HashMap<>();
     var published =
-        server == null ? card.withoutExtraFiles() : card; // as Dynamo: hosted, or left out
+        server == null ? card.withoutExtraFiles() : card; // as in Dynamo: hosted, or left out
     var announced = published.withFiles(file -> add(own, folder, file));
     files.putAll(own);
     return new Hosted(announced, () -> own.forEach(files::remove));
   }
 
-  /** Takes a local file; gives what others are to know it by. */
+  /** Adds a local file; returns it under the address that others use. */
   private ModelFile add(Map<String, Path> own, String folder, ModelFile file) {
     if (file.path().contains("://")) {
       return file;

@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Adapters over HTTP, done by the engine's routes {@code load_lora}, {@code unload_lora} and {@code
- * list_loras}. Safe for concurrent use.
+ * Serves the adapter routes over HTTP by calling the engine's routes {@code load_lora}, {@code
+ * unload_lora} and {@code list_loras}. Safe for concurrent use.
  */
 final class LoraRoutes {
   private static final String[] MEMBERS = {
@@ -39,7 +39,7 @@ final class LoraRoutes {
       var body = Json.readObject(call.body());
       asked.put("lora_name", body.text("lora_name"));
       asked.put("source", Map.of("uri", body.object("source").text("uri")));
-      var model = body.optionalText("model"); // whose, where a process serves several
+      var model = body.optionalText("model"); // names the model, where a process serves several
       if (model != null) {
         asked.put("model", model);
       }

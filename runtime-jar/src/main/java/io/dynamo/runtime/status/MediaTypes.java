@@ -3,7 +3,7 @@ package io.dynamo.runtime.status;
 import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
-/** The media types that a body declares. */
+/** Classifies the declared media types of bodies. */
 final class MediaTypes {
   private MediaTypes() {}
 
@@ -14,12 +14,12 @@ final class MediaTypes {
   }
 
   /**
-   * Whether a body of that type is read as JSON: JSON itself, and what command line tools say when
-   * nobody tells them. Of the types that a web page can send without asking first, {@code
-   * text/plain} and {@code multipart/form-data} are none; the third, curl's own, cannot hold a JSON
-   * object when a form writes it.
+   * Whether a body of that type is read as JSON: JSON itself, and the type that command line tools
+   * send by default. Of the types that a web page can send without a preflight request, {@code
+   * text/plain} and {@code multipart/form-data} are not read; the third, curl's default, cannot
+   * hold a JSON object when a form writes it.
    *
-   * @param contentType null when nothing is said
+   * @param contentType null when none is declared
    */
   static boolean isReadAsJson(@Nullable String contentType) {
     return contentType == null

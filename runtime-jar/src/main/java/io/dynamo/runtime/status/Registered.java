@@ -1,8 +1,8 @@
 package io.dynamo.runtime.status;
 
-/** Something that was registered. */
+/** A registration that can be removed. */
 public interface Registered extends AutoCloseable {
-  /** Takes it back. Idempotent. */
+  /** Removes the registration. Idempotent. */
   @Override
   void close();
 }

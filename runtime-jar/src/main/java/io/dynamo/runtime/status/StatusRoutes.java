@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Dynamo's routes of the system port, answers included. Safe for concurrent use. */
+/** Serves Dynamo's routes of the system port, with the same answers. Safe for concurrent use. */
 final class StatusRoutes implements HttpHandler {
   private static final System.Logger LOG = System.getLogger(StatusRoutes.class.getName());
   private static final String ENGINE = "/engine/";
@@ -91,7 +91,7 @@ final class StatusRoutes implements HttpHandler {
     return HttpAnswer.empty(405, Map.of("allow", allowed));
   }
 
-  /** A route for administrators alone. */
+  /** Handles a route that only administrators may use. */
   private interface Administrative {
     HttpAnswer answer() throws InterruptedException;
   }
@@ -168,7 +168,7 @@ final class StatusRoutes implements HttpHandler {
     return jsonText(code, json);
   }
 
-  /** JSON that says it is text, as Dynamo's does. */
+  /** Returns JSON declared as text, as Dynamo's server does. */
   private static HttpAnswer jsonText(int code, Map<String, ? extends @Nullable Object> json) {
     return HttpAnswer.of(code, "text/plain; charset=utf-8", Json.write(json));
   }

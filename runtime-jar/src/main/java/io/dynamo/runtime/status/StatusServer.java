@@ -21,12 +21,12 @@ public final class StatusServer implements AutoCloseable {
   private final HttpServer server;
 
   /**
-   * Binds and answers from now on; must not be called on an event loop.
+   * Binds the port and serves from now on; must not be called on an event loop.
    *
-   * @param loops stay the caller's to close, after this
-   * @param planes where other processes reach this one's planes; files are announced only to those
-   *     who can reach them
-   * @param adminNames hosts under which commands may be given, beside addresses
+   * @param loops event loops, closed by the caller after this server
+   * @param planes address where other processes reach this one's planes; files are announced only
+   *     to processes that can reach them
+   * @param adminNames host names under which commands are accepted, besides addresses
    * @param metrics writes the text of {@code /metrics}; called on virtual threads
    * @throws IllegalStateException when the address cannot be bound
    */
@@ -57,7 +57,10 @@ public final class StatusServer implements AutoCloseable {
         settings.livePath());
   }
 
-  /** Null when the planes can be reached from other machines and the status server cannot. */
+  /**
+   * Returns the address for other processes; null when the planes can be reached from other
+   * machines and the status server cannot.
+   */
   private static @Nullable URI reachable(InetSocketAddress bound, InetAddress planes) {
     var address = bound.getAddress();
     if (address.isLoopbackAddress() && !planes.isLoopbackAddress()) {
@@ -72,7 +75,7 @@ public final class StatusServer implements AutoCloseable {
         "http://" + (literal.contains(":") ? "[" + literal + "]" : literal) + ":" + port);
   }
 
-  /** Where it listens. */
+  /** Returns the address that it listens on. */
   public InetSocketAddress address() {
     return server.address();
   }

@@ -15,22 +15,22 @@ public final class SystemStatus {
     this.health = health;
   }
 
-  /** Whether the process and its endpoints are ready. */
+  /** Returns the health of the process and its endpoints. */
   public SystemHealth health() {
     return health;
   }
 
-  /** Below {@code /engine}. */
+  /** Returns the routes below {@code /engine}. */
   public EngineRoutes engine() {
     return engine;
   }
 
-  /** Below {@code /v1/metadata}. */
+  /** Returns the files below {@code /v1/metadata}. */
   public HostedFiles files() {
     return files;
   }
 
-  /** Where the status server listens; null while there is none. */
+  /** Returns the address of the status server; null while there is none. */
   public @Nullable InetSocketAddress address() {
     return address;
   }

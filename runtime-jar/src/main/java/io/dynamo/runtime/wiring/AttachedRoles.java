@@ -12,12 +12,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The roles of one runtime, and how they stop: each on a thread of its own, all by one deadline, no
- * lock held meanwhile. Safe for concurrent use.
+ * The roles of one runtime, and their stopping: each on a separate thread, all by one deadline,
+ * without a lock being held. Safe for concurrent use.
  */
 final class AttachedRoles {
   private static final System.Logger LOG = System.getLogger(RuntimeLifecycle.class.getName());
-  private static final Duration ONE_STOP = Duration.ofMinutes(1); // later detaches are another's
+  private static final Duration ONE_STOP = Duration.ofMinutes(1); // a later detach is another's
 
   private record Stop(RoleLifecycle role, Deadline deadline, Thread thread) {}
 
@@ -25,11 +25,11 @@ final class AttachedRoles {
   private final Duration lastWords;
   private final Deque<RoleLifecycle> attached = new ArrayDeque<>(); // guarded by this
   private final Map<RoleLifecycle, Stop> stopping = new HashMap<>(); // guarded by this
-  private @Nullable Deadline end; // of the stop under way; guarded by this
+  private @Nullable Deadline end; // of the current stop; guarded by this
 
   /**
-   * @param drainTimeout from the first stop to the deadline of all
-   * @param lastWords how long after the deadline a role may take to end the rest
+   * @param drainTimeout from the first stop to the deadline of all roles
+   * @param lastWords how long after the deadline a role may take to end its remaining work
    */
   AttachedRoles(Duration drainTimeout, Duration lastWords) {
     this.drainTimeout = drainTimeout;
@@ -39,11 +39,14 @@ final class AttachedRoles {
   synchronized void attach(RoleLifecycle role) {
     attached.push(role);
     if (stopping.isEmpty()) {
-      end = null; // what stopped before was a module of its own, not the application
+      end = null; // roles stopped earlier belonged to a single module, not the application
     }
   }
 
-  /** Stops {@code role}, or waits for who does. Does nothing for one that is not attached. */
+  /**
+   * Stops {@code role}, or waits for the thread that is stopping it. Does nothing for a role that
+   * is not attached.
+   */
   void stop(RoleLifecycle role) {
     var stop = begin(role);
     if (stop != null) {
@@ -51,7 +54,9 @@ final class AttachedRoles {
     }
   }
 
-  /** Waits for those that are stopping, then stops the others, the last one attached first. */
+  /**
+   * Waits for roles that are already stopping, then stops the others, the last one attached first.
+   */
   void stopAll() {
     underway().forEach(this::await);
     for (var role = last(); role != null; role = last()) {

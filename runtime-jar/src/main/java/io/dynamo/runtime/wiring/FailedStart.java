@@ -10,46 +10,44 @@ import org.eclipse.microprofile.config.ConfigProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Ends the process of a server that cannot start with its settings: one page of reasons, then an
- * exit status. A container would go on without its application, with its ports open. Safe for
- * concurrent use.
+ * Ends the process of a server that cannot start with its settings: prints one page of reasons and
+ * exits with a status. A container would continue without its application, with its ports open.
+ * Safe for concurrent use.
  */
 final class FailedStart {
   private static final System.Logger LOG = System.getLogger(FailedStart.class.getName());
 
-  /** Settings are refused: {@code EX_CONFIG} of sysexits.h. */
+  /** Exit status for refused settings: {@code EX_CONFIG} of sysexits.h. */
   static final int REFUSED = 78;
 
-  /** Anything else. */
+  /** Exit status for any other failure. */
   static final int FAILED = 1;
 
-  /** How the process ends. */
+  /** Ends the process. */
   @FunctionalInterface
   interface ProcessEnd {
-    /** Shows {@code page} and ends with {@code status}; does not return, but in tests. */
+    /** Shows {@code page} and ends with {@code status}; does not return, except in tests. */
     void end(String page, int status);
   }
 
   private final Function<String, List<String>> origins;
   private final ProcessEnd process;
 
-  /**
-   * @param origins says of the settings that a text names who has set them
-   */
+  /** @param origins returns the sources of the settings that a text names */
   FailedStart(Function<String, List<String>> origins, ProcessEnd process) {
     this.origins = origins;
     this.process = process;
   }
 
-  /** That of this process. */
+  /** Returns the instance that ends this process. */
   static FailedStart ofServer() {
     return new FailedStart(
         text -> new SettingSources(ConfigProvider.getConfig()).namedIn(text), FailedStart::halt);
   }
 
   /**
-   * Without the container's orderly stop: that waits for the application's start, and this is in
-   * the middle of it. Standard error is shown at every log level, and kept in the log as well.
+   * Halts without the container's orderly stop, which would wait for the application's start, in
+   * which this is called. Standard error is shown at every log level, and kept in the log as well.
    */
   private static void halt(String page, int status) {
     System.err.println(page);
@@ -57,7 +55,7 @@ final class FailedStart {
     Runtime.getRuntime().halt(status);
   }
 
-  /** Says why the server does not start and ends the process. */
+  /** Reports why the server does not start and ends the process. */
   void end(Throwable failure) {
     var refusal = refusal(failure);
     String reason;
@@ -83,7 +81,7 @@ final class FailedStart {
       return origins.apply(reason);
     } catch (RuntimeException e) {
       LOG.log(Level.INFO, "the origins of the settings are not known", e);
-      return List.of(); // the reason is more important
+      return List.of(); // reporting the reason is more important
     }
   }
 

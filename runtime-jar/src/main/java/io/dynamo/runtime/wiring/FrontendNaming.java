@@ -7,9 +7,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The names and scales that an operator has chosen for the frontend's metrics. */
+/** Applies the operator's names and scales to the frontend's metrics. */
 final class FrontendNaming {
-  /** Which histograms are on a scale. */
+  /** The histograms on each scale. */
   private static final Map<String, List<String>> ON_SCALE =
       Map.of(
           "request-duration", List.of("request_duration_seconds"),

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Counters of a registry that are read at each scrape. MicroProfile's interface has none; the
- * registry of SmallRye, which Open Liberty brings, does, as a public method of its class.
+ * registry of SmallRye, which Open Liberty includes, has, as a public method of its class.
  */
 final class FunctionCounters {
   private final MetricRegistry registry;
@@ -22,7 +22,7 @@ final class FunctionCounters {
     this.make = make;
   }
 
-  /** Those of {@code registry}; null when it has none. */
+  /** Returns the counters of {@code registry}; null when it has none. */
   static @Nullable FunctionCounters of(MetricRegistry registry) {
     try {
       return new FunctionCounters(

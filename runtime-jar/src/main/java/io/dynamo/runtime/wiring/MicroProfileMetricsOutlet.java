@@ -19,17 +19,17 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Publishes at {@code /metrics}, so that counting costs the request path nothing: gauges and
- * counters are read at each scrape. Where the registry has no counters that are read, they are
- * carried over by {@link #refresh}. Safe for concurrent use.
+ * counters are read at each scrape. If the registry has no such counters, {@link #refresh} copies
+ * their values. Safe for concurrent use.
  *
  * <p>MicroProfile's own histograms take whole numbers and cost more per value than a token may. A
- * histogram therefore comes as gauges with the names and labels that Prometheus gives its parts
- * ({@code _bucket} with {@code le}, {@code _sum}, {@code _count}): queries find what they look for.
- * A counter whose name does not end in {@code _total} comes as a gauge too, or it would be given
- * that end.
+ * histogram is therefore published as gauges with the names and labels that Prometheus gives its
+ * parts ({@code _bucket} with {@code le}, {@code _sum}, {@code _count}), which queries expect. A
+ * counter whose name does not end in {@code _total} is also published as a gauge, or that ending
+ * would be added.
  *
- * <p>Names with a colon, an engine's own, are left to the status server: MicroProfile does not say
- * what becomes of them.
+ * <p>Names with a colon, an engine's own, are left to the status server: MicroProfile does not
+ * define how they are handled.
  */
 final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCloseable {
   private static final class Carried {
@@ -53,7 +53,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
   private final @Nullable FunctionCounters live;
   private final List<Carried> counters = new CopyOnWriteArrayList<>();
   private final List<MetricID> published = new ArrayList<>(); // guarded by itself
-  private final Map<MetricID, DoubleSupplier> read = // kept: a registry may not
+  private final Map<MetricID, DoubleSupplier> read = // a registry may not keep them
       new ConcurrentHashMap<>();
 
   MicroProfileMetricsOutlet(MetricRegistry registry) {
@@ -122,7 +122,9 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
     }
   }
 
-  /** Carries over what counters have counted that are not read. To be called every second or so. */
+  /**
+   * Copies the values of counters that the registry does not read. To be called every second or so.
+   */
   void refresh() {
     counters.forEach(Carried::refresh);
   }
@@ -147,7 +149,7 @@ final class MicroProfileMetricsOutlet implements Metrics.RevocableOutlet, AutoCl
     return labels.stream().map(label -> new Tag(label.key(), label.value())).toArray(Tag[]::new);
   }
 
-  /** Takes back all that was published here. */
+  /** Removes everything published here from the registry. */
   @Override
   public void close() {
     counters.clear();

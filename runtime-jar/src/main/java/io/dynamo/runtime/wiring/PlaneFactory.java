@@ -10,11 +10,11 @@ import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.transfer.HostMemory;
 
-/** Opens what has sockets or native code behind it. */
+/** Opens the parts that use sockets or native code. */
 @FunctionalInterface
 interface PlaneFactory {
   /**
-   * Both sides of the request plane, and the memory that blocks live in.
+   * Both sides of the request plane, and the memory of blocks.
    *
    * @param loops for all sockets
    */
@@ -28,6 +28,6 @@ interface PlaneFactory {
    */
   record Outlets(Metrics metrics, PrometheusText text, SystemStatus status) {}
 
-  /** Each part goes on {@code opened} as soon as it exists. */
+  /** Opens the planes. Each part is pushed on {@code opened} as soon as it exists. */
   Planes open(Settings settings, Outlets outlets, ClosingStack opened);
 }

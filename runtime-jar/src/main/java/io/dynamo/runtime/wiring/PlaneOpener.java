@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Opens the runtime of a server: the HTTP port's configuration first, metrics and executors, then
- * discovery, and last the events, whose publishers are found through it.
+ * discovery, and last the event plane, whose publishers are found through discovery.
  */
 final class PlaneOpener implements RuntimeOpener {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -55,9 +55,7 @@ final class PlaneOpener implements RuntimeOpener {
   private final PlaneFactory planes;
   private final Consumer<RuntimeException> onPortTaken;
 
-  /**
-   * @param onPortTaken hears that another process has the HTTP port
-   */
+  /** @param onPortTaken called when another process has the HTTP port */
   PlaneOpener(
       MetricRegistry registry, PlaneFactory planes, Consumer<RuntimeException> onPortTaken) {
     this.onPortTaken = onPortTaken;
@@ -70,7 +68,7 @@ final class PlaneOpener implements RuntimeOpener {
     var random = new SecureRandom();
     var clock = InstantSource.system();
     var timer = timer(opened);
-    // first: a port or a certificate that is refused opens nothing
+    // first: with a refused port or certificate nothing is opened
     opened.push(
         "HTTP port",
         HttpPort.open(settings.server(), settings.frontend(), container(), timer, onPortTaken));
@@ -80,7 +78,7 @@ final class PlaneOpener implements RuntimeOpener {
     metrics.attach(text);
     var health = new SystemHealth(settings.status(), Alarms.on(timer), blocking, System::nanoTime);
     var status = new SystemStatus(health);
-    var tracing = tracing(settings.watch().trace(), opened); // ends after what it tells of
+    var tracing = tracing(settings.watch().trace(), opened); // closed after these parts
     var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
     var id = new InstanceId(random.nextLong());
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
@@ -106,7 +104,7 @@ final class PlaneOpener implements RuntimeOpener {
         timer);
   }
 
-  /** Null outside of a container. */
+  /** Returns the container; null outside of one. */
   private static @Nullable Container container() {
     return ConfigProvider.getConfig()
         .getOptionalValue("server.output.dir", String.class)
@@ -118,13 +116,17 @@ final class PlaneOpener implements RuntimeOpener {
     var timer =
         new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().daemon().name("runtime-timer").factory());
-    // a request's deadline task holds the request: it must go with it, not at the deadline
+    // a request's deadline task references the request: it must be removed with it, not at the
+    // deadline
     timer.setRemoveOnCancelPolicy(true);
     opened.push("timer", timer::shutdownNow);
     return timer;
   }
 
-  /** Off unless settings ask for it: the exporter's classes are not even loaded. */
+  /**
+   * Returns the tracing, off unless the settings request it: the exporter's classes are then not
+   * even loaded.
+   */
   private static Tracing tracing(TraceSettings settings, ClosingStack opened) {
     return settings.export() ? opened.push("traces", new OtlpTracing(settings)) : Tracing.OFF;
   }

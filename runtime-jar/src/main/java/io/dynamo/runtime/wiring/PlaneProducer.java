@@ -20,10 +20,13 @@ import jakarta.inject.Singleton;
 import java.net.InetAddress;
 import java.time.Duration;
 
-/** Gives the planes their implementations: TCP for requests, native memory where there is some. */
+/**
+ * Provides the implementations of the planes: TCP for requests, native memory where it is
+ * available.
+ */
 @ApplicationScoped
 public class PlaneProducer {
-  // a close says its last words to every peer, then waits for the sockets
+  // a close sends every peer its last messages, then waits for the sockets
   private static final Duration SERVER_PATIENCE = Duration.ofSeconds(8);
   // Netty's own helper thread ends only after a quiet second
   private static final Duration LOOPS_PATIENCE = Duration.ofSeconds(12);
@@ -34,7 +37,7 @@ public class PlaneProducer {
     return PlaneProducer::open;
   }
 
-  /** The codec of generate endpoints. */
+  /** Returns the codec of generate endpoints. */
   @Produces
   @Singleton
   public MessageCodec<GenerateRequest, EngineOutput> generateCodec() {

@@ -23,12 +23,12 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Starts and stops the runtime of a server: one per application, started before the first role and
- * stopped after the last. Safe for concurrent use: a start or stop waits for the one before it, and
+ * stopped after the last. Safe for concurrent use: a start or stop waits for the previous one, and
  * nothing else waits for either.
  *
  * <p>All roles stop within one drain timeout, counted from the first that is detached, from the
  * stop, or from the signal that ends the process, whichever comes first: the server gives the whole
- * application only so long.
+ * application only that long.
  */
 @ApplicationScoped
 public class RuntimeLifecycle {
@@ -61,7 +61,7 @@ public class RuntimeLifecycle {
     this.failedStart = FailedStart.ofServer();
   }
 
-  /** Reads the settings from MicroProfile Config when it starts. */
+  /** Creates a lifecycle that reads the settings from MicroProfile Config when it starts. */
   @Inject
   RuntimeLifecycle(MetricRegistry registry, PlaneFactory planes) {
     this(
@@ -98,21 +98,21 @@ public class RuntimeLifecycle {
   }
 
   /**
-   * Runs a step of the server's start, on this thread. When it fails, closes what is open, says why
-   * and ends the process. Steps run side by side: the first failure is the one that is reported,
-   * since closing what is open makes the others fail too.
+   * Runs a step of the server's start, on this thread. When it fails, closes open parts, reports
+   * why and ends the process. Steps run concurrently: only the first failure is reported, since
+   * closing open parts makes the others fail too.
    */
   public void during(Runnable step) {
     try {
       step.run();
     } catch (RuntimeException | Error failure) {
       if (!failing.compareAndSet(false, true)) {
-        throw failure; // a consequence of the failure that is being reported on another thread
+        throw failure; // a consequence of the failure that another thread is reporting
       }
       try {
         end(failure);
       } finally {
-        failing.set(false); // a process that goes on, as in tests
+        failing.set(false); // the process goes on only in tests
       }
       throw failure;
     }
@@ -173,14 +173,14 @@ public class RuntimeLifecycle {
     running = to;
   }
 
-  /** Adds a role; roles stop in reverse, before the planes close. */
+  /** Adds a role; roles stop in reverse order, before the planes close. */
   public synchronized void attach(RoleLifecycle role) {
     running().roles.attach(role);
   }
 
   /**
-   * Stops one role that was attached, when its own module goes, and returns once it has stopped or
-   * is past its deadline. Does nothing for others.
+   * Stops one attached role when its own module is stopped, and returns once it has stopped or is
+   * past its deadline. Does nothing for others.
    */
   public void detach(RoleLifecycle role) {
     Running current;
@@ -192,7 +192,7 @@ public class RuntimeLifecycle {
     }
   }
 
-  /** The runtime, for as long as it runs, stopping roles included: the one producer of it. */
+  /** Returns the runtime, for as long as it runs, including while roles stop: its only producer. */
   @Produces
   @Singleton
   public synchronized DynamoRuntime runtime() {
@@ -208,8 +208,8 @@ public class RuntimeLifecycle {
   }
 
   /**
-   * Stops the roles, those being detached included, then closes the planes. A role that ignores its
-   * deadline is left behind. Does nothing when the runtime is not running.
+   * Stops the roles, including those being detached, then closes the planes. A role that ignores
+   * its deadline is left behind. Does nothing when the runtime is not running.
    */
   public void stop() {
     synchronized (changing) {
@@ -225,7 +225,7 @@ public class RuntimeLifecycle {
     }
   }
 
-  /** The planes stay open: they close with the application, which may still have much to say. */
+  /** Stops the roles only; the planes close with the application, which may still need them. */
   private static void drain(AttachedRoles roles) {
     LOG.log(Level.INFO, "the process is asked to end; draining");
     roles.stopAll();
@@ -235,7 +235,7 @@ public class RuntimeLifecycle {
     ending.atShutdown.close();
     ending.roles.stopAll();
     change(null);
-    ending.roles.stopAll(); // whoever came meanwhile; from here on nobody can
+    ending.roles.stopAll(); // roles attached meanwhile; from here on none can be
     ending.opened.close();
   }
 }

@@ -8,8 +8,8 @@ import io.dynamo.runtime.DynamoRuntime;
 @FunctionalInterface
 interface RuntimeOpener {
   /**
-   * Opens the runtime that {@code settings} describe. Each part goes on {@code opened} as soon as
-   * it exists, so that a failure half-way leaves nothing behind.
+   * Opens the runtime that {@code settings} describe. Each part is pushed on {@code opened} as soon
+   * as it exists, so that a failure half-way leaves nothing behind.
    */
   DynamoRuntime open(Settings settings, ClosingStack opened);
 }

@@ -24,7 +24,7 @@ public final class ServletHeads {
   }
 
   /**
-   * Why {@code request} is refused for its head; null when it is in order.
+   * Returns why {@code request} is refused for its head; null when it is in order.
    *
    * @param head of that request
    */
@@ -40,14 +40,17 @@ public final class ServletHeads {
             400, "The Host header is another than the host of the address that is asked");
   }
 
-  /** A host without port and brackets. */
+  /** Returns a host without port and brackets. */
   private static String name(String host) {
     int port = host.lastIndexOf(':');
     boolean hasPort = port >= 0 && (host.indexOf(':') == port || host.charAt(port - 1) == ']');
     return (hasPort ? host.substring(0, port) : host).replaceAll("^\\[|]$", "");
   }
 
-  /** The caller's address; null where the container tells of none. Nothing is looked up. */
+  /**
+   * Returns the caller's address; null where the container does not report one. Nothing is looked
+   * up.
+   */
   public static @Nullable InetAddress caller(HttpServletRequest request) {
     try {
       return InetAddress.ofLiteral(request.getRemoteAddr());

@@ -3,19 +3,19 @@ package io.dynamo.runtime.wiring;
 import io.dynamo.concurrent.Cancellation;
 
 /**
- * Tells when the process was asked to end (SIGTERM, SIGINT). Liberty waits for open requests first
- * and stops its applications only then, so that who waits for that learns of it too late to end a
- * long stream in good order.
+ * Reports that the process was asked to end (SIGTERM, SIGINT). Liberty waits for open requests
+ * first and stops its applications only then, so that code waiting for the stop is called too late
+ * to end a long stream properly.
  */
 @FunctionalInterface
 interface ShutdownSignal {
   /**
-   * Runs {@code action} once, on a thread of its own that the process waits for, when it is asked
-   * to end before the registration is closed. Does nothing when it was asked already.
+   * Runs {@code action} once, on a separate thread that the process waits for, when it is asked to
+   * end before the registration is closed. Does nothing when it was already asked.
    */
   Cancellation.Registration onSignal(Runnable action);
 
-  /** That of this JVM. */
+  /** Returns the signal of this JVM. */
   static ShutdownSignal ofJvm() {
     return action -> {
       var hook = new Thread(action, "dynamo-shutdown");
@@ -28,7 +28,7 @@ interface ShutdownSignal {
         try {
           Runtime.getRuntime().removeShutdownHook(hook);
         } catch (IllegalStateException ending) {
-          // it runs; what it does is waited for by who stops the same
+          // the hook is running; other threads that stop the same roles wait for it
         }
       };
     };

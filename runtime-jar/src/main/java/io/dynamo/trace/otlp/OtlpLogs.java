@@ -3,12 +3,13 @@ package io.dynamo.trace.otlp;
 import java.util.List;
 
 /**
- * OpenTelemetry's loggers, first asked for by the JDK. A server's log manager keeps a logger by its
- * name, and with it the class that asked first: were that OpenTelemetry's, the classes of one
- * application would be held by the next, which finds the logger still there.
+ * Creates OpenTelemetry's loggers from the JDK's own class first. A server's log manager keeps a
+ * logger by its name, and with it the class that requested it first: if that were OpenTelemetry's,
+ * the next application, which finds the logger still there, would keep the classes of the previous
+ * one.
  */
 final class OtlpLogs {
-  /** Of all classes that spans pass through on their way out. */
+  /** The logger names of all classes that exported spans pass through. */
   static final List<String> NAMES =
       List.of(
           "io.opentelemetry.api.GlobalOpenTelemetry",
@@ -33,15 +34,15 @@ final class OtlpLogs {
           "io.opentelemetry.sdk.trace.export.MultiSpanExporter",
           "io.opentelemetry.sdk.trace.samplers.ParentBasedSamplerBuilder");
 
-  /** Held, since the log manager's own references are weak. */
+  /** Strong references, since the log manager's own are weak. */
   private static final List<System.Logger> LOGGERS = NAMES.stream().map(System::getLogger).toList();
 
   private OtlpLogs() {}
 
-  /** To be called before any class of OpenTelemetry is touched. */
+  /** Creates the loggers. To be called before any class of OpenTelemetry is used. */
   static void install() {
     for (var logger : LOGGERS) {
-      var _ = logger.isLoggable(System.Logger.Level.ERROR); // it is made at its first use
+      var _ = logger.isLoggable(System.Logger.Level.ERROR); // a logger is created at its first use
     }
   }
 }

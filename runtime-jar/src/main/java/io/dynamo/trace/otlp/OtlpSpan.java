@@ -6,7 +6,7 @@ import io.opentelemetry.api.trace.StatusCode;
 import io.opentelemetry.api.trace.TraceState;
 import org.jspecify.annotations.Nullable;
 
-/** A span of the SDK. */
+/** A span of OpenTelemetry's SDK. */
 final class OtlpSpan implements Span {
   private final io.opentelemetry.api.trace.Span span;
 

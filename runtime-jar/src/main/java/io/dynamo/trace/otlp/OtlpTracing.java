@@ -27,8 +27,9 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spans that leave in batches. What a collector cannot take is dropped, in a bounded queue, and
- * costs requests nothing. Safe for concurrent use; {@link #close} blocks for a few seconds at most.
+ * Tracing that exports spans in batches. Spans that a collector cannot take are dropped from a
+ * bounded queue, at no cost to requests. Safe for concurrent use; {@link #close} blocks for a few
+ * seconds at most.
  */
 public final class OtlpTracing implements Tracing {
   private static final Duration BATCH_DELAY = Duration.ofSeconds(1);
@@ -113,7 +114,7 @@ public final class OtlpTracing implements Tracing {
         stateOf(context));
   }
 
-  /** As the standard's own propagator reads it. */
+  /** Parses the state as the standard's own propagator does. */
   private static TraceState stateOf(TraceContext context) {
     if (context.state() == null) {
       return TraceState.getDefault();
@@ -123,7 +124,7 @@ public final class OtlpTracing implements Tracing {
     return io.opentelemetry.api.trace.Span.fromContext(read).getSpanContext().getTraceState();
   }
 
-  /** A context as if it had come in headers. */
+  /** Reads a context as if it had come in headers. */
   private static final class Headers implements TextMapGetter<TraceContext> {
     @Override
     public Iterable<String> keys(TraceContext carrier) {
@@ -142,6 +143,6 @@ public final class OtlpTracing implements Tracing {
   @Override
   public void close() {
     var _ = provider.shutdown().join(PATIENCE_SECONDS, TimeUnit.SECONDS);
-    var _ = exports.shutdownNow(); // what hangs is given up, and what waits behind it
+    var _ = exports.shutdownNow(); // a hanging export is given up, with the spans queued behind it
   }
 }

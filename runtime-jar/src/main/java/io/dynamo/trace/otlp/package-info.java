@@ -1,4 +1,6 @@
-/** Spans by OpenTelemetry's SDK, exported as OTLP over HTTP. The only package that knows it. */
+/**
+ * Tracing by OpenTelemetry's SDK, exported as OTLP over HTTP. The only package that uses the SDK.
+ */
 @NullMarked
 package io.dynamo.trace.otlp;
 

@@ -8,16 +8,16 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The best host memory that this machine has.
+ * The best host memory available on this machine.
  *
- * @param memory belongs to the caller, who closes it
- * @param whyNotNative why it is plain Java, or null when it is native
+ * @param memory closed by the caller
+ * @param whyNotNative why plain Java is used, or null when native memory is
  */
 public record HostMemorySelection(HostMemory memory, @Nullable String whyNotNative) {
   private static final System.Logger LOG = System.getLogger(HostMemorySelection.class.getName());
 
   /**
-   * Opens native memory, or plain Java's with a warning that says why.
+   * Opens native memory, or plain Java's with a warning that gives the reason.
    *
    * @param extractInto folders to unpack the native library to, tried in order
    */

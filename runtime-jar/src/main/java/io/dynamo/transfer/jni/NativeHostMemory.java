@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Host memory of the native library: a batch is one call, and what is checked is checked there.
- * Safe for concurrent use.
+ * Host memory of the native library: a batch is one call, and is checked by the library. Safe for
+ * concurrent use.
  */
 public final class NativeHostMemory implements HostMemory {
   private final Set<NativeRegion> open = ConcurrentHashMap.newKeySet();
@@ -49,7 +49,7 @@ public final class NativeHostMemory implements HostMemory {
     requireOk(handle);
     var region = new NativeRegion(handle, byteSize);
     open.add(region);
-    if (closed) { // and may not have seen this one
+    if (closed) { // a concurrent close may have missed this region
       region.close();
     }
     requireOpen();
@@ -62,7 +62,7 @@ public final class NativeHostMemory implements HostMemory {
     var to = mine(target);
     var status = NativeStatus.of(NativeTransfer.copy(from.handle, to.handle, batch.toArray()));
     if (status == NativeStatus.RANGE) {
-      batch.requireWithin(from.byteSize(), to.byteSize()); // says which one
+      batch.requireWithin(from.byteSize(), to.byteSize()); // throws, and names the range
     }
     if (status == NativeStatus.INVALID) {
       throw new IllegalArgumentException("ranges of the batch overlap");

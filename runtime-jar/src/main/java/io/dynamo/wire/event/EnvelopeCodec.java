@@ -10,9 +10,9 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The envelope: a msgpack map of five entries, the event itself its last, as bytes. Written in
- * Dynamo's order; read in any order, with unknown keys among them, or as an array in that order. A
- * text passes for the payload; an array of integers does not. Stateless.
+ * Encodes and decodes the envelope: a msgpack map of five entries, the last one the event itself as
+ * bytes. Written in Dynamo's order; read in any order, with unknown keys among them, or as an array
+ * in that order. A text is accepted as the payload; an array of integers is not. Stateless.
  */
 public final class EnvelopeCodec {
   /** The positions of the names in {@link #KEYS}. */
@@ -33,7 +33,7 @@ public final class EnvelopeCodec {
 
   private EnvelopeCodec() {}
 
-  /** The envelope of {@code event}. */
+  /** Returns the envelope of {@code event}. */
   public static byte[] encode(EventEnvelope event) {
     return WireWriter.write(event, PayloadFormat.MSGPACK, EnvelopeCodec::write);
   }
@@ -54,9 +54,9 @@ public final class EnvelopeCodec {
   }
 
   /**
-   * Reads the one envelope that {@code bytes} are.
+   * Reads the one envelope that {@code bytes} contain.
    *
-   * @throws IOException saying what is wrong with it
+   * @throws IOException when it is malformed, with the reason
    */
   public static EventEnvelope decode(ByteBuffer bytes) throws IOException {
     try {
@@ -69,7 +69,7 @@ public final class EnvelopeCodec {
     }
   }
 
-  /** Gathers the entries of one envelope. */
+  /** Collects the entries of one envelope. */
   private static final class Entries {
     private long publisherId;
     private long sequence;

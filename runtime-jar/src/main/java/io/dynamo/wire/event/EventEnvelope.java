@@ -1,10 +1,10 @@
 package io.dynamo.wire.event;
 
 /**
- * An event as it travels.
+ * An event as it is sent.
  *
  * @param publisherId random, at most 2^53 - 1
- * @param sequence from 0 per publisher, rising by one
+ * @param sequence from 0 per publisher, increasing by one
  * @param publishedAtMillis UNIX time
  * @param payload owned by the receiver
  */

@@ -14,8 +14,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An item of a generation as a map. Reading is the hot path: no number is boxed, no name becomes a
- * string, and null fields cost a byte each.
+ * Reads and writes an item of a generation as a map. Reading is the hot path: no number is boxed,
+ * no name becomes a string, and null fields cost a byte each.
  */
 final class EngineOutputShape {
   /** The positions of the names in {@link #KEYS}. */
@@ -106,7 +106,7 @@ final class EngineOutputShape {
   private static final String ERROR_PREFIX = "error: ";
   private static final int ABSENT = -1;
 
-  /** Written by 1.6.1 in each item. */
+  /** The number of fields that 1.6.1 writes in each item. */
   private static final int ALWAYS = 9;
 
   private EngineOutputShape() {}
@@ -141,7 +141,7 @@ final class EngineOutputShape {
     }
     out.key("index");
     if (item.index() == 0) {
-      out.nil(); // absent is the first choice
+      out.nil(); // an absent index means the first choice
     } else {
       out.integer(item.index());
     }

@@ -17,11 +17,11 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Generation in Dynamo's words: {@code PreprocessedRequest} out, {@code LLMEngineOutput} back,
- * field for field in the order of 1.6.1. Stateless.
+ * Encodes and decodes generations in Dynamo's form: {@code PreprocessedRequest} out, {@code
+ * LLMEngineOutput} back, field for field in the order of 1.6.1. Stateless.
  */
 public final class GenerateCodec implements MessageCodec<GenerateRequest, EngineOutput> {
-  /** Events by which Dynamo's own processes tell each other figures. */
+  /** Events with which Dynamo's own processes exchange figures. */
   private static final Set<String> INTERNAL_EVENTS = Set.of("llm_metrics", "payload_usage");
 
   @Override

@@ -16,8 +16,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A generation request as a map: what our records name is typed, the other fields of 1.6.1 are
- * handed on, and what it does not know is dropped.
+ * Reads and writes a generation request as a map: fields of our records are typed, the other fields
+ * of 1.6.1 are passed on, and unknown fields are dropped.
  */
 final class GenerateRequestShape {
   /** The positions of the names in {@link #KEYS}. */

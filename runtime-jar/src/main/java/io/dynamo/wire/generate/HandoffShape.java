@@ -8,7 +8,7 @@ import io.dynamo.wire.WireWriter;
 import java.io.IOException;
 import java.util.UUID;
 
-/** {@code prefill_result} and {@code bootstrap_info}. */
+/** Reads and writes {@code prefill_result} and {@code bootstrap_info}. */
 final class HandoffShape {
   /** The positions of the names in {@link #KEYS}. */
   private static final class PrefillField {

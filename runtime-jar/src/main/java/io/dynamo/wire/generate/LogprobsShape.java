@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** {@code log_probs} and {@code top_logprobs} of an item. */
+/** Reads and writes {@code log_probs} and {@code top_logprobs} of an item. */
 final class LogprobsShape {
   private LogprobsShape() {}
 

@@ -6,11 +6,11 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Gathers the fields of one map that are handed on unread. For one thread, one map. */
+/** Collects the fields of one map that are passed on unread. For one thread, one map. */
 final class Passing {
   private final Map<String, Object> fields = new LinkedHashMap<>();
 
-  /** Takes the value at hand, which is not null. */
+  /** Takes the next value, which is not null. */
   void take(String name, WireReader in) throws IOException {
     var value = in.any();
     if (value != null) {

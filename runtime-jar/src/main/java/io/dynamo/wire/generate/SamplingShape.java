@@ -9,8 +9,8 @@ import java.io.IOException;
 import java.util.List;
 
 /**
- * {@code sampling_options}: 1.6.1 writes every field, null where nothing is asked, but in {@code
- * guided_decoding} only what is asked.
+ * Reads and writes {@code sampling_options}: 1.6.1 writes every field, null where not set, but in
+ * {@code guided_decoding} only the fields that are set.
  */
 final class SamplingShape {
   /** The positions of the names in {@link #KEYS}. */

@@ -8,7 +8,10 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 
-/** {@code stop_conditions}: 1.6.1 writes every field, null for an option that is not set. */
+/**
+ * Reads and writes {@code stop_conditions}: 1.6.1 writes every field, null for an option that is
+ * not set.
+ */
 final class StopShape {
   /** The positions of the names in {@link #KEYS}. */
   private static final class Field {

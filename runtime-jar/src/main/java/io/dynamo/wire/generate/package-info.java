@@ -1,5 +1,5 @@
 /**
- * The messages of a generation: request, output, and what both carry along. Start at {@link
+ * The messages of a generation: request, output, and the parts common to both. Start at {@link
  * io.dynamo.wire.generate.GenerateCodec}.
  */
 @NullMarked

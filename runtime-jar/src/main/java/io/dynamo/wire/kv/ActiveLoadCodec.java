@@ -49,9 +49,9 @@ public final class ActiveLoadCodec {
   }
 
   /**
-   * Reads a payload whole; keys in any order, those that we do not know are passed over.
+   * Reads a whole payload; keys in any order, unknown ones are ignored.
    *
-   * @throws IllegalArgumentException when it is no load report
+   * @throws IllegalArgumentException when it is not a load report
    */
   public static ActiveLoad decode(byte[] payload) {
     try {

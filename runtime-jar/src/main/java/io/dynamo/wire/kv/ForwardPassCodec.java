@@ -17,9 +17,7 @@ public final class ForwardPassCodec {
 
   private ForwardPassCodec() {}
 
-  /**
-   * @param counter of what the rank tells, from 1
-   */
+  /** @param counter number of the rank's report, from 1 */
   public static byte[] encode(WorkerRank rank, long counter, ForwardPass pass) {
     return WireWriter.write(
         new Report(rank, counter, pass), PayloadFormat.MSGPACK, ForwardPassCodec::write);

@@ -20,7 +20,7 @@ public final class KvEventCodec {
   }
 
   /**
-   * Reads a payload whole.
+   * Reads a whole payload.
    *
    * @throws IllegalArgumentException when it is not an array of events
    */

@@ -22,8 +22,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The words of a served index: {@code IndexerQueryRequest} out, {@code IndexerQueryResponse} back
- * as one plain item. Stateless.
+ * The messages of a served index: {@code IndexerQueryRequest} out, {@code IndexerQueryResponse}
+ * back as one plain item. Stateless.
  */
 public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexReply> {
   private static final List<StorageTier> BELOW =
@@ -263,7 +263,7 @@ public final class KvIndexCodec implements MessageCodec<KvIndexQuery, KvIndexRep
     }
   }
 
-  /** Reads the list that a map has under one of its names. */
+  /** Reads the list under one of a map's names. */
   private static List<KvIndexReply.RankOverlap> readList(WireReader in) throws IOException {
     List<KvIndexReply.RankOverlap> held = List.of();
     in.beginMap();

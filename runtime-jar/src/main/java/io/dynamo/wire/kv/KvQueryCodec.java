@@ -17,8 +17,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The recovery endpoint's words: {@code WorkerKvQueryRequest} out, {@code WorkerKvQueryResponse}
- * back as one plain item. Stateless.
+ * The messages of the recovery endpoint: {@code WorkerKvQueryRequest} out, {@code
+ * WorkerKvQueryResponse} back as one plain item. Stateless.
  */
 public final class KvQueryCodec implements MessageCodec<KvQuery, KvReply> {
   private static final String RECOVERY = "recovery";

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Reads the events that Mooncake's master publishes about its objects: {@code [timestamp_ms,
  * [event, …], dp_rank]} in msgpack, each event a map. Events of other kinds and without a key are
- * passed over. Stateless.
+ * skipped. Stateless.
  *
  * @see <a href="https://github.com/kvcache-ai/Mooncake/tree/main/docs/source/design/kv-event">the
  *     publisher's design</a>
@@ -39,9 +39,9 @@ public final class ObjectEventCodec {
   private ObjectEventCodec() {}
 
   /**
-   * Reads a payload whole.
+   * Reads a whole payload.
    *
-   * @throws IllegalArgumentException when it is no such batch
+   * @throws IllegalArgumentException when it is not such a batch
    */
   public static List<ObjectEvent> decode(byte[] payload) {
     try {

@@ -18,12 +18,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Dynamo's {@code RouterEvent} as a map. Reading takes keys in any order and passes over what our
- * records do not hold: unknown keys, {@code start_position}, {@code mm_extra_info} (a block's
- * {@code tokens_hash} has it in) and {@code state_source}.
+ * Reads and writes Dynamo's {@code RouterEvent} as a map. Reading accepts keys in any order and
+ * skips those that our records do not have: unknown keys, {@code start_position}, {@code
+ * mm_extra_info} (a block's {@code tokens_hash} covers it) and {@code state_source}.
  *
- * <p>An event of a tier or of a kind that came later changes nothing that is known here; it is read
- * as a removal of no blocks, so that the ids of its rank stay without a gap.
+ * <p>An event of a tier or of a kind added in a later version changes nothing here; it is read as a
+ * removal of no blocks, so that the ids of its rank have no gap.
  */
 final class RouterEventShape {
   /** The positions of the names in {@link #KEYS}. */
@@ -201,7 +201,7 @@ final class RouterEventShape {
     return events;
   }
 
-  /** Gathers one event, in any order of its members. */
+  /** Collects one event, in any order of its members. */
   private static final class Reading {
     private final WireReader in;
     private @Nullable InstanceId worker;
@@ -212,7 +212,7 @@ final class RouterEventShape {
     private @Nullable Residency residency; // null: absent
     private @Nullable String sessionId;
     private boolean hasData;
-    private @Nullable Kind kind; // null: one that came later
+    private @Nullable Kind kind; // null: unknown to this version
     private @Nullable SequenceHash parent;
     private List<StoredBlock> stored = List.of();
     private List<SequenceHash> removed = List.of();

@@ -160,10 +160,10 @@ public final class SequenceEventCodec {
   }
 
   /**
-   * Reads a payload whole; keys in any order, those that we do not know are passed over, and so are
-   * events of a kind that we do not know.
+   * Reads a whole payload; keys in any order; unknown keys, and events of an unknown kind, are
+   * skipped.
    *
-   * @throws IllegalArgumentException when it is no batch of events
+   * @throws IllegalArgumentException when it is not a batch of events
    */
   public static List<SequenceEvent> decode(byte[] payload) {
     try {

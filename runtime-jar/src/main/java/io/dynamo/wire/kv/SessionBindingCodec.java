@@ -12,7 +12,7 @@ import java.nio.ByteBuffer;
 
 /**
  * The payload of the topic {@code session_affinity_events}: one map per message. Routers before
- * 1.6.1 tell no sequence and call the writer {@code router_id}. Stateless.
+ * 1.6.1 send no sequence and call the writer {@code router_id}. Stateless.
  */
 public final class SessionBindingCodec {
   /** The positions of the names in {@link #KEYS}. */
@@ -54,9 +54,9 @@ public final class SessionBindingCodec {
   }
 
   /**
-   * Reads a payload whole; keys in any order, those that we do not know are passed over.
+   * Reads a whole payload; keys in any order, unknown ones are ignored.
    *
-   * @throws IllegalArgumentException when it is no binding of a session
+   * @throws IllegalArgumentException when it is not a binding of a session
    */
   public static SessionBinding decode(byte[] payload) {
     try {

@@ -9,7 +9,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Where a worker delivers the answer.
+ * The address to which a worker delivers the answer.
  *
  * @param address {@code ip:port}, an IPv6 address in brackets
  * @param subject the name of the stream
@@ -31,7 +31,7 @@ public record ConnectionInfo(String address, String subject, String context, Str
             Keys.entry(STREAM_TYPE, "stream_type"));
   }
 
-  /** The JSON text that travels as a string inside the control message. */
+  /** Returns the JSON text that travels as a string inside the control message. */
   String toJson() {
     return new String(
         WireWriter.write(

@@ -12,13 +12,14 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The head of a request: who asks, how the body is encoded, and where the answer goes. Always JSON.
+ * The head of a request: its id, the encoding of the body, and the address for the answer. Always
+ * JSON.
  *
  * @param id of the request
  * @param requestType {@code single_in} or {@code many_in}
  * @param format of the body and of every item of the answer
  * @param metadata the caller's own pairs
- * @param input where the requester waits to be called for the items of a {@code many_in} request
+ * @param input where the requester expects the call home for the items of a {@code many_in} request
  */
 public record ControlMessage(
     String id,
@@ -62,7 +63,7 @@ public record ControlMessage(
     metadata = Map.copyOf(metadata);
   }
 
-  /** The head of a request that comes whole. */
+  /** Creates the head of a request that is sent whole. */
   public ControlMessage(
       String id,
       String requestType,
@@ -72,9 +73,9 @@ public record ControlMessage(
     this(id, requestType, format, connection, metadata, null);
   }
 
-  /** The bytes, in the order of Dynamo's fields. */
+  /** Returns the bytes, in the order of Dynamo's fields. */
   public byte[] toJson() {
-    var home = connection.toJson(); // beforehand: one generator, one set of buffers
+    var home = connection.toJson(); // encoded beforehand: one generator, one set of buffers
     var source = input == null ? null : input.toJson();
     return WireWriter.write(this, PayloadFormat.JSON, (out, it) -> it.write(out, home, source));
   }
@@ -117,16 +118,16 @@ public record ControlMessage(
   }
 
   /**
-   * @throws io.dynamo.error.InvalidRequestException when the bytes are no control message, or one
-   *     whose answer cannot be delivered over TCP
+   * @throws io.dynamo.error.InvalidRequestException when the bytes are not a control message, or
+   *     one whose answer cannot be delivered over TCP
    */
   public static ControlMessage ofJson(ByteBuffer json) {
     return WireReader.read("control message", json, PayloadFormat.JSON, ControlMessage::read);
   }
 
   /**
-   * Where the requester waits, of a control message that is otherwise of no use; null when not even
-   * that can be read.
+   * Returns the requester's call-home address from a control message that is otherwise invalid;
+   * null when not even that can be read.
    */
   public static @Nullable ConnectionInfo homeOf(ByteBuffer json) {
     try {

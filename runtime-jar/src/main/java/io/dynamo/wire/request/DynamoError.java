@@ -18,12 +18,12 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An error on the wire. Dynamo 1.6.1 writes all fields; releases before write {@code error_type},
+ * An error on the wire. Dynamo 1.6.1 writes all fields; earlier releases write {@code error_type},
  * {@code message} and {@code caused_by} only.
  *
  * @param errorClass {@code class}, absent before 1.6
  * @param reason absent before 1.6
- * @param publicMessage what an HTTP client may see; null hides the message from it
+ * @param publicMessage the text for an HTTP client; null hides the message from it
  */
 public record DynamoError(
     ErrorCode code,
@@ -69,7 +69,7 @@ public record DynamoError(
   private static final int MAX_CAUSES = 16;
   private static final int MAX_CLIENT_CHARS = 4096;
 
-  /** An error whose class and reason are those that 1.6.1 gives to its code. */
+  /** Returns an error with the class and reason that 1.6.1 gives to its code. */
   public static DynamoError of(ErrorCode code, String message, @Nullable String publicMessage) {
     var kind = ErrorKind.of(code);
     return new DynamoError(
@@ -83,8 +83,8 @@ public record DynamoError(
   }
 
   /**
-   * Translates a failure into the error that the requester reads. A failure that is no {@link
-   * DynamoException} is unknown.
+   * Translates a failure into the error that the requester reads. A failure that is not a {@link
+   * DynamoException} becomes unknown.
    */
   public static DynamoError of(Throwable failure) {
     var message = Objects.requireNonNullElse(failure.getMessage(), failure.getClass().getName());
@@ -112,7 +112,7 @@ public record DynamoError(
             null);
   }
 
-  /** The exception that stands for this error in our process. */
+  /** Returns the exception for this error in our process. */
   public DynamoException toException() {
     var meant = ErrorKind.effective(code, errorClass);
     int status = statedStatus();
@@ -155,7 +155,9 @@ public record DynamoError(
     };
   }
 
-  /** A status that says more than the code: by the class, before 1.6 by the message; or 0. */
+  /**
+   * Returns a status more specific than the code: by the class, before 1.6 by the message; or 0.
+   */
   private int statedStatus() {
     if (errorClass != null) {
       return ErrorKind.statusOf(errorClass);
@@ -166,8 +168,8 @@ public record DynamoError(
 
   /**
    * Returns the text about a client's fault that the client may see: the text that the worker
-   * marked as public, or that it gave with a status of 4xx. Any other message may be an accident
-   * and stays here.
+   * marked as public, or that it gave with a status of 4xx. Any other message may contain internals
+   * and is withheld.
    */
   private String clientText(int httpStatus) {
     var text = publicMessage;

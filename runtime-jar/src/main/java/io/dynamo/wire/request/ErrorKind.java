@@ -3,11 +3,11 @@ package io.dynamo.wire.request;
 import io.dynamo.error.ErrorCode;
 import org.jspecify.annotations.Nullable;
 
-/** Class and reason of an error, as 1.6.1 has them beside the older {@code error_type}. */
+/** The class and reason of an error, which 1.6.1 sends beside the older {@code error_type}. */
 record ErrorKind(String errorClass, String reason) {
   /**
-   * The class and reason that 1.6.1 writes for a code; null where none was seen, because its
-   * readers turn a reason that they do not know into an internal error.
+   * Returns the class and reason that 1.6.1 writes for a code; null where none was observed,
+   * because its readers turn an unknown reason into an internal error.
    */
   static @Nullable ErrorKind of(ErrorCode code) {
     return switch (code) {
@@ -37,8 +37,8 @@ record ErrorKind(String errorClass, String reason) {
   }
 
   /**
-   * Returns the code that an error means: a class says more than the type {@code Unknown} beside
-   * it.
+   * Returns the code that an error means: a class is more specific than the type {@code Unknown}
+   * beside it.
    */
   static ErrorCode effective(ErrorCode code, @Nullable String errorClass) {
     if (code != ErrorCode.UNKNOWN || errorClass == null) {
@@ -61,7 +61,8 @@ record ErrorKind(String errorClass, String reason) {
   }
 
   /**
-   * Class and reason of an error that has an HTTP status of its own; null when its code says all.
+   * Returns the class and reason of an error with an HTTP status of its own; null when its code
+   * suffices.
    */
   static @Nullable ErrorKind ofStatus(int httpStatus) {
     return switch (httpStatus) {
@@ -78,7 +79,7 @@ record ErrorKind(String errorClass, String reason) {
     };
   }
 
-  /** The code that 1.6.1 writes beside the class of an error with such a status. */
+  /** Returns the code that 1.6.1 writes beside the class of an error with such a status. */
   static ErrorCode codeOfStatus(int httpStatus) {
     return switch (httpStatus) {
       case 413, 415 -> ErrorCode.INVALID_ARGUMENT;
@@ -88,7 +89,8 @@ record ErrorKind(String errorClass, String reason) {
   }
 
   /**
-   * The status that a class stands for; 0 for one that is not known, or says no more than a code.
+   * Returns the status that a class stands for; 0 for an unknown one, or one no more specific than
+   * a code.
    */
   static int statusOf(@Nullable String errorClass) {
     return switch (errorClass) {
@@ -105,7 +107,7 @@ record ErrorKind(String errorClass, String reason) {
     };
   }
 
-  /** Dynamo's text for a client's fault when the worker gives none. */
+  /** Returns Dynamo's text for a client's fault when the worker gives none. */
   static String phrase(int httpStatus) {
     return switch (httpStatus) {
       case 401 -> "Authentication required";

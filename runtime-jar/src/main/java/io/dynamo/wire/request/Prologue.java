@@ -14,8 +14,8 @@ import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first header of an answer after the handshake: whether the worker took the request. Always
- * JSON.
+ * The first header of an answer after the handshake: whether the worker accepted the request.
+ * Always JSON.
  *
  * @param failure null when it did; without a typed error, as before 1.6, the worker counts as
  *     unreachable
@@ -32,12 +32,12 @@ public record Prologue(@Nullable DynamoException failure) {
         new Keys(Keys.entry(ERROR, "error"), Keys.entry(TYPED_ERROR, "typed_error"));
   }
 
-  /** The header that announces items. */
+  /** Returns the header that announces items. */
   public static byte[] accepted() {
     return ACCEPTED.clone();
   }
 
-  /** The header that announces that none will come. */
+  /** Returns the header that refuses the request: no items follow. */
   public static byte[] refused(Throwable cause) {
     var error = DynamoError.of(cause);
     return WireWriter.write(
@@ -53,9 +53,7 @@ public record Prologue(@Nullable DynamoException failure) {
         });
   }
 
-  /**
-   * @throws io.dynamo.error.InvalidRequestException when the bytes are no prologue
-   */
+  /** @throws io.dynamo.error.InvalidRequestException when the bytes are not a prologue */
   public static Prologue ofJson(byte[] json) {
     if (Arrays.equals(json, ACCEPTED)) {
       return TAKEN;

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The headers of a request frame: one JSON object of strings, all of them optional.
  *
- * @param more what a frame carries beyond the plane's own
- * @param sentUnixNanos the requester's wall clock at send; 0 when it was not sent
+ * @param more headers beyond the plane's own
+ * @param sentUnixNanos the requester's wall-clock time of sending; 0 when it was not sent
  */
 public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
   private static final String REQUEST_ID = "request-id";
@@ -25,7 +25,7 @@ public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
   }
 
   /**
-   * @param sentUnixNanos wall clock at send
+   * @param sentUnixNanos wall-clock time of sending
    * @param more trace context and external ids
    */
   public static byte[] toJson(
@@ -38,7 +38,7 @@ public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
     return WireWriter.write(all, PayloadFormat.JSON, WireWriter::any);
   }
 
-  /** Reads what a frame carries; nothing when it is no JSON, as Dynamo reads it. */
+  /** Reads the headers of a frame; none when it is not JSON, as Dynamo reads it. */
   public static RequestHeaders ofJson(byte[] json) {
     try {
       var all =

@@ -16,13 +16,13 @@ import org.jspecify.annotations.Nullable;
 /**
  * One frame of an answer: {@code {"data":{"data":item,…},"complete_final":false}}, or the end mark
  * {@code {"complete_final":true}}. The inner map is Dynamo's annotated item; in {@linkplain
- * ItemForm#PLAIN plain} form the item stands in its place.
+ * ItemForm#PLAIN plain} form the item is in its place.
  *
- * @param item the bytes of the item, null when there is none; a view of what was read
- * @param error what went wrong instead of an item
- * @param complete whether nothing follows
+ * @param item the bytes of the item, null when there is none; a view of the read buffer
+ * @param error the error sent in place of an item
+ * @param complete whether this is the last frame
  * @param annotated whether there was an outer {@code data}, though it may hold notes only
- * @param annotation what came with the name of an event in place of an item
+ * @param annotation the annotation sent in place of an item, with the name of its event
  */
 public record ResponseEnvelope(
     @Nullable ByteBuffer item,
@@ -68,7 +68,7 @@ public record ResponseEnvelope(
     return bytes.getBytes(StandardCharsets.ISO_8859_1);
   }
 
-  /** The bytes before an item in its frame. */
+  /** Returns the bytes before an item in its frame. */
   public static byte[] head(ItemForm form, PayloadFormat format) {
     return switch (form) {
       case ANNOTATED -> format == PayloadFormat.JSON ? JSON_HEAD : MSGPACK_HEAD;
@@ -76,12 +76,12 @@ public record ResponseEnvelope(
     };
   }
 
-  /** {@link #head(ItemForm, PayloadFormat)} of an annotated item. */
+  /** Returns {@link #head(ItemForm, PayloadFormat)} of an annotated item. */
   public static byte[] head(PayloadFormat format) {
     return head(ItemForm.ANNOTATED, format);
   }
 
-  /** The bytes after an item in its frame. */
+  /** Returns the bytes after an item in its frame. */
   public static byte[] tail(ItemForm form, PayloadFormat format) {
     if (format == PayloadFormat.MSGPACK) {
       return MSGPACK_TAIL;
@@ -89,17 +89,17 @@ public record ResponseEnvelope(
     return form == ItemForm.ANNOTATED ? JSON_TAIL : JSON_PLAIN_TAIL;
   }
 
-  /** {@link #tail(ItemForm, PayloadFormat)} of an annotated item. */
+  /** Returns {@link #tail(ItemForm, PayloadFormat)} of an annotated item. */
   public static byte[] tail(PayloadFormat format) {
     return tail(ItemForm.ANNOTATED, format);
   }
 
-  /** The end mark. */
+  /** Returns the end mark. */
   public static byte[] end(PayloadFormat format) {
     return format == PayloadFormat.JSON ? JSON_END : MSGPACK_END;
   }
 
-  /** A frame that carries an error; the end mark must follow. */
+  /** Returns a frame that carries an error; the end mark must follow. */
   public static byte[] ofError(DynamoError error, PayloadFormat format) {
     return WireWriter.write(
         error,
@@ -123,7 +123,7 @@ public record ResponseEnvelope(
    * Reads one frame.
    *
    * @param body a heap buffer; the item is a view of it
-   * @throws io.dynamo.error.InvalidRequestException when it is no envelope
+   * @throws io.dynamo.error.InvalidRequestException when it is not an envelope
    */
   public static ResponseEnvelope read(ByteBuffer body, ItemForm form, PayloadFormat format) {
     var item = body.duplicate();
@@ -138,14 +138,14 @@ public record ResponseEnvelope(
   }
 
   /**
-   * Narrows {@code body} to the item of a frame in Dynamo's own layout, found by its fixed bytes.
-   * An item that does not fill what is between them is found out by whoever reads it.
+   * Narrows {@code body} to the item of a frame in Dynamo's own layout, recognized by its fixed
+   * bytes. An item that does not fill the space between them is detected by its reader.
    *
    * @return whether it has that layout; if not it is unchanged, for {@link #read}
    */
   public static boolean narrowToItem(ByteBuffer body, ItemForm form, PayloadFormat format) {
     if (format == PayloadFormat.JSON) {
-      return false; // a string may hold the tail: only a parser can tell
+      return false; // a string may contain the tail: only a parser can decide
     }
     byte[] head = head(form, format);
     byte[] tail = tail(form, format);
@@ -192,7 +192,7 @@ public record ResponseEnvelope(
         item.bytes, item.failure(), complete, item.present, item.annotation());
   }
 
-  /** The value of {@code data} as it is being read. */
+  /** The value of {@code data} while it is being read. */
   private static final class ItemRead {
     boolean present;
     @Nullable ByteBuffer bytes;

@@ -10,10 +10,10 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The HTTP status and text that an exception of a worker's engine named: Dynamo's workers write
+ * The HTTP status and text that an exception of a worker's engine stated: Dynamo's workers write
  * them as JSON, {@code {"message":"…","code":404}}, where other errors have their message.
  *
- * @param code as the worker has it, any number
+ * @param code the worker's number, unchecked
  */
 record StatedStatus(int code, String message) {
   /** The positions of the names in {@link #KEYS}. */
@@ -25,7 +25,7 @@ record StatedStatus(int code, String message) {
 
   private static final int MAX_CHARS = 64 * 1024; // of the JSON that is looked at
 
-  /** Reads the status that {@code message} states; null when it is no such JSON. */
+  /** Reads the status that {@code message} states; null when it is not such JSON. */
   static @Nullable StatedStatus of(String message) {
     if (!message.startsWith("{") || message.length() > MAX_CHARS) {
       return null;

@@ -1,19 +1,19 @@
 package io.dynamo.request.tcp.silence;
 
 /**
- * How long one answer has been silent, as regular looks at it saw. Touched by the thread that looks
+ * The length of one answer's silence, as measured by periodic looks. Used by the looking thread
  * only.
  */
 public final class AnswerSilence {
-  /** How far a request has come. */
+  /** The progress of a request. */
   public enum Stage {
-    /** On its way to the worker; its own timer counts. */
+    /** The request is on its way to the worker; a separate timer bounds that. */
     SENT,
-    /** The worker has acknowledged it and is to call home. */
+    /** The worker has acknowledged the request and is to call home. */
     ACKNOWLEDGED,
     /** The worker has called home and is to begin its answer. */
     CALLED_HOME,
-    /** Items may come. */
+    /** The answer has begun; items may arrive. */
     BEGUN
   }
 
@@ -27,12 +27,12 @@ public final class AnswerSilence {
   private long itemlessNanos;
 
   /**
-   * Notes what has become of the answer since the last look.
+   * Records the state of the answer at a look.
    *
-   * @param reads how often bytes of it have come so far; any change counts
-   * @param items how many items have come so far
-   * @param isPaused whether what the worker sends is left unread, so that its silence means nothing
-   * @param elapsedNanos since the last look
+   * @param reads number of reads so far that brought bytes of the answer; any change counts
+   * @param items number of items that have arrived so far
+   * @param isPaused whether the worker's data is left unread, so that its silence means nothing
+   * @param elapsedNanos time since the last look
    */
   public void look(Stage stage, int reads, int items, boolean isPaused, long elapsedNanos) {
     boolean sameStage = stage == this.stage;
@@ -47,37 +47,37 @@ public final class AnswerSilence {
     this.items = items;
   }
 
-  /** The stage at the last look. */
+  /** Returns the stage at the last look. */
   public Stage stage() {
     return stage;
   }
 
-  /** Whether the last look saw anything new, which only a running worker can bring about. */
+  /** Whether the last look found any progress, which only a running worker can cause. */
   public boolean hasProgressed() {
     return hasProgressed;
   }
 
-  /** Whether the last look saw that more of the answer has come. */
+  /** Whether the last look found that more of the answer has arrived. */
   boolean hasDelivered() {
     return hasDelivered;
   }
 
-  /** Whether an item has come. */
+  /** Whether an item has arrived. */
   boolean hasItems() {
     return items != 0;
   }
 
-  /** Since the answer came to its stage. */
+  /** Returns the time since the answer entered its stage. */
   long stageNanos() {
     return stageNanos;
   }
 
-  /** Since the last byte or stage, while the answer was read. */
+  /** Returns the time without a new byte or stage, while the answer was read. */
   public long silentNanos() {
     return silentNanos;
   }
 
-  /** Since the last item or stage, while the answer was read. */
+  /** Returns the time without a new item or stage, while the answer was read. */
   public long itemlessNanos() {
     return itemlessNanos;
   }

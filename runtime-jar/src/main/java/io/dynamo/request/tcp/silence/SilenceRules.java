@@ -5,18 +5,18 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When an answer is given up because its worker is silent. Immutable.
+ * The rules by which an answer is given up because its worker is silent. Immutable.
  *
- * <p>A worker that flows is never given up. One that is silent and answers probes is slow and has
- * until the limit between items; one that answers none is lost after two of them, or after one when
- * its instance has left discovery as well. An answer that stops in the middle although its worker
- * has left discovery is lost a little later in any case: such a worker may have withdrawn because
- * its engine hangs.
+ * <p>A worker that keeps sending is never given up. A silent worker that answers probes is slow and
+ * has until the limit between items; one that answers no probes is lost after two of them, or after
+ * one when its instance has left discovery as well. An answer that stops in the middle although its
+ * worker has left discovery is lost a little later in any case: such a worker may have withdrawn
+ * because its engine hangs.
  */
 public final class SilenceRules {
-  /** Why an answer is given up. */
+  /** The reason why an answer is given up. */
   public enum Verdict {
-    /** The worker answers no probe. */
+    /** The worker answers no probes. */
     UNANSWERED_PROBES,
     /** The worker has left discovery and its answer has stopped. */
     LEFT_DISCOVERY,
@@ -43,32 +43,33 @@ public final class SilenceRules {
     this.mayIdle = mayIdle;
   }
 
-  /** For answers to whole requests. */
+  /** Returns the rules for answers to whole requests. */
   public static SilenceRules of(SilenceSettings settings) {
     return new SilenceRules(settings, settings.betweenItems(), settings.firstItem(), false);
   }
 
   /**
-   * For answers to streams of requests, which say nothing while there is nothing to answer.
+   * Returns the rules for answers to request streams, where a worker is silent while it has nothing
+   * to answer.
    *
-   * @param inactivity how long they may be silent; zero is for ever
+   * @param inactivity how long such an answer may be silent; zero is for ever
    */
   public static SilenceRules ofExchanges(SilenceSettings settings, Duration inactivity) {
     return new SilenceRules(settings, inactivity, inactivity, true);
   }
 
-  /** Whether the worker of {@code answer} is to be asked for a sign of life. */
+  /** Whether the worker of {@code answer} is to be probed. */
   public boolean isSuspect(AnswerSilence answer) {
     return answer.stage() != AnswerSilence.Stage.SENT
         && exceeds(answer.silentNanos(), silenceNanos);
   }
 
   /**
-   * Decides on one answer.
+   * Decides whether one answer is given up.
    *
    * @param hasLeft whether the instance has left discovery
-   * @param missedProbes that the worker has left unanswered one after the other
-   * @return null to wait on
+   * @param missedProbes number of consecutive probes that the worker has left unanswered
+   * @return null to keep waiting
    */
   public @Nullable Verdict judge(AnswerSilence answer, boolean hasLeft, int missedProbes) {
     if (isSuspect(answer) && missedProbes >= (hasLeft ? 1 : PROBES)) {
@@ -86,7 +87,10 @@ public final class SilenceRules {
     return hasLeft && !mayIdle && isTooSilentAlone(answer) ? Verdict.LEFT_DISCOVERY : null;
   }
 
-  /** A prompt that is still worked on is not repeated elsewhere as soon as an answer is. */
+  /**
+   * Whether the answer of a worker that has left discovery is silent for too long. A prompt that is
+   * still being computed is given more time than an answer in the middle.
+   */
   private boolean isTooSilentAlone(AnswerSilence answer) {
     return isSuspect(answer)
         && (answer.hasItems()

@@ -4,9 +4,9 @@ import java.time.Duration;
 import java.util.function.LongSupplier;
 
 /**
- * How long a worker takes for one step towards an answer, and how long it is waited for therefore:
- * several times the slowest of late, which is forgotten by halves, between two bounds. Safe for
- * concurrent use.
+ * Measures how long a worker takes for one step towards an answer, and derives the time limit for
+ * that step: four times the slowest recent duration, which decays with a half-life of one minute,
+ * clamped between two bounds. Safe for concurrent use.
  */
 final class StartTimes {
   private static final int FACTOR = 4;
@@ -15,7 +15,7 @@ final class StartTimes {
   private final long leastNanos;
   private final long mostNanos;
   private final LongSupplier nanoTime;
-  private long slowestNanos; // guarded by this, at the time of the last change
+  private long slowestNanos; // guarded by this, as of the last change
   private long changedAtNanos; // guarded by this
 
   StartTimes(Duration least, Duration most, LongSupplier nanoTime) {
@@ -25,14 +25,14 @@ final class StartTimes {
     changedAtNanos = nanoTime.getAsLong();
   }
 
-  /** The worker has taken the step. */
+  /** Records the duration of one step. */
   synchronized void record(long tookNanos) {
     long now = nanoTime.getAsLong();
     slowestNanos = Math.max(tookNanos, slowestAt(now));
     changedAtNanos = now;
   }
 
-  /** How long to wait for the next step. */
+  /** Returns how long to wait for the next step. */
   synchronized long limitNanos() {
     return Math.clamp(FACTOR * slowestAt(nanoTime.getAsLong()), leastNanos, mostNanos);
   }

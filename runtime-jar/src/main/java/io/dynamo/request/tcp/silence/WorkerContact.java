@@ -7,12 +7,12 @@ import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The signs of life of one worker process, by its address: whether it gives any, and how soon it
- * takes up requests. {@link #calledHome} and {@link #begun} may be called by any thread, all else
- * by the thread that looks at the answers.
+ * The signs of life of one worker process, identified by its address: whether it gives any, and how
+ * soon it takes up requests. {@link #calledHome} and {@link #begun} may be called by any thread,
+ * everything else by the thread that looks at the answers.
  */
 public final class WorkerContact {
-  /** A request for a sign of life that is under way. Its outcome may come from any thread. */
+  /** A pending request for a sign of life. Its outcome may come from any thread. */
   public static final class Probe {
     private enum Outcome {
       PENDING,
@@ -22,21 +22,21 @@ public final class WorkerContact {
     }
 
     private volatile Outcome outcome = Outcome.PENDING;
-    private long waitedNanos; // touched by the thread that looks only
+    private long waitedNanos; // used by the looking thread only
 
     private Probe() {}
 
-    /** The worker has answered. */
+    /** Notes that the worker has answered. */
     public void answered() {
       outcome = Outcome.ANSWERED;
     }
 
-    /** The worker cannot be reached. */
+    /** Notes that the worker cannot be reached. */
     public void failed() {
       outcome = Outcome.FAILED;
     }
 
-    /** The worker was not asked. */
+    /** Notes that the probe was never sent. */
     public void neverSent() {
       outcome = Outcome.NEVER_SENT;
     }
@@ -52,10 +52,10 @@ public final class WorkerContact {
   private final AtomicInteger calls = new AtomicInteger();
   private final AtomicInteger beginnings = new AtomicInteger();
 
-  private boolean wasHeard; // this and all below: of the thread that looks
+  private boolean wasHeard; // this and all below: used by the looking thread only
   private boolean wasDelivering;
   private boolean isSuspect;
-  private long sinceSignNanos = Long.MAX_VALUE / 2; // of life
+  private long sinceSignNanos = Long.MAX_VALUE / 2; // since the last sign of life
   private long sinceDeliveryNanos = Long.MAX_VALUE / 2;
   private int seenCalls;
   private int seenBeginnings;
@@ -64,9 +64,7 @@ public final class WorkerContact {
   private @Nullable Probe probe;
   private int missed;
 
-  /**
-   * @param nanoTime dates the measured times
-   */
+  /** @param nanoTime monotonic clock that dates the measured times */
   public WorkerContact(SilenceSettings settings, TcpTimeouts timeouts, LongSupplier nanoTime) {
     silenceNanos = settings.silence().toNanos();
     probeNanos = settings.probe().toNanos();
@@ -77,19 +75,22 @@ public final class WorkerContact {
     beginTimes = new StartTimes(settings.leastStart(), timeouts.prologue(), nanoTime);
   }
 
-  /** The worker called home for a request so long after it had acknowledged it. */
+  /** Records how long after its acknowledgement the worker called home for a request. */
   public void calledHome(long tookNanos) {
     callTimes.record(tookNanos);
     calls.incrementAndGet();
   }
 
-  /** The worker began an answer so long after it had called home for it. */
+  /** Records how long after calling home the worker began an answer. */
   public void begun(long tookNanos) {
     beginTimes.record(tookNanos);
     beginnings.incrementAndGet();
   }
 
-  /** Notes the last look at an answer of the worker; {@code isSuspect} when it is too silent. */
+  /**
+   * Records the last look at an answer of the worker; {@code isSuspect} when it is silent for too
+   * long.
+   */
   public void look(AnswerSilence answer, boolean isSuspect) {
     wasHeard |= answer.hasProgressed();
     wasDelivering |= answer.hasDelivered();
@@ -97,9 +98,9 @@ public final class WorkerContact {
   }
 
   /**
-   * Draws the conclusions of one look at all its answers.
+   * Evaluates one look at all answers of the worker.
    *
-   * @param elapsedNanos since the last look
+   * @param elapsedNanos time since the last look
    * @return a probe to send now, or null
    */
   public @Nullable Probe lookEnds(long elapsedNanos) {
@@ -161,17 +162,18 @@ public final class WorkerContact {
     missed = 0;
   }
 
-  /** Probes that were left unanswered since the last sign of life. */
+  /** Returns the number of probes left unanswered since the last sign of life. */
   public int missedProbes() {
     return missed;
   }
 
   /**
-   * How long {@code answer} has waited for the worker to call home, or then to begin, if that is
-   * too long. A worker that takes up other requests meanwhile works through its queue, and one that
-   * delivers other answers may have no turn to give: they are given more time.
+   * Returns how long {@code answer} has waited for the worker to call home, or to begin after that,
+   * if it has waited too long. A worker that takes up other requests meanwhile is working through
+   * its queue, and one that delivers other answers may have no free place: both are given more
+   * time.
    *
-   * @return negative to wait on
+   * @return nanoseconds; negative to keep waiting
    */
   public long overdueNanos(AnswerSilence answer) {
     return switch (answer.stage()) {
