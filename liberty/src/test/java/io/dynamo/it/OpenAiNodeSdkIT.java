@@ -5,8 +5,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * OpenAI's SDK for Node, unmodified, from the folder that {@code -Ddynamo.it.node} names;
- * left out without the property.
+ * OpenAI's SDK for Node, unmodified, from the folder that {@code -Ddynamo.it.node} names; left out
+ * without the property.
  */
 @BuildServer
 class OpenAiNodeSdkIT {

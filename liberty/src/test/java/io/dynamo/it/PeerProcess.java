@@ -27,9 +27,8 @@ import java.util.stream.Stream;
 
 /**
  * NVIDIA Dynamo's own frontend or mocker, as its packages ship it, in a process of its own. It
- * comes from the Python environment that {@code -Ddynamo.it.peer} names; its
- * tests are left out without the property. Owned by one test thread; {@link #close} leaves no
- * process.
+ * comes from the Python environment that {@code -Ddynamo.it.peer} names; its tests are left out
+ * without the property. Owned by one test thread; {@link #close} leaves no process.
  */
 final class PeerProcess implements AutoCloseable {
   private static final Path WORK = Path.of(System.getProperty("dynamo.it.work"));

@@ -11,7 +11,9 @@ record GivenName(String name, boolean isVariable, String shown) {
     return new GivenName(name, true, "the variable " + name);
   }
 
-  /** @param place the file, or other source, that sets the name */
+  /**
+   * @param place the file, or other source, that sets the name
+   */
   static GivenName in(String place, String name) {
     return new GivenName(name, false, name + " (in " + place + ")");
   }

@@ -12,7 +12,9 @@ public final class EngineFailedException extends Failed {
     this(code, code.httpStatus(), message, cause);
   }
 
-  /** @param httpStatus a status more specific than the code's: 501 or 502 */
+  /**
+   * @param httpStatus a status more specific than the code's: 501 or 502
+   */
   public EngineFailedException(
       ErrorCode code, int httpStatus, String message, @Nullable Throwable cause) {
     super(code, message, cause);

@@ -12,7 +12,9 @@ public final class InvalidRequestException extends Invalid {
     this(code, code.httpStatus(), message);
   }
 
-  /** @param httpStatus a status more specific than 400: 401, 403, 404, 409, 413 or 415 */
+  /**
+   * @param httpStatus a status more specific than 400: 401, 403, 404, 409, 413 or 415
+   */
   public InvalidRequestException(ErrorCode code, int httpStatus, String message) {
     super(code, message, null);
     this.httpStatus = httpStatus;

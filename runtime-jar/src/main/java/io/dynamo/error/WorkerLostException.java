@@ -15,7 +15,9 @@ public final class WorkerLostException extends Migratable {
     this.httpStatus = code.httpStatus();
   }
 
-  /** @param httpStatus the client's status when no other worker takes over: 408 */
+  /**
+   * @param httpStatus the client's status when no other worker takes over: 408
+   */
   public WorkerLostException(ErrorCode code, int httpStatus, String message) {
     super(code, message, null);
     this.httpStatus = httpStatus;

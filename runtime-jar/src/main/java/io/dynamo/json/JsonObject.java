@@ -39,7 +39,9 @@ public record JsonObject(Map<String, @Nullable Object> members) {
     return map;
   }
 
-  /** @throws IllegalArgumentException when there is no text of that name */
+  /**
+   * @throws IllegalArgumentException when there is no text of that name
+   */
   public String text(String name) {
     return required(name, optionalText(name));
   }

@@ -18,7 +18,9 @@ public final class Histogram implements Metrics.Timer {
   private final LongAdder[] counts; // per bucket, not cumulative: one adder per recording
   private final DoubleAdder sum = new DoubleAdder(); // tokens by the hour pass what nanos can hold
 
-  /** @param bounds upper bounds of the buckets, ascending; empty takes the standard ones */
+  /**
+   * @param bounds upper bounds of the buckets, ascending; empty takes the standard ones
+   */
   Histogram(List<Double> bounds) {
     var ends = bounds.isEmpty() ? STANDARD_BOUNDS : bounds;
     this.bounds = ends.stream().mapToDouble(Double::doubleValue).toArray();

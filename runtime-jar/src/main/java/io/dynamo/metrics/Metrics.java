@@ -99,7 +99,9 @@ public final class Metrics {
     this(MetricNaming.PLAIN);
   }
 
-  /** @param naming the names under which metrics are published; callers use the original ones */
+  /**
+   * @param naming the names under which metrics are published; callers use the original ones
+   */
   public Metrics(MetricNaming naming) {
     this.naming = naming;
   }

@@ -239,7 +239,9 @@ public record ModelCard(
         : with(displayName, UnaryOperator.identity(), List.of(), runtimeConfig, lora);
   }
 
-  /** @param change applied to every file but the extra ones */
+  /**
+   * @param change applied to every file but the extra ones
+   */
   private ModelCard with(
       String name,
       UnaryOperator<ModelFile> change,

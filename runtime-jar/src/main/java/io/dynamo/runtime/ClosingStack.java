@@ -18,7 +18,9 @@ public final class ClosingStack implements AutoCloseable {
   private final Deque<Entry> entries = new ArrayDeque<>();
   private final Duration patience;
 
-  /** @param patience how long one close may take, unless its part sets another limit */
+  /**
+   * @param patience how long one close may take, unless its part sets another limit
+   */
   public ClosingStack(Duration patience) {
     this.patience = patience;
   }

@@ -26,7 +26,9 @@ public final class TrackingKey {
   private final byte[] key;
   private final byte[] id;
 
-  /** @param id identifies the key, so that a new one can follow */
+  /**
+   * @param id identifies the key, so that a new one can follow
+   */
   public TrackingKey(byte[] key, String id) {
     if (key.length != KEY_BYTES) {
       throw new IllegalArgumentException(

@@ -20,7 +20,11 @@ final class RequestTiming {
    * @param promptTokens of the first prompt
    */
   RequestTiming(
-      long receivedMillis, long receivedNanos, RouteTrace trail, int promptTokens, int blockTokens) {
+      long receivedMillis,
+      long receivedNanos,
+      RouteTrace trail,
+      int promptTokens,
+      int blockTokens) {
     this.receivedMillis = receivedMillis;
     this.receivedNanos = receivedNanos;
     this.trail = trail;

@@ -146,7 +146,9 @@ public final class FileDiscovery implements Discovery {
     return id;
   }
 
-  /** @throws UncheckedIOException when the store cannot be written */
+  /**
+   * @throws UncheckedIOException when the store cannot be written
+   */
   @Override
   public Handle register(DiscoveryRecord record) {
     synchronized (writing) {

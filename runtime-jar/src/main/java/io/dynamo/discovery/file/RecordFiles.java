@@ -35,7 +35,9 @@ final class RecordFiles {
   private final StoreFolder folder;
   private final LongSupplier random;
 
-  /** @param random source of the names of unfinished files */
+  /**
+   * @param random source of the names of unfinished files
+   */
   RecordFiles(StoreFolder folder, LongSupplier random) {
     this.folder = folder;
     this.random = random;

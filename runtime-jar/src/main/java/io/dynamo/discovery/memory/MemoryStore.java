@@ -15,7 +15,9 @@ public final class MemoryStore {
   private final Map<String, DiscoveryRecord> records = new HashMap<>(); // guarded by this
   private final List<Runnable> observers = new CopyOnWriteArrayList<>(); // observers must not block
 
-  /** @throws IllegalStateException when another value is stored under the key */
+  /**
+   * @throws IllegalStateException when another value is stored under the key
+   */
   void put(DiscoveryRecord record) {
     var path = Watches.path(record);
     synchronized (this) {

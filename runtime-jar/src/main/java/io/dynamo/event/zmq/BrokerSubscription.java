@@ -44,7 +44,9 @@ final class BrokerSubscription implements EventPlane.Subscription {
   private final Map<EventId, Boolean> heard = new LinkedHashMap<>(); // oldest first
   private final AtomicBoolean closed = new AtomicBoolean();
 
-  /** @param threads runs lookups of host names */
+  /**
+   * @param threads runs lookups of host names
+   */
   BrokerSubscription(
       EventSubject subject,
       ZmqBroker broker,

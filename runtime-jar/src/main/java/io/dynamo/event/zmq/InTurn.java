@@ -12,7 +12,9 @@ final class InTurn {
   private final EventBudget budget;
   private final SerialTasks tasks;
 
-  /** @param budget limit of the offered tasks; used by this queue alone */
+  /**
+   * @param budget limit of the offered tasks; used by this queue alone
+   */
   InTurn(EventBudget budget, Executor threads) {
     this.budget = budget;
     this.tasks = SerialTasks.unbounded("a stream's listener", threads);

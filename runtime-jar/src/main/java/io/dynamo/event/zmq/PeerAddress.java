@@ -13,7 +13,9 @@ record PeerAddress(String host, int port) {
   private static final String SCHEME = "tcp://";
   private static final int MAX_PORT = 65535;
 
-  /** @throws IllegalArgumentException when {@code endpoint} has another form */
+  /**
+   * @throws IllegalArgumentException when {@code endpoint} has another form
+   */
   static PeerAddress parse(String endpoint) {
     int colon = endpoint.lastIndexOf(':');
     if (!endpoint.startsWith(SCHEME) || colon <= SCHEME.length()) {

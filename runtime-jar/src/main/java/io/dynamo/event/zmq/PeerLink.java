@@ -66,7 +66,9 @@ final class PeerLink {
   private boolean closed;
   private @Nullable Runnable finished;
 
-  /** @param what description of the peer, for the log */
+  /**
+   * @param what description of the peer, for the log
+   */
   private PeerLink(
       String what,
       String endpoint,

@@ -26,7 +26,9 @@ public final class ZmqRawStreams implements RawStreams {
   private final Set<Following> followed = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
-  /** @param loops event loops, which must outlive this object */
+  /**
+   * @param loops event loops, which must outlive this object
+   */
   public ZmqRawStreams(EventSettings settings, EventLoops loops) {
     this.settings = settings;
     this.loops = loops;

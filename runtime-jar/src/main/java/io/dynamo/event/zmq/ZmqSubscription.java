@@ -39,7 +39,9 @@ final class ZmqSubscription implements EventPlane.Subscription {
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile Discovery.@Nullable Handle watch;
 
-  /** @param threads runs lookups of host names */
+  /**
+   * @param threads runs lookups of host names
+   */
   ZmqSubscription(
       EventSubject subject,
       int maxMessageBytes,

@@ -15,7 +15,9 @@ final class AnswerWriter<R> {
   private final byte[] tail;
   private final int maxBytes;
 
-  /** @param maxBytes limit of one item, in its frame */
+  /**
+   * @param maxBytes limit of one item, in its frame
+   */
   AnswerWriter(MessageCodec<?, R> codec, PayloadFormat format, int maxBytes) {
     encoder = codec.encoder(format);
     head = ResponseEnvelope.head(codec.itemForm(), format);

@@ -52,7 +52,9 @@ final class SilenceWatch {
   private long lookedAtNanos; // used by the event loop only
   private volatile @Nullable Future<?> next;
 
-  /** @param calls the running calls; a live view */
+  /**
+   * @param calls the running calls; a live view
+   */
   SilenceWatch(
       Set<TcpCall<?, ?>> calls,
       TcpSettings settings,

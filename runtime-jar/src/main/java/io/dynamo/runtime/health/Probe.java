@@ -24,7 +24,9 @@ final class Probe<R> implements Flow.Subscriber<R> {
   private final AtomicBoolean decided = new AtomicBoolean();
   private volatile boolean returned; // the handler has returned
 
-  /** @param verdict called once: null when the endpoint is healthy, otherwise the failure */
+  /**
+   * @param verdict called once: null when the endpoint is healthy, otherwise the failure
+   */
   Probe(Duration timeout, Predicate<R> isError, Consumer<@Nullable String> verdict) {
     this.isError = isError;
     this.verdict = verdict;

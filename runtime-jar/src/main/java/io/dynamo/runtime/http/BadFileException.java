@@ -8,7 +8,9 @@ import java.nio.file.Path;
 final class BadFileException extends Exception {
   private static final long serialVersionUID = 1L;
 
-  /** @param setting the last part of its key */
+  /**
+   * @param setting the last part of its key
+   */
   BadFileException(String setting, Path file, BadPemException why) {
     super(
         "dynamo.http.tls.%s = \"%s\" %s; name a PEM file that this server can use"

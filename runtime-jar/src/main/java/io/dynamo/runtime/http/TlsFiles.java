@@ -30,7 +30,9 @@ final class TlsFiles {
   private Map<Path, String> inUse = Map.of(); // guarded by this
   private String complaint = ""; // logged last; guarded by this
 
-  /** @param port the elements of the configuration file that are not about TLS */
+  /**
+   * @param port the elements of the configuration file that are not about TLS
+   */
   TlsFiles(HttpTlsSettings tls, String port, PieceFolder folder) {
     this.tls = tls;
     this.port = port;

@@ -33,7 +33,9 @@ final class FailedStart {
   private final Function<String, List<String>> origins;
   private final ProcessEnd process;
 
-  /** @param origins returns the sources of the settings that a text names */
+  /**
+   * @param origins returns the sources of the settings that a text names
+   */
   FailedStart(Function<String, List<String>> origins, ProcessEnd process) {
     this.origins = origins;
     this.process = process;

@@ -55,7 +55,9 @@ final class PlaneOpener implements RuntimeOpener {
   private final PlaneFactory planes;
   private final Consumer<RuntimeException> onPortTaken;
 
-  /** @param onPortTaken called when another process has the HTTP port */
+  /**
+   * @param onPortTaken called when another process has the HTTP port
+   */
   PlaneOpener(
       MetricRegistry registry, PlaneFactory planes, Consumer<RuntimeException> onPortTaken) {
     this.onPortTaken = onPortTaken;

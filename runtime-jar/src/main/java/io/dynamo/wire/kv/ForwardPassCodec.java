@@ -17,7 +17,9 @@ public final class ForwardPassCodec {
 
   private ForwardPassCodec() {}
 
-  /** @param counter number of the rank's report, from 1 */
+  /**
+   * @param counter number of the rank's report, from 1
+   */
   public static byte[] encode(WorkerRank rank, long counter, ForwardPass pass) {
     return WireWriter.write(
         new Report(rank, counter, pass), PayloadFormat.MSGPACK, ForwardPassCodec::write);

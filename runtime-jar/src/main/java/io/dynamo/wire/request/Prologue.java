@@ -53,7 +53,9 @@ public record Prologue(@Nullable DynamoException failure) {
         });
   }
 
-  /** @throws io.dynamo.error.InvalidRequestException when the bytes are not a prologue */
+  /**
+   * @throws io.dynamo.error.InvalidRequestException when the bytes are not a prologue
+   */
   public static Prologue ofJson(byte[] json) {
     if (Arrays.equals(json, ACCEPTED)) {
       return TAKEN;

@@ -13,7 +13,7 @@ public final class AnswerSilence {
     ACKNOWLEDGED,
     /** The worker has called home and is to begin its answer. */
     CALLED_HOME,
-    /** The answer has begun; items may arrive. */
+    /** The answer has started; items may arrive. */
     BEGUN
   }
 

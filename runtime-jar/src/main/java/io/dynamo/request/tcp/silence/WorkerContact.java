@@ -64,7 +64,9 @@ public final class WorkerContact {
   private @Nullable Probe probe;
   private int missed;
 
-  /** @param nanoTime monotonic clock that dates the measured times */
+  /**
+   * @param nanoTime monotonic clock that dates the measured times
+   */
   public WorkerContact(SilenceSettings settings, TcpTimeouts timeouts, LongSupplier nanoTime) {
     silenceNanos = settings.silence().toNanos();
     probeNanos = settings.probe().toNanos();
