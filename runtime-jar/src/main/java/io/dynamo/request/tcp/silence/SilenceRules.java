@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /**
  * The rules by which an answer is given up because its worker is silent. Immutable.
  *
- * <p>A worker that keeps sending is never given up. A silent worker that answers probes is slow and
- * has until the limit between items; one that answers no probes is lost after two of them, or after
- * one when its instance has left discovery as well. An answer that stops in the middle although its
- * worker has left discovery is lost a little later in any case: such a worker may have withdrawn
- * because its engine hangs.
+ * <p>A silent worker that answers probes is slow and has until the limit between items; one that
+ * answers no probes is lost after two of them, or after one when its instance has left discovery as
+ * well. A worker that sends bytes but no items has until the same limit. An answer to a whole
+ * request that stops in the middle although its worker has left discovery is lost a little later:
+ * such a worker may have withdrawn because its engine hangs.
  */
 public final class SilenceRules {
   /** The reason why an answer is given up. */
