@@ -8,6 +8,7 @@ import io.dynamo.discovery.EventSource;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.discovery.Outage;
 import io.dynamo.discovery.Watches;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -71,13 +72,17 @@ public final class FileDiscovery implements Discovery {
   private final Map<String, WatchKey> watched = new HashMap<>(); // by looks only
   private final Outage store = // by looks only
       new Outage(
-          "the discovery store is out of reach; known records stay", "the discovery store is back");
+          FileDiscovery.class,
+          "the discovery store is out of reach; known records stay",
+          "the discovery store is back");
   private final Outage kernel = // by looks only
       new Outage(
+          FileDiscovery.class,
           "the discovery store cannot be watched; changes are seen at the next look",
           "the discovery store is watched again");
   private final Outage renewals = // by lease only
       new Outage(
+          FileDiscovery.class,
           "discovery records of ours cannot be renewed; others will see them vanish",
           "all discovery records of ours are renewed again");
   private final Object writing = new Object(); // orders writes of own records against each other
