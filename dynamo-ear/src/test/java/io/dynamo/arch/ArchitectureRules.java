@@ -25,7 +25,9 @@ final class ArchitectureRules {
   // A fault-tolerance leg is a CDI class bean: interceptors do not reach what a producer returns.
   private static final Pattern LEGS = Pattern.compile("frontend\\.dispatch");
   private static final Pattern CONFIG = Pattern.compile("config");
-  private static final Pattern NETTY = Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp");
+  private static final Pattern NETTY =
+      Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp|discovery\\.etcd");
+  private static final Pattern ETCD = Pattern.compile("discovery\\.etcd");
   private static final Pattern JACKSON =
       Pattern.compile("json|wire|frontend\\.openai(\\..+)?|frontend\\.preprocess");
   private static final Pattern YAML = Pattern.compile("json");
@@ -65,6 +67,8 @@ final class ArchitectureRules {
     rules.put("tokenizersStayInPreprocess", confined("ai.djl.", TOKENIZERS));
     rules.put("msgpackIsForTestsAlone", confined("org.msgpack."));
     rules.put("zeroMqIsForTestsAlone", confined("org.zeromq."));
+    rules.put("etcdStaysInItsPackage", confined("io.etcd.", ETCD));
+    rules.put("grpcStaysBesideEtcd", confined("io.grpc.", ETCD));
     rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
     rules.put("packagesFormNoCycle", noCycles());
     rules.put(

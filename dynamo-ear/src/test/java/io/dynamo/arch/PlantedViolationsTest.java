@@ -34,6 +34,8 @@ class PlantedViolationsTest {
         Arguments.of("tokenizersStayInPreprocess", "kv.Tokenizes"),
         Arguments.of("msgpackIsForTestsAlone", "kv.UnpacksMsgpack"),
         Arguments.of("zeroMqIsForTestsAlone", "kv.OpensASocket"),
+        Arguments.of("etcdStaysInItsPackage", "kv.AsksEtcd"),
+        Arguments.of("grpcStaysBesideEtcd", "kv.CallsOverGrpc"),
         Arguments.of("openTelemetryStaysInItsPackage", "kv.MakesASpan"),
         Arguments.of("packagesFormNoCycle", "event.AsksRequests"),
         Arguments.of("packagesAreCutByFeature", "util.Strings"),

@@ -60,11 +60,17 @@ final class PeerProcess implements AutoCloseable {
    * @param store the folder of file discovery
    */
   static PeerProcess frontend(String name, Path store, String... arguments) throws IOException {
+    return frontend(name, store, Map.of(), arguments);
+  }
+
+  static PeerProcess frontend(
+      String name, Path store, Map<String, String> environment, String... arguments)
+      throws IOException {
     int port = ServerProcess.freePort();
     var command =
         new ArrayList<>(List.of("-m", "dynamo.frontend", "--http-port", Integer.toString(port)));
     command.addAll(List.of(arguments));
-    var peer = start(name, store, port, command, Map.of());
+    var peer = start(name, store, port, command, environment);
     Polling.until(name + " answers", START, () -> peer.get("/health").statusCode() > 0);
     return peer;
   }

@@ -68,6 +68,7 @@ public final class SettingsReader {
 
   private void check(Collection<GivenName> names) {
     ServerKeys.check(keys);
+    DiscoveryKeys.check(keys);
     TcpKeys.check(keys, ServerKeys.INSECURE);
     EventKeys.check(keys, ServerKeys.OPEN_PLANES);
     keys.addProblems(new RouterReader(keys).problems());

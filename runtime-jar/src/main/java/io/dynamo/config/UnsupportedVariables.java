@@ -29,7 +29,6 @@ public final class UnsupportedVariables {
   private static final String PREPROCESSING =
       "templates and tokenizers are read by this server alone";
   private static final String NO_PREFILL = "there are no pools of prefill workers";
-  private static final String NO_ETCD = "nothing here speaks etcd";
   private static final String NO_NATS = "nothing here speaks NATS";
   private static final String NO_TIERS = "there are no KV tiers below the device";
   private static final String KUBERNETES = "Kubernetes is not asked for anything";
@@ -120,7 +119,7 @@ public final class UnsupportedVariables {
           Map.entry("DYN_VLLM_", OTHER_API),
           Map.entry("DYN_ZMQ_BROKER_ENABLED", "brokers are named in DYN_ZMQ_BROKER_URL"),
           Map.entry("DYN_ZMQ_IO_THREADS", JVM),
-          Map.entry("ETCD_", NO_ETCD),
+          Map.entry("ETCD_", "only the names of etcd in docs/configuration.md are read"),
           Map.entry("HF_", "models are folders of this machine, and nothing is fetched"),
           Map.entry("KVBM_", NO_TIERS),
           Map.entry("NATS_", NO_NATS),
@@ -155,12 +154,13 @@ public final class UnsupportedVariables {
               "DYN_KV_STORE",
               Set.of(),
               "dynamo.discovery.backend",
-              "records are kept where DYN_DISCOVERY_BACKEND says; set that to mem or file"),
+              "records are kept where DYN_DISCOVERY_BACKEND says; set that to mem, file or etcd"),
           new Refusal(
               "ETCD_ENDPOINTS",
               Set.of(),
               "dynamo.discovery.backend",
-              "records are not kept in etcd here; set DYN_DISCOVERY_BACKEND to mem or file"),
+              "records are kept in memory where no backend is named; set DYN_DISCOVERY_BACKEND to etcd,"
+                  + " or to mem or file"),
           new Refusal(
               "DYN_ZMQ_BROKER_ENABLED",
               Set.of("0", "false", "off", "no"),

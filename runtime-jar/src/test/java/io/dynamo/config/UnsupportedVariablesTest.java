@@ -65,8 +65,8 @@ class UnsupportedVariablesTest {
   @CsvSource({
     "DYN_REQUEST_PLANE, nats, set tcp",
     "DYN_RESPONSE_PLANE, quic, set tcp",
-    "DYN_KV_STORE, etcd, set that to mem or file",
-    "ETCD_ENDPOINTS, http://a:2379, set DYN_DISCOVERY_BACKEND",
+    "DYN_KV_STORE, etcd, set that to mem",
+    "ETCD_ENDPOINTS, http://a:2379, set DYN_DISCOVERY_BACKEND to etcd",
     "DYN_ZMQ_BROKER_ENABLED, true, DYN_ZMQ_BROKER_URL",
     "DYN_NAMESPACE_WORKER_SUFFIX, blue, DYN_NAMESPACE",
     "DYN_ENDPOINT, dyn://a.b.c, dynamo.worker.component",

@@ -51,12 +51,21 @@ public final class DiscoveryKeys {
           DURATION,
           "10s",
           between(Duration.ofSeconds(2), "2s", Duration.ofHours(1), "1h"),
-          "how long a record outlives the last sign of life of its owner; Dynamo's own processes assume 10s");
+          "how long a record of the file backend outlives the last sign of life of its owner; Dynamo's own"
+              + " processes assume 10s");
 
   private DiscoveryKeys() {}
 
   public static List<SettingKey<?>> all() {
-    return KEYS.all();
+    var keys = new KeyList();
+    keys.addAll(KEYS.all());
+    keys.addAll(EtcdKeys.all());
+    return keys.all();
+  }
+
+  /** Refuses settings that do not fit each other. */
+  public static void check(KeyReader reader) {
+    EtcdKeys.check(reader);
   }
 
   public static DiscoverySettings read(KeyReader reader) {
@@ -65,6 +74,7 @@ public final class DiscoveryKeys {
         reader.get(FILE_ROOT),
         reader.get(FILE_SHARED),
         reader.get(LEASE_TTL),
+        EtcdKeys.read(reader),
         ModelFileKeys.read(reader));
   }
 }

@@ -9,7 +9,8 @@ import java.time.Duration;
  *
  * @param fileRoot the store of the file backend
  * @param fileShared whether other users of the host may own or write that store
- * @param leaseTtl how long a record outlives the last sign of life of its owner
+ * @param leaseTtl how long a record of the file backend outlives the last sign of life of its owner
+ * @param etcd of the etcd backend
  * @param modelFiles which files the cards of models may name
  */
 public record DiscoverySettings(
@@ -17,10 +18,12 @@ public record DiscoverySettings(
     Path fileRoot,
     boolean fileShared,
     Duration leaseTtl,
+    EtcdSettings etcd,
     ModelFileSettings modelFiles) {
   /** The backends of this version. */
   public enum Backend {
     MEMORY,
-    FILE
+    FILE,
+    ETCD
   }
 }

@@ -8,6 +8,7 @@ import io.dynamo.config.watch.MetricsSettings;
 import io.dynamo.config.watch.TraceSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.etcd.EtcdDiscovery;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
@@ -82,8 +83,8 @@ final class PlaneOpener implements RuntimeOpener {
     var status = new SystemStatus(health);
     var tracing = tracing(settings.watch().trace(), opened); // closed after these parts
     var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
-    var id = new InstanceId(random.nextLong());
-    var discovery = opened.push("discovery", discovery(settings.discovery(), id, clock));
+    var id = instanceId(settings.discovery(), random);
+    var discovery = opened.push("discovery", discovery(settings.discovery(), id, random, clock));
     metrics.gauge(
         EndpointMetrics.UPTIME,
         () -> health.uptime().toNanos() / NANOS_PER_SECOND,
@@ -157,13 +158,22 @@ final class PlaneOpener implements RuntimeOpener {
     return metrics;
   }
 
+  private static InstanceId instanceId(DiscoverySettings settings, RandomGenerator random) {
+    return new InstanceId(
+        switch (settings.backend()) {
+          case MEMORY, FILE -> random.nextLong();
+          case ETCD -> random.nextLong(1, Long.MAX_VALUE); // the id of its lease
+        });
+  }
+
   private static Discovery discovery(
-      DiscoverySettings settings, InstanceId id, InstantSource clock) {
+      DiscoverySettings settings, InstanceId id, RandomGenerator random, InstantSource clock) {
     return switch (settings.backend()) {
       case MEMORY -> new MemoryDiscovery(new MemoryStore(), id);
       case FILE ->
           new FileDiscovery(
               settings.fileRoot(), settings.fileShared(), settings.leaseTtl(), id, clock);
+      case ETCD -> EtcdDiscovery.open(settings.etcd(), id, random);
     };
   }
 

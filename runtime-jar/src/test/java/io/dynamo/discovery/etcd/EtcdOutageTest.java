@@ -1,0 +1,143 @@
+package io.dynamo.discovery.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.discovery.DiscoveryEvent;
+import io.dynamo.discovery.DiscoveryEvent.Added;
+import io.dynamo.discovery.DiscoveryEvent.Lost;
+import io.dynamo.discovery.DiscoveryJson;
+import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.testing.EtcdProcess;
+import io.dynamo.testing.Heard;
+import io.dynamo.testing.TestSettings;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Outages of etcd: dead, frozen, emptied. */
+class EtcdOutageTest {
+  @TempDir private Path folder;
+  private EtcdProcess etcd;
+  private EtcdDiscovery worker;
+  private EtcdDiscovery frontend;
+  private final Heard<DiscoveryEvent<Instance>> heard = new Heard<>();
+
+  @BeforeEach
+  void start() throws InterruptedException {
+    etcd = EtcdProcess.start(folder);
+    worker = join(7, "6s");
+    frontend = join(8, "6s");
+    worker.register(instance(7));
+    frontend.watch(Instance.class, heard);
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
+  }
+
+  @AfterEach
+  void stop() {
+    if (worker != null) {
+      worker.close();
+    }
+    if (frontend != null) {
+      frontend.close();
+    }
+    if (etcd != null) {
+      etcd.close();
+    }
+  }
+
+  private EtcdDiscovery join(long id, String leaseTtl) {
+    var settings =
+        TestSettings.with(
+                Map.of(
+                    "dynamo.discovery.etcd.endpoints",
+                    etcd.endpoint(),
+                    "dynamo.discovery.etcd.lease-ttl",
+                    leaseTtl,
+                    "dynamo.discovery.etcd.call-timeout",
+                    "1s"))
+            .discovery()
+            .etcd();
+    return EtcdDiscovery.open(settings, new InstanceId(id), new Random(id));
+  }
+
+  private static Instance instance(long id) {
+    var endpoint = new EndpointId("dynamo", "backend", "generate");
+    return new Instance(
+        endpoint,
+        new InstanceId(id),
+        new TransportAddress.Tcp("10.0.0.7:1", id + "/" + endpoint),
+        null,
+        PayloadFormat.MSGPACK);
+  }
+
+  @Test
+  void knownRecordsStayWhileEtcdIsDeadAndNewOnesFollow() throws InterruptedException {
+    etcd.kill();
+    assertThatThrownBy(() -> worker.register(instance(9)))
+        .isInstanceOf(UncheckedIOException.class)
+        .hasMessageContaining("v1/instances/dynamo/backend/generate/9");
+    etcd.startAgain();
+    registerSoon(instance(10));
+
+    assertThat(heard.next()).as("7 was never lost").isEqualTo(new Added<>(instance(10)));
+    assertThat(etcd.keys("v1/instances/").keySet()).noneMatch(key -> key.endsWith("/9"));
+  }
+
+  /** Registers as owners do: again after a failure. */
+  private void registerSoon(Instance instance) {
+    while (true) {
+      try {
+        worker.register(instance);
+        return;
+      } catch (UncheckedIOException notYet) {
+        Thread.onSpinWait();
+      }
+    }
+  }
+
+  @Test
+  void changesDuringAnOutageAreHeardAfterIt() throws InterruptedException {
+    etcd.kill();
+    etcd.startAgain();
+    var record = new String(DiscoveryJson.encode(instance(11)), StandardCharsets.UTF_8);
+    etcd.put("v1/instances/dynamo/backend/generate/b", record);
+    etcd.compact();
+
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(11)));
+  }
+
+  @Test
+  void anEtcdThatComesBackEmptyIsFilledAgain() throws InterruptedException, IOException {
+    etcd.kill();
+    etcd.startEmpty();
+
+    assertThat(heard.next()).isEqualTo(new Lost<>(instance(7)));
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
+  }
+
+  @Test
+  void aFrozenEtcdCostsNoRecord() throws InterruptedException {
+    etcd.pause();
+    assertThatThrownBy(() -> worker.register(instance(9))).isInstanceOf(UncheckedIOException.class);
+    etcd.resume();
+    registerSoon(instance(10));
+
+    var event = heard.next();
+    while (!event.equals(new Added<>(instance(10)))) {
+      event = heard.next();
+    }
+    assertThat(etcd.keys("v1/instances/dynamo/backend/generate/7")).hasSize(1);
+  }
+}
