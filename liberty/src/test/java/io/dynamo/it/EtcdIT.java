@@ -1,5 +1,7 @@
 package io.dynamo.it;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -89,6 +91,14 @@ class EtcdIT {
     try (var later = Crowd.ask(frontend, 10, 4, 10)) {
       later.endsAs(OracleText.ofShippedModel(), 10);
     }
+  }
+
+  @Test
+  void registrationsPassTheCircuitBreaker() throws Exception {
+    assertThat(
+            ServerFacts.metric(
+                worker, "ft_circuitbreaker_calls_total", "circuitBreakerResult=\"success\""))
+        .isPositive();
   }
 
   @Test

@@ -24,7 +24,8 @@ import java.util.random.RandomGenerator;
  * again: running requests do not notice.
  *
  * <p>While etcd is away, the known records stay. After every interruption of the watch the whole
- * store is read again, and listeners hear the difference.
+ * store is read again, and listeners hear the difference. When etcd returns without its data, the
+ * known records stay for one more lease, in which their owners write them again.
  */
 public final class EtcdDiscovery implements Discovery {
   private static final System.Logger LOG = System.getLogger(EtcdDiscovery.class.getName());
@@ -39,11 +40,12 @@ public final class EtcdDiscovery implements Discovery {
   private final EtcdView view = new EtcdView();
   private final Watches watches = new Watches();
   private final OwnRecords own;
-  private final Duration renewal;
+  private final Duration leaseTtl;
   private final RetryPause retry;
   private final CountDownLatch closing = new CountDownLatch(1);
   private final Thread follower;
   private final Thread renewer;
+  private long awaitedUntil; // by the follower only; on System.nanoTime
   private volatile ChangeQueue changes = new ChangeQueue();
   private final Outage following = // by the follower only
       new Outage(
@@ -58,11 +60,15 @@ public final class EtcdDiscovery implements Discovery {
           "the lease of this process in etcd is renewed again");
 
   private EtcdDiscovery(
-      EtcdStore store, EtcdSettings settings, InstanceId id, RandomGenerator random) {
+      EtcdStore store,
+      EtcdSettings settings,
+      InstanceId id,
+      StoreGuard guard,
+      RandomGenerator random) {
     this.id = id;
     this.store = store;
-    this.own = new OwnRecords(store);
-    this.renewal = settings.leaseTtl().dividedBy(3);
+    this.own = new OwnRecords(store, guard);
+    this.leaseTtl = settings.leaseTtl();
     this.retry = new RetryPause(random);
     this.follower = Thread.ofPlatform().daemon().name("discovery-etcd").unstarted(this::follow);
     this.renewer =
@@ -73,11 +79,13 @@ public final class EtcdDiscovery implements Discovery {
    * Connects and takes a lease; waits for etcd, at most for the settings' start timeout.
    *
    * @param id the instance id and the id of the lease: positive, since etcd's ids are signed
+   * @param guard runs the calls by which records are registered and unregistered
    * @param random for pauses
    * @throws IllegalArgumentException when {@code id} is not positive
    * @throws IllegalStateException when etcd does not answer in time
    */
-  public static EtcdDiscovery open(EtcdSettings settings, InstanceId id, RandomGenerator random) {
+  public static EtcdDiscovery open(
+      EtcdSettings settings, InstanceId id, StoreGuard guard, RandomGenerator random) {
     if (id.value() <= 0) {
       throw new IllegalArgumentException("the id " + id + " cannot be that of a lease");
     }
@@ -88,7 +96,7 @@ public final class EtcdDiscovery implements Discovery {
       store.close();
       throw e;
     }
-    var discovery = new EtcdDiscovery(store, settings, id, random);
+    var discovery = new EtcdDiscovery(store, settings, id, guard, random);
     discovery.follower.start();
     discovery.renewer.start();
     return discovery;
@@ -192,19 +200,33 @@ public final class EtcdDiscovery implements Discovery {
     changes =
         queue; // before the listeners hear of this look: one that comes later wakes this queue
     var snapshot = store.read(PREFIX);
+    boolean awaitedBefore = view.hasAwaited();
     view.replace(snapshot);
+    if (!awaitedBefore) {
+      awaitedUntil = System.nanoTime() + leaseTtl.toNanos();
+    }
     try (var _ = store.watch(PREFIX, snapshot.revision() + 1, queue)) {
       following.worked();
       retry.reset();
       watches.tell(view.records());
       while (true) {
-        queue.next(IDLE).forEach(view::apply);
+        queue.next(patience()).forEach(view::apply);
+        if (System.nanoTime() - awaitedUntil >= 0) {
+          view.dropAwaited();
+        }
         watches.tell(view.records());
       }
     }
   }
 
+  private Duration patience() {
+    return view.hasAwaited()
+        ? Duration.ofNanos(Math.clamp(awaitedUntil - System.nanoTime(), 0, IDLE.toNanos()))
+        : IDLE;
+  }
+
   private void keepLease() {
+    var renewal = leaseTtl.dividedBy(3);
     var pause = renewal;
     while (!isClosingWithin(pause)) {
       try {

@@ -18,6 +18,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The records of the store as of one revision. A value that is no record is logged once and
  * skipped. Written by the thread of discovery; read by any thread.
+ *
+ * <p>A store whose revision has gone back has lost its data, and says nothing about the owners of
+ * the records that it lost: they are kept as <i>awaited</i> until their owners had time to write
+ * them again.
  */
 final class EtcdView {
   private static final System.Logger LOG = System.getLogger(EtcdView.class.getName());
@@ -29,13 +33,17 @@ final class EtcdView {
           EventSource.BUCKET + "/");
 
   private final Map<String, DiscoveryRecord> records = new ConcurrentHashMap<>(); // by path
+  private final Set<String> awaited = new HashSet<>(); // paths of records that the store has lost
   private final Set<String> complained = new HashSet<>(); // keys already logged
   private volatile long revision;
 
-  /** Replaces everything by what a look at the store has found. */
+  /** Replaces everything but awaited records by what a look at the store has found. */
   void replace(EtcdStore.Snapshot snapshot) {
     var values = snapshot.values();
-    records.keySet().retainAll(values.keySet());
+    if (snapshot.revision() < revision) {
+      awaited.addAll(records.keySet());
+    }
+    records.keySet().removeIf(key -> !values.containsKey(key) && !awaited.contains(key));
     complained.retainAll(values.keySet());
     values.forEach(this::put);
     revision = snapshot.revision();
@@ -46,6 +54,7 @@ final class EtcdView {
     switch (change) {
       case StoreChange.Put put -> put(put.key(), put.value());
       case StoreChange.Deleted deleted -> {
+        awaited.remove(deleted.key());
         records.remove(deleted.key());
         complained.remove(deleted.key());
       }
@@ -57,6 +66,7 @@ final class EtcdView {
     if (BUCKETS.stream().noneMatch(key::startsWith)) {
       return; // something else of Dynamo's, such as a lock
     }
+    awaited.remove(key);
     var record = parse(key, value);
     if (record == null) {
       records.remove(key);
@@ -82,6 +92,23 @@ final class EtcdView {
   private void complain(String key, String why) {
     if (complained.add(key)) {
       LOG.log(Level.WARNING, "discovery key {0} of etcd is skipped: {1}", key, why);
+    }
+  }
+
+  /** Whether records are kept that the store has lost. */
+  boolean hasAwaited() {
+    return !awaited.isEmpty();
+  }
+
+  /** Drops the records that their owners have not written again. */
+  void dropAwaited() {
+    if (!awaited.isEmpty()) {
+      LOG.log(
+          Level.WARNING,
+          "{0} discovery records that etcd has lost were not written again and are gone",
+          awaited.size());
+      records.keySet().removeAll(awaited);
+      awaited.clear();
     }
   }
 

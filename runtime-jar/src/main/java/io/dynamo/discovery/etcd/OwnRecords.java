@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 
 /**
  * The records that this process has registered, and their keys in the store. A call whose outcome
@@ -20,13 +21,20 @@ import java.util.Set;
 final class OwnRecords {
   private static final System.Logger LOG = System.getLogger(OwnRecords.class.getName());
 
+  private static final byte[] NOTHING = {};
+
   private final EtcdStore store;
+  private final StoreGuard guard;
   private final Map<String, DiscoveryRecord> records = new HashMap<>(); // by path; guarded by this
   private final Set<String> unwanted = new HashSet<>(); // keys to delete; guarded by this
   private boolean closed; // guarded by this
 
-  OwnRecords(EtcdStore store) {
+  /**
+   * @param guard runs the calls of registering and unregistering
+   */
+  OwnRecords(EtcdStore store, StoreGuard guard) {
     this.store = store;
+    this.guard = guard;
   }
 
   /**
@@ -38,15 +46,17 @@ final class OwnRecords {
   synchronized void add(DiscoveryRecord record) {
     requireOpen();
     var path = Watches.path(record);
-    byte[] there;
+    var value = DiscoveryJson.encode(record);
+    var found = new AtomicReference<>(NOTHING);
     try {
-      there = create(path, DiscoveryJson.encode(record));
+      guard.run(() -> found.set(create(path, value)));
     } catch (RuntimeException e) {
       if (!records.containsKey(path)) {
         unwanted.add(path);
       }
       throw unwritten(path, e);
     }
+    var there = found.get();
     if (there.length > 0 && !holds(there, record)) {
       throw new IllegalStateException(path + " is registered with another value");
     }
@@ -63,7 +73,7 @@ final class OwnRecords {
       writeAgain();
       there = store.create(path, value);
     }
-    return there == null ? new byte[0] : there;
+    return there == null ? NOTHING : there;
   }
 
   private static boolean holds(byte[] value, DiscoveryRecord record) {
@@ -87,7 +97,7 @@ final class OwnRecords {
       throw new IllegalStateException(path + " is not registered here");
     }
     try {
-      put(path, now);
+      guard.run(() -> put(path, now));
     } catch (RuntimeException e) {
       throw unwritten(path, e);
     }
@@ -116,7 +126,7 @@ final class OwnRecords {
       return;
     }
     try {
-      store.delete(path);
+      guard.run(() -> store.delete(path));
     } catch (RuntimeException e) {
       unwanted.add(path);
       LOG.log(Level.WARNING, "discovery record " + path + " stays until etcd answers", e);

@@ -9,6 +9,7 @@ import io.dynamo.config.watch.TraceSettings;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.etcd.EtcdDiscovery;
+import io.dynamo.discovery.etcd.StoreGuard;
 import io.dynamo.discovery.file.FileDiscovery;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
@@ -54,16 +55,22 @@ final class PlaneOpener implements RuntimeOpener {
 
   private final MetricRegistry registry;
   private final PlaneFactory planes;
+  private final StoreGuard etcd;
   private final Consumer<RuntimeException> onPortTaken;
 
   /**
+   * @param etcd guards calls to etcd
    * @param onPortTaken called when another process has the HTTP port
    */
   PlaneOpener(
-      MetricRegistry registry, PlaneFactory planes, Consumer<RuntimeException> onPortTaken) {
+      MetricRegistry registry,
+      PlaneFactory planes,
+      StoreGuard etcd,
+      Consumer<RuntimeException> onPortTaken) {
     this.onPortTaken = onPortTaken;
     this.registry = registry;
     this.planes = planes;
+    this.etcd = etcd;
   }
 
   @Override
@@ -166,14 +173,14 @@ final class PlaneOpener implements RuntimeOpener {
         });
   }
 
-  private static Discovery discovery(
+  private Discovery discovery(
       DiscoverySettings settings, InstanceId id, RandomGenerator random, InstantSource clock) {
     return switch (settings.backend()) {
       case MEMORY -> new MemoryDiscovery(new MemoryStore(), id);
       case FILE ->
           new FileDiscovery(
               settings.fileRoot(), settings.fileShared(), settings.leaseTtl(), id, clock);
-      case ETCD -> EtcdDiscovery.open(settings.etcd(), id, random);
+      case ETCD -> EtcdDiscovery.open(settings.etcd(), id, etcd, random);
     };
   }
 

@@ -63,10 +63,10 @@ public class RuntimeLifecycle {
 
   /** Creates a lifecycle that reads the settings from MicroProfile Config when it starts. */
   @Inject
-  RuntimeLifecycle(MetricRegistry registry, PlaneFactory planes) {
+  RuntimeLifecycle(MetricRegistry registry, PlaneFactory planes, EtcdCalls etcd) {
     this(
         () -> SettingsReader.read(ConfigProvider.getConfig()),
-        new PlaneOpener(registry, planes, FailedStart.ofServer()::end),
+        new PlaneOpener(registry, planes, new EtcdBreaker(etcd::run), FailedStart.ofServer()::end),
         LAST_WORDS,
         ShutdownSignal.ofJvm(),
         FailedStart.ofServer());

@@ -64,7 +64,7 @@ class EtcdDiscoveryTest extends DiscoveryContract {
   @Override
   protected Discovery join(InstanceId id) {
     var lease = new InstanceId(id.value() & Long.MAX_VALUE); // one of its records may be negative
-    return EtcdDiscovery.open(settings(), lease, new Random(1));
+    return EtcdDiscovery.open(settings(), lease, Runnable::run, new Random(1));
   }
 
   @Test
@@ -197,7 +197,8 @@ class EtcdDiscoveryTest extends DiscoveryContract {
             .discovery()
             .etcd();
 
-    assertThatThrownBy(() -> EtcdDiscovery.open(absent, new InstanceId(7), new Random(1)))
+    assertThatThrownBy(
+            () -> EtcdDiscovery.open(absent, new InstanceId(7), Runnable::run, new Random(1)))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("did not answer within PT0.3S")
         .hasMessageContaining("dynamo.discovery.etcd.endpoints");

@@ -69,7 +69,7 @@ class EtcdOutageTest {
                     "1s"))
             .discovery()
             .etcd();
-    return EtcdDiscovery.open(settings, new InstanceId(id), new Random(id));
+    return EtcdDiscovery.open(settings, new InstanceId(id), Runnable::run, new Random(id));
   }
 
   private static Instance instance(long id) {
@@ -119,12 +119,22 @@ class EtcdOutageTest {
   }
 
   @Test
-  void anEtcdThatComesBackEmptyIsFilledAgain() throws InterruptedException, IOException {
+  void anEtcdThatComesBackEmptyLosesOnlyRecordsWithoutAnOwner()
+      throws InterruptedException, IOException {
+    var record = new String(DiscoveryJson.encode(instance(11)), StandardCharsets.UTF_8);
+    etcd.put("v1/instances/dynamo/backend/generate/b", record);
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(11)));
+    for (int i = 0; i < 20; i++) {
+      etcd.put("v1/instances/dynamo/backend/generate/b", record); // raises the revision
+    }
     etcd.kill();
     etcd.startEmpty();
 
-    assertThat(heard.next()).isEqualTo(new Lost<>(instance(7)));
-    assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
+    registerSoon(instance(10));
+
+    assertThat(heard.next()).as("7 was never lost").isEqualTo(new Added<>(instance(10)));
+    assertThat(heard.next()).isEqualTo(new Lost<>(instance(11)));
+    assertThat(etcd.keys("v1/instances/")).hasSize(2);
   }
 
   @Test

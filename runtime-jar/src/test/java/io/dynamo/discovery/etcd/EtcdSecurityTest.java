@@ -38,7 +38,10 @@ class EtcdSecurityTest {
                 PREFIX + "start-timeout", "1s"));
     values.putAll(more);
     return EtcdDiscovery.open(
-        TestSettings.with(values).discovery().etcd(), new InstanceId(id), new Random(id));
+        TestSettings.with(values).discovery().etcd(),
+        new InstanceId(id),
+        Runnable::run,
+        new Random(id));
   }
 
   private static Instance instance(long id) {
