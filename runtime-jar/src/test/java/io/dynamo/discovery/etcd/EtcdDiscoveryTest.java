@@ -188,6 +188,27 @@ class EtcdDiscoveryTest extends DiscoveryContract {
   }
 
   @Test
+  void deadMemberOfTheClusterIsPassedOver() throws InterruptedException {
+    var settings =
+        TestSettings.with(
+                Map.of(
+                    "dynamo.discovery.etcd.endpoints",
+                    "http://127.0.0.1:1," + etcd.endpoint(),
+                    "dynamo.discovery.etcd.lease-ttl",
+                    "2s"))
+            .discovery()
+            .etcd();
+    try (var worker =
+        EtcdDiscovery.open(settings, new InstanceId(7), Runnable::run, new Random(1))) {
+      var heard = new Heard<DiscoveryEvent<Instance>>();
+      worker.watch(Instance.class, heard);
+      worker.register(instance(7));
+
+      assertThat(heard.next()).isEqualTo(new Added<>(instance(7)));
+    }
+  }
+
+  @Test
   void aStartWithoutEtcdSaysWhatToDo() {
     var absent =
         TestSettings.with(
