@@ -33,6 +33,7 @@ final class ArchitectureRules {
   private static final Pattern YAML = Pattern.compile("json");
   private static final Pattern HASHES = Pattern.compile("token");
   private static final Pattern TOKENIZERS = Pattern.compile("frontend\\.preprocess");
+  private static final Pattern COMMAND_LINE = Pattern.compile("cli");
   private static final Pattern OPEN_TELEMETRY = Pattern.compile("trace\\.otlp");
   private static final Pattern NAMES_THAT_SAY_NOTHING =
       Pattern.compile("(.+\\.)?(util|utils|common|impl|dto)(\\..+)?");
@@ -70,6 +71,7 @@ final class ArchitectureRules {
     rules.put("etcdStaysInItsPackage", confined("io.etcd.", ETCD));
     rules.put("grpcStaysBesideEtcd", confined("io.grpc.", ETCD));
     rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
+    rules.put("picocliStaysInTheCommandLine", confined("picocli.", COMMAND_LINE));
     rules.put("packagesFormNoCycle", noCycles());
     rules.put(
         "packagesAreCutByFeature",

@@ -12,7 +12,8 @@ final class PackageTable {
     RUNTIME,
     ROUTER,
     FRONTEND,
-    WORKER;
+    WORKER,
+    CLI;
 
     boolean mayImport(Module other) {
       return this == other
@@ -21,7 +22,7 @@ final class PackageTable {
             case RUNTIME -> other == NATIVE;
             case ROUTER -> other == RUNTIME;
             case FRONTEND -> other == ROUTER || other == RUNTIME || other == NATIVE;
-            case WORKER -> other == RUNTIME || other == NATIVE;
+            case WORKER, CLI -> other == RUNTIME || other == NATIVE;
           };
     }
   }
@@ -80,6 +81,7 @@ final class PackageTable {
       case "router" -> Module.ROUTER;
       case "frontend" -> Module.FRONTEND;
       case "worker" -> Module.WORKER;
+      case "cli" -> Module.CLI;
       default -> Module.RUNTIME;
     };
   }

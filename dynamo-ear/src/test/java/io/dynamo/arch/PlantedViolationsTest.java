@@ -37,6 +37,7 @@ class PlantedViolationsTest {
         Arguments.of("etcdStaysInItsPackage", "kv.AsksEtcd"),
         Arguments.of("grpcStaysBesideEtcd", "kv.CallsOverGrpc"),
         Arguments.of("openTelemetryStaysInItsPackage", "kv.MakesASpan"),
+        Arguments.of("picocliStaysInTheCommandLine", "kv.ParsesArguments"),
         Arguments.of("packagesFormNoCycle", "event.AsksRequests"),
         Arguments.of("packagesAreCutByFeature", "util.Strings"),
         Arguments.of("classesAreNamedForWhatTheyAre", "error.ErrorHelper"),

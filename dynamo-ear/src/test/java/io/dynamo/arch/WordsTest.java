@@ -32,7 +32,15 @@ class WordsTest {
           Pattern.CASE_INSENSITIVE);
 
   @ParameterizedTest
-  @ValueSource(strings = {"native-nar", "runtime-jar", "router-ejb", "frontend-war", "worker-war"})
+  @ValueSource(
+      strings = {
+        "native-nar",
+        "runtime-jar",
+        "router-ejb",
+        "frontend-war",
+        "worker-war",
+        "cli-jar"
+      })
   void firstSentencesAndNamesOfTypesArePlain(String module) throws IOException {
     var riddles = new ArrayList<String>();
     var names = new ArrayList<String>();

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.Stream;
 import org.eclipse.microprofile.config.Config;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,16 @@ public final class SettingsListing {
 
   /** Lists the settings as {@code lookup} finds them. */
   static SettingsListing of(Lookup lookup) {
-    return new SettingsListing(SettingKeys.all().stream().map(key -> row(key, lookup)).toList());
+    return of(lookup, "");
+  }
+
+  /** Lists the settings whose key contains {@code part}. */
+  static SettingsListing of(Lookup lookup, String part) {
+    return new SettingsListing(
+        SettingKeys.all().stream()
+            .filter(key -> key.name().contains(part))
+            .map(key -> row(key, lookup))
+            .toList());
   }
 
   private static Row row(SettingKey<?> key, Lookup lookup) {
@@ -70,8 +80,13 @@ public final class SettingsListing {
     return rows;
   }
 
+  /** Whether no setting is listed. */
+  public boolean isEmpty() {
+    return rows.isEmpty();
+  }
+
   /** Returns three lines per setting: its value and source, its meaning, its syntax. */
-  String text() {
+  public String text() {
     var text = new StringBuilder();
     for (var row : rows) {
       var key = row.key;
@@ -103,6 +118,26 @@ public final class SettingsListing {
                             ? it.variable()
                             : it.variable() + " (" + it.unit() + ")"))
         .toList();
+  }
+
+  /**
+   * Returns the settings as a JSON object with the keys in the order of the documentation: value,
+   * source, default, type, bound and the variables that set each.
+   */
+  public Map<String, @Nullable Object> members() {
+    var members = new LinkedHashMap<String, @Nullable Object>();
+    for (var row : rows) {
+      var member = new LinkedHashMap<String, @Nullable Object>();
+      member.put("value", row.value);
+      member.put("source", row.source);
+      member.put("default", row.key.standard().isEmpty() ? null : row.key.standard());
+      member.put("type", row.key.type().name());
+      member.put("bound", row.key.bound().text().isEmpty() ? null : row.key.bound().text());
+      member.put("meaning", row.key.meaning());
+      member.put("variables", row.variables());
+      members.put(row.key.name(), member);
+    }
+    return members;
   }
 
   /**

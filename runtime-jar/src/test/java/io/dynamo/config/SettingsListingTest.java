@@ -21,13 +21,14 @@ class SettingsListingTest {
     Files.writeString(file, "dynamo.http.port=9001\ndynamo.namespace=file\n");
 
     var listing =
-        SettingsCommand.listing(
-            Map.of(
-                "DYNAMO_NAMESPACE", "own",
-                "DYN_NAMESPACE", "alias",
-                "DYN_TCP_REQUEST_TIMEOUT", "7",
-                "OTEL_EXPORTER_OTLP_HEADERS", "key=secret"),
-            file);
+        OfflineSettings.of(
+                Map.of(
+                    "DYNAMO_NAMESPACE", "own",
+                    "DYN_NAMESPACE", "alias",
+                    "DYN_TCP_REQUEST_TIMEOUT", "7",
+                    "OTEL_EXPORTER_OTLP_HEADERS", "key=secret"),
+                file)
+            .listing("");
 
     assertThat(listing.rows())
         .extracting(row -> row.key().name())
@@ -50,7 +51,7 @@ class SettingsListingTest {
   void settingsAreDumpedAsJson(@TempDir Path dir) throws IOException {
     var file = dir.resolve("dump.json");
 
-    SettingsCommand.listing(Map.of("DYN_HTTP_PORT", "9001"), null).writeJson(file);
+    OfflineSettings.of(Map.of("DYN_HTTP_PORT", "9001"), null).listing("").writeJson(file);
 
     var dump = Json.readObject(Files.readAllBytes(file));
     assertThat(dump.members()).hasSameSizeAs(SettingKeys.all());
@@ -60,7 +61,7 @@ class SettingsListingTest {
 
   @Test
   void dumpToAFolderThatIsNotThereIsRefusedByItsKey(@TempDir Path dir) throws IOException {
-    var listing = SettingsCommand.listing(Map.of(), null);
+    var listing = OfflineSettings.of(Map.of(), null).listing("");
 
     assertThatIllegalArgumentException()
         .isThrownBy(() -> listing.writeJson(dir.resolve("none/dump.json")))

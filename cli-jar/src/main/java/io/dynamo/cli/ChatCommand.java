@@ -1,0 +1,141 @@
+package io.dynamo.cli;
+
+import io.dynamo.json.JsonObject;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.PrintWriter;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** Talks with a model: each line is a message, each answer is printed as it comes. */
+@Command(
+    name = "chat",
+    description = {
+      "Talks with a model. Each line is a message; the answer is printed as it comes.",
+      "An empty line is left out; end of input ends the talk."
+    })
+final class ChatCommand extends Subcommand {
+  private static final String DIM = "\u001b[2m";
+  private static final String PLAIN = "\u001b[0m";
+
+  @Mixin private ServerOptions server;
+
+  @Option(
+      names = "--model",
+      paramLabel = "NAME",
+      description = "The model; as a default the first.")
+  private @Nullable String model;
+
+  @Option(names = "--system", paramLabel = "TEXT", description = "A message of the system.")
+  private @Nullable String system;
+
+  @Option(
+      names = {"-m", "--message"},
+      paramLabel = "TEXT",
+      description = "Sends this message alone, and ends after its answer.")
+  private @Nullable String message;
+
+  @Option(names = "--max-tokens", paramLabel = "NUMBER", description = "Bounds each answer.")
+  private @Nullable Integer maxTokens;
+
+  @SuppressWarnings("NullAway.Init")
+  ChatCommand() {}
+
+  @Override
+  public Integer call() {
+    var client = server.client();
+    var name = model == null ? firstModel(client) : model;
+    var out = out();
+    var messages = new ArrayList<Map<String, @Nullable Object>>();
+    if (system != null) {
+      messages.add(JsonObject.ordered("role", "system", "content", system));
+    }
+    if (message != null) {
+      answer(client, name, messages, message, out);
+      return ExitCode.DONE;
+    }
+    boolean terminal = Output.isTerminal();
+    if (terminal) {
+      out.println(name + " at " + client.server() + "; Ctrl-D ends");
+    }
+    var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    while (true) {
+      if (terminal) {
+        out.print("> ");
+        out.flush();
+      }
+      var line = nextLine(lines);
+      if (line == null) {
+        return ExitCode.DONE;
+      }
+      if (!line.isBlank()) {
+        answer(client, name, messages, line, out);
+      }
+    }
+  }
+
+  private static @Nullable String nextLine(BufferedReader lines) {
+    try {
+      return lines.readLine();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static String firstModel(ServerClient client) {
+    var names = ModelsCommand.names(client.object("/v1/models").members().get("data"));
+    if (names.isEmpty()) {
+      throw new RefusedException(client.server() + " serves no model now; start a worker");
+    }
+    return names.getFirst();
+  }
+
+  /** Sends one message with all before it, and adds it and its answer to them. */
+  private void answer(
+      ServerClient client,
+      String name,
+      List<Map<String, @Nullable Object>> messages,
+      String text,
+      PrintWriter out) {
+    messages.add(JsonObject.ordered("role", "user", "content", text));
+    var body = JsonObject.ordered("model", name, "stream", true, "messages", messages);
+    if (maxTokens != null) {
+      body.put("max_tokens", maxTokens);
+    }
+    var answer = new StringBuilder();
+    boolean colours = Output.isTerminal();
+    try (var lines = client.stream("/v1/chat/completions", body)) {
+      boolean thinking = false;
+      for (var line : (Iterable<String>) lines::iterator) {
+        var part = AnswerPart.of(line);
+        if (part == null) {
+          continue;
+        }
+        if (part.error() != null) {
+          out.println();
+          throw new RefusedException("the answer ended in an error: " + part.error());
+        }
+        boolean thought = !part.reasoning().isEmpty();
+        if (colours && thinking != thought && !(part.content() + part.reasoning()).isEmpty()) {
+          out.print(thought ? DIM : PLAIN + "\n");
+          thinking = thought;
+        }
+        out.print(part.reasoning());
+        out.print(part.content());
+        out.flush();
+        answer.append(part.content());
+      }
+      out.println(thinking ? PLAIN : "");
+      out.flush();
+    }
+    messages.add(JsonObject.ordered("role", "assistant", "content", answer.toString()));
+  }
+}

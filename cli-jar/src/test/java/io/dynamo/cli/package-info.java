@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.cli;
+
+import org.jspecify.annotations.NullMarked;
