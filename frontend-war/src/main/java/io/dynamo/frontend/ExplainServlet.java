@@ -8,12 +8,14 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
  * How the newest requests found their worker: {@code GET /router/explain/{request-id}} and {@code
- * GET /router/explain?limit=20}. Who may ask is decided before, by {@link EdgeFilter}: callers of
- * other machines only where {@code dynamo.router.explain-remote} says so.
+ * GET /router/explain?limit=20}. The id may have the prefix of the API, as clients hold it. Who may
+ * ask is decided before, by {@link EdgeFilter}: callers of other machines only where {@code
+ * dynamo.router.explain-remote} says so.
  */
 @WebServlet(
     urlPatterns = {AdminRoutes.EXPLANATIONS, AdminRoutes.EXPLANATIONS + "/*"},
@@ -22,6 +24,7 @@ public class ExplainServlet extends VirtualThreadServlet {
   private static final long serialVersionUID = 1L;
   private static final int STANDARD_LIMIT = 20;
   private static final int MAX_LIMIT = 1000;
+  private static final Pattern API_PREFIX = Pattern.compile("^(chatcmpl|cmpl)-");
 
   @Inject
   @SuppressWarnings({"NullAway.Init", "serial"}) // injected; servlets are not serialized
@@ -53,7 +56,10 @@ public class ExplainServlet extends VirtualThreadServlet {
   }
 
   private void one(String requestId, HttpServletResponse response) throws IOException {
-    var found = explanations.of(requestId);
+    var found = explanations.of(requestId); // an id of a client's own may have any form
+    if (found.isEmpty()) {
+      found = explanations.of(API_PREFIX.matcher(requestId).replaceFirst(""));
+    }
     if (found.isPresent()) {
       answer(response, ExplanationJson.of(found.get()));
     } else {

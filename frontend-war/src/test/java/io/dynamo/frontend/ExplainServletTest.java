@@ -113,6 +113,14 @@ class ExplainServletTest {
   }
 
   @Test
+  void theIdThatAClientHoldsFindsItsDecision() throws IOException {
+    assertThat(ask("GET", "/chatcmpl-r1", null).path("request_id").asText()).isEqualTo("r1");
+    assertThat(ask("GET", "/cmpl-r1", null).path("request_id").asText()).isEqualTo("r1");
+    ask("GET", "/other-r1", null);
+    assertThat(exchange.status()).isEqualTo(404);
+  }
+
+  @Test
   void anUnknownRequestIsNotFound() throws IOException {
     ask("GET", "/other", null);
     assertThat(exchange.status()).isEqualTo(404);
