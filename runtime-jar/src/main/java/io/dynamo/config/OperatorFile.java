@@ -13,9 +13,9 @@ import org.eclipse.microprofile.config.spi.ConfigSource;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The operator's configuration file, {@code ${server.config.dir}/microprofile-config.properties}:
- * ranks above the packaged file, below the environment. Read once; a server without one has no
- * values from it. Immutable.
+ * The operator's configuration file: the one that the variable {@code DYNAMO_CONFIG_FILE} names,
+ * else {@code ${server.config.dir}/microprofile-config.properties}. Ranks above the packaged file,
+ * below the environment. Read once; a server without one has no values from it. Immutable.
  */
 public final class OperatorFile implements ConfigSource {
   /**
@@ -23,6 +23,9 @@ public final class OperatorFile implements ConfigSource {
    * application.
    */
   static final String CONFIG_DIR = "server.config.dir";
+
+  /** The name of the file's path in the environment, as that of a setting would be. */
+  static final String LOCATION = "dynamo.config.file";
 
   static final int ORDINAL = 200;
   private static final String FILE_NAME = "microprofile-config.properties";
@@ -33,15 +36,20 @@ public final class OperatorFile implements ConfigSource {
 
   /** Creates a source over this server's file, for the service loader. */
   public OperatorFile() {
-    this(System.getProperty(CONFIG_DIR));
+    this(System.getenv(), System.getProperty(CONFIG_DIR));
   }
 
-  OperatorFile(@Nullable String configDir) {
-    var file = configDir == null ? null : Path.of(configDir, FILE_NAME);
+  /**
+   * @param configDir the folder of the file that no variable names
+   */
+  OperatorFile(Map<String, String> environment, @Nullable String configDir) {
+    var named = named(environment);
+    var standard = configDir == null ? null : Path.of(configDir, FILE_NAME);
+    var file = named == null ? standard : named;
     this.name = file == null ? FILE_NAME : file.toString();
     Map<String, String> read = Map.of();
     List<String> bad = List.of();
-    if (file != null && Files.exists(file)) {
+    if (file != null && (named != null || Files.exists(file))) {
       try {
         read = read(file);
       } catch (IOException | IllegalArgumentException e) {
@@ -50,6 +58,16 @@ public final class OperatorFile implements ConfigSource {
     }
     this.values = read;
     this.problems = bad;
+  }
+
+  private static @Nullable Path named(Map<String, String> environment) {
+    for (var variable : UnknownNames.variables(LOCATION)) {
+      var path = environment.get(variable);
+      if (path != null && !path.isBlank()) {
+        return Path.of(path.strip());
+      }
+    }
+    return null;
   }
 
   private static Map<String, String> read(Path file) throws IOException {

@@ -18,8 +18,9 @@ final class UnknownNames {
   private static final String PREFIX = "dynamo";
   private static final String MODELS = WorkerKeys.MODELS.name() + ".";
 
-  /** The names that the container's own configuration reads. */
-  static final Set<String> CONTAINER = Set.of("dynamo.role", "dynamo.log.console-level");
+  /** The names that are read before the settings are, some by the container's configuration. */
+  static final Set<String> READ_EARLIER =
+      Set.of("dynamo.role", "dynamo.log.console-level", OperatorFile.LOCATION);
 
   /**
    * Matches the endings that Kubernetes adds to the name of each service in a pod's environment.
@@ -35,7 +36,7 @@ final class UnknownNames {
    */
   UnknownNames(Collection<String> keys) {
     this.keys = new LinkedHashSet<>(keys);
-    this.keys.addAll(CONTAINER);
+    this.keys.addAll(READ_EARLIER);
     this.keys.forEach(key -> variables.addAll(variables(key)));
   }
 

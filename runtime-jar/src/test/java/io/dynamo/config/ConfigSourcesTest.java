@@ -260,16 +260,42 @@ class ConfigSourcesTest {
     Files.writeString(
         dir.resolve("microprofile-config.properties"), "dynamo.worker.model-name = gr\u00fcn\n");
 
-    var source = new OperatorFile(dir.toString());
+    var source = new OperatorFile(Map.of(), dir.toString());
 
     assertThat(read(source).worker().modelName()).isEqualTo("gr\u00fcn");
     assertThat(source.getName()).startsWith(dir.toString());
   }
 
   @Test
+  void theVariableNamesTheOperatorsFile(@TempDir Path dir) throws IOException {
+    Files.writeString(
+        dir.resolve("microprofile-config.properties"), "dynamo.worker.model-name = other\n");
+    var file = Files.writeString(dir.resolve("here"), "dynamo.worker.model-name = named\n");
+    var environment = Map.of("DYNAMO_CONFIG_FILE", file.toString());
+
+    var source = new OperatorFile(environment, dir.toString());
+
+    assertThat(read(source).worker().modelName()).isEqualTo("named");
+    assertThat(source.getName()).isEqualTo(file.toString());
+    assertThat(
+            new UnknownNames(List.of()).problems(List.of(GivenName.variable("DYNAMO_CONFIG_FILE"))))
+        .isEmpty();
+  }
+
+  @Test
+  void aNamedOperatorsFileThatIsMissingIsAProblem(@TempDir Path dir) {
+    var missing = dir.resolve("missing").toString();
+
+    assertThat(new OperatorFile(Map.of("DYNAMO_CONFIG_FILE", missing), null).problems())
+        .singleElement()
+        .asString()
+        .contains(missing + " cannot be read");
+  }
+
+  @Test
   void aServerWithoutOperatorsFileHasNoneOfItsValues(@TempDir Path dir) {
-    assertThat(new OperatorFile(dir.toString()).getProperties()).isEmpty();
-    assertThat(new OperatorFile((String) null).getProperties()).isEmpty();
+    assertThat(new OperatorFile(Map.of(), dir.toString()).getProperties()).isEmpty();
+    assertThat(new OperatorFile(Map.of(), null).getProperties()).isEmpty();
   }
 
   /** The container makes the source while it starts the application: it must not fail there. */
@@ -279,7 +305,7 @@ class ConfigSourcesTest {
     var file = dir.resolve("microprofile-config.properties");
     Files.writeString(file, "dynamo.worker.model-name = \\u12\n");
 
-    var source = new OperatorFile(dir.toString());
+    var source = new OperatorFile(Map.of(), dir.toString());
 
     assertThat(source.getProperties()).isEmpty();
     assertThat(source.problems()).hasSize(1);

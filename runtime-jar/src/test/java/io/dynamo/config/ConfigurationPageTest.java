@@ -32,8 +32,8 @@ class ConfigurationPageTest {
 
             Settings are MicroProfile Config properties. The highest of these wins: the server's own variables, system
             properties, environment variables (`dynamo.http.port` is `DYNAMO_HTTP_PORT`), the environment names of the
-            original Dynamo (last column), the operator's file `${server.config.dir}/microprofile-config.properties`,
-            the default. All are read once, when the server starts. One page lists every bad value at once, each with the
+            original Dynamo (last column), the operator's file (the one that `DYNAMO_CONFIG_FILE` names, else
+            `${server.config.dir}/microprofile-config.properties`), the default. All are read once, when the server starts. One page lists every bad value at once, each with the
             variable or the file that it comes from, and the process ends with status 78 before it opens a port. A name that
             begins with `DYNAMO_` or `dynamo.` and is no setting is refused in the same way, wherever it stands, but for the
             variables that Kubernetes makes of services.
