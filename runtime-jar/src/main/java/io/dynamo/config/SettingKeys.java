@@ -11,6 +11,7 @@ import io.dynamo.config.plane.EventKeys;
 import io.dynamo.config.plane.ModelFileKeys;
 import io.dynamo.config.plane.TcpKeys;
 import io.dynamo.config.router.RouterKeys;
+import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
 import io.dynamo.config.watch.StatusKeys;
 import io.dynamo.config.watch.TraceKeys;
@@ -67,6 +68,7 @@ final class SettingKeys {
     keys.addAll(EventKeys.all());
     keys.addAll(RouterKeys.all());
     keys.addAll(FrontendKeys.all());
+    keys.addAll(LogKeys.all());
     keys.addAll(MetricsKeys.all());
     keys.addAll(TraceKeys.all());
     keys.addAll(AdmissionKeys.all());

@@ -9,6 +9,7 @@ import io.dynamo.config.plane.DiscoveryKeys;
 import io.dynamo.config.plane.EventKeys;
 import io.dynamo.config.plane.TcpKeys;
 import io.dynamo.config.router.RouterReader;
+import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
 import io.dynamo.config.watch.StatusKeys;
 import io.dynamo.config.watch.TraceKeys;
@@ -101,6 +102,9 @@ public final class SettingsReader {
         workers.read(),
         StatusKeys.read(keys),
         new WatchSettings(
-            MetricsKeys.read(keys), TraceKeys.read(keys), keys.get(FrontendKeys.REQUEST_LOG)));
+            MetricsKeys.read(keys),
+            TraceKeys.read(keys),
+            keys.get(FrontendKeys.REQUEST_LOG),
+            LogKeys.read(keys)));
   }
 }

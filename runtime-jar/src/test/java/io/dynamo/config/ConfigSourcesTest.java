@@ -11,6 +11,8 @@ import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.config.plane.ZmqBroker;
 import io.dynamo.config.router.RouterSettings;
+import io.dynamo.config.watch.ConsoleLog;
+import io.dynamo.config.watch.ConsoleLogSettings;
 import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.testing.TestSettings;
 import java.io.IOException;
@@ -240,6 +242,24 @@ class ConfigSourcesTest {
     var source = new EnvironmentAliases(Map.of("DYN_DISCOVERY_BACKEND", "mem")::get);
 
     assertThat(source.getProperties()).isEqualTo(Map.of("dynamo.discovery.backend", "memory"));
+  }
+
+  @Test
+  void theNamesOfDynamosLogChooseTheLinesOnTheConsole() {
+    assertThat(read(aliases(Map.of())).watch().console())
+        .isEqualTo(new ConsoleLogSettings(ConsoleLog.TEXT, 0));
+    assertThat(read(aliases(Map.of("DYN_LOGGING_JSONL", "1"))).watch().console().format())
+        .isEqualTo(ConsoleLog.JSON);
+    assertThat(read(aliases(Map.of("DYN_LOG", "hyper=debug,WARN"))).watch().console().leastStatus())
+        .isEqualTo(400);
+    assertThat(read(aliases(Map.of("DYN_LOG", "off"))).watch().console().format())
+        .isEqualTo(ConsoleLog.OFF);
+    assertThatThrownBy(() -> read(aliases(Map.of("DYN_LOG", "loud"))))
+        .hasMessageContaining("dynamo.log.level = \"loud\"");
+  }
+
+  private static EnvironmentAliases aliases(Map<String, String> environment) {
+    return new EnvironmentAliases(environment::get);
   }
 
   @Test

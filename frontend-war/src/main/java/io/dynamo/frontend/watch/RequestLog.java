@@ -25,9 +25,24 @@ final class RequestLog {
     LOG.log(Level.INFO, "{0}", line); // as an argument: a brace in it means nothing
   }
 
-  /** A line in the making. For one thread. */
+  /** A line under construction, as {@code key=value} pairs or as a JSON object. For one thread. */
   static final class Line {
     private final StringBuilder text = new StringBuilder(256);
+    private final boolean json;
+
+    private Line(boolean json) {
+      this.json = json;
+    }
+
+    /** Begins a line of {@code key=value} pairs. */
+    static Line pairs() {
+      return new Line(false);
+    }
+
+    /** Begins a JSON object. */
+    static Line json() {
+      return new Line(true);
+    }
 
     /** Adds a value; null leaves the key out. */
     Line put(String key, @Nullable String value) {
@@ -50,12 +65,14 @@ final class RequestLog {
     }
 
     private StringBuilder key(String key) {
-      return text.append(text.isEmpty() ? "" : " ").append(key).append('=');
+      return json
+          ? text.append(text.isEmpty() ? "{\"" : ",\"").append(key).append("\":")
+          : text.append(text.isEmpty() ? "" : " ").append(key).append('=');
     }
 
     private void append(String value) {
       var shown = value.length() > LONGEST ? value.substring(0, LONGEST) : value;
-      if (!shown.isEmpty() && shown.chars().allMatch(RequestLog::isPlain)) {
+      if (!json && !shown.isEmpty() && shown.chars().allMatch(RequestLog::isPlain)) {
         text.append(shown);
         return;
       }
@@ -76,7 +93,7 @@ final class RequestLog {
 
     @Override
     public String toString() {
-      return text.toString();
+      return json ? text + "}" : text.toString();
     }
   }
 

@@ -17,13 +17,20 @@ public final class RequestWatch {
   public static final class WatchFactory {
     private final Stages stages;
     private final boolean logs;
+    private final RequestConsole console;
+
+    /** Creates a factory whose requests leave no lines on the console. */
+    public WatchFactory(Stages stages, boolean logs) {
+      this(stages, logs, RequestConsole.OFF);
+    }
 
     /**
      * @param logs whether each finished request is logged
      */
-    public WatchFactory(Stages stages, boolean logs) {
+    public WatchFactory(Stages stages, boolean logs, RequestConsole console) {
       this.stages = stages;
       this.logs = logs;
+      this.console = console;
     }
 
     public Stages stages() {
@@ -153,7 +160,12 @@ public final class RequestWatch {
       whole.commit();
     }
     if (factory.logs && RequestLog.isOn()) {
-      RequestLog.write(line(status, error));
+      var line = RequestLog.Line.pairs();
+      describe(line, status, error);
+      RequestLog.write(line.toString());
+    }
+    if (factory.console.takes(status)) {
+      factory.console.print(status, line -> describe(line, status, error));
     }
   }
 
@@ -169,16 +181,14 @@ public final class RequestWatch {
     span.end();
   }
 
-  private String line(int status, @Nullable ApiError error) {
-    var line =
-        new RequestLog.Line()
-            .put("request_id", requestId)
-            .put("x_request_id", externalId)
-            .put("endpoint", endpoint)
-            .put("model", model)
-            .put("status", status)
-            .put("error_type", error == null ? null : error.errorType())
-            .put("stream", Boolean.toString(streams));
+  private void describe(RequestLog.Line line, int status, @Nullable ApiError error) {
+    line.put("request_id", requestId)
+        .put("x_request_id", externalId)
+        .put("endpoint", endpoint)
+        .put("model", model)
+        .put("status", status)
+        .put("error_type", error == null ? null : error.errorType())
+        .put("stream", Boolean.toString(streams));
     if (usage != null) {
       line.put("input_tokens", usage.promptTokens()).put("output_tokens", usage.completionTokens());
       if (usage.cachedTokens() != null) {
@@ -197,6 +207,6 @@ public final class RequestWatch {
     if (traced == null) {
       traced = incoming;
     }
-    return line.put("trace_id", traced == null ? null : traced.traceId()).toString();
+    line.put("trace_id", traced == null ? null : traced.traceId());
   }
 }

@@ -12,6 +12,7 @@ import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.HangUpDetector;
 import io.dynamo.frontend.sse.NoHangUpDetector;
+import io.dynamo.frontend.watch.RequestConsole;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.natives.HangUps;
@@ -97,6 +98,7 @@ public class FrontendProducer {
       RequestAdmission admission,
       DisconnectWatcher watcher,
       Stages stages,
+      RequestConsole console,
       WorkerGauges workers) {
     return new TextService(
         runtime.settings().frontend(),
@@ -109,7 +111,7 @@ public class FrontendProducer {
         admission,
         watcher,
         new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system()),
-        new RequestWatch.WatchFactory(stages, runtime.settings().watch().requestLog()),
+        new RequestWatch.WatchFactory(stages, runtime.settings().watch().requestLog(), console),
         workers);
   }
 

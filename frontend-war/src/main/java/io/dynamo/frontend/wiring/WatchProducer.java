@@ -5,6 +5,7 @@ import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
+import io.dynamo.frontend.watch.RequestConsole;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.router.BookedLoads;
 import io.dynamo.runtime.DynamoRuntime;
@@ -35,6 +36,16 @@ public class WatchProducer {
   @Singleton
   public Stages stages(DynamoRuntime runtime, Tracing tracing) {
     return new Stages(runtime.metrics(), tracing);
+  }
+
+  @Produces
+  @Singleton
+  public RequestConsole console(DynamoRuntime runtime) {
+    return RequestConsole.open(runtime.settings().watch().console());
+  }
+
+  void close(@Disposes RequestConsole console) {
+    console.close();
   }
 
   @Produces

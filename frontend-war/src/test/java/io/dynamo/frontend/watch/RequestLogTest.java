@@ -2,13 +2,23 @@ package io.dynamo.frontend.watch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.config.watch.ConsoleLog;
+import io.dynamo.config.watch.ConsoleLogSettings;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.inference.Usage;
+import io.dynamo.json.Json;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.trace.Tracing;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.Level;
 import java.util.logging.LogRecord;
@@ -88,6 +98,100 @@ class RequestLogTest {
         .contains("model=\"two words=1\" status=400 error_type=validation stream=false")
         .doesNotContain("\n")
         .doesNotContain("trace_id");
+  }
+
+  private static List<String> printed(ConsoleLog format, int leastStatus, ApiError... outcomes) {
+    var console = new ByteArrayOutputStream();
+    try (var lines =
+        RequestConsole.of(
+            new ConsoleLogSettings(format, leastStatus),
+            console,
+            () -> Instant.parse("2026-01-02T03:04:05.678901Z"))) {
+      var stages = new Stages(new Metrics(), Tracing.OFF);
+      var factory = new RequestWatch.WatchFactory(stages, false, lines);
+      for (var outcome : outcomes) {
+        var watch =
+            factory.open("completions", Map.of("traceparent", PARENT, "x-request-id", "\"\n"));
+        watch.start("id");
+        watch.setModel("tiny", true);
+        watch.end(outcome.status() == 200 ? null : outcome);
+      }
+    }
+    return console.toString(StandardCharsets.UTF_8).lines().toList();
+  }
+
+  @Test
+  void theConsoleHasALineOfTextWithTimeAndLevel() {
+    assertThat(printed(ConsoleLog.TEXT, 0, ApiError.of(200, ""), ApiError.of(503, "busy")))
+        .satisfiesExactly(
+            line ->
+                assertThat(line)
+                    .startsWith("2026-01-02T03:04:05.678Z INFO request request_id=id ")
+                    .endsWith(" trace_id=0af7651916cd43dd8448eb211c80319c"),
+            line -> assertThat(line).contains(" ERROR request ", " status=503 "));
+    assertThat(lines).as("the log is off").isEmpty();
+  }
+
+  @Test
+  void theConsoleHasALineOfJsonWhateverAClientSends() {
+    var line = printed(ConsoleLog.JSON, 0, ApiError.of(400, "no")).getFirst();
+
+    var members = Json.readObject(line.getBytes(StandardCharsets.UTF_8)).members();
+    assertThat(members)
+        .containsEntry("time", "2026-01-02T03:04:05.678Z")
+        .containsEntry("level", "WARN")
+        .containsEntry("x_request_id", "\"\n")
+        .containsEntry("status", 400)
+        .containsEntry("trace_id", "0af7651916cd43dd8448eb211c80319c");
+  }
+
+  @Test
+  void onlyRequestsFromTheLevelOnAreOnTheConsole() {
+    assertThat(
+            printed(
+                ConsoleLog.TEXT,
+                500,
+                ApiError.of(200, ""),
+                ApiError.of(404, ""),
+                ApiError.of(500, "")))
+        .singleElement()
+        .asString()
+        .contains("status=500");
+  }
+
+  @Test
+  void aConsoleThatNobodyReadsHoldsNobodyUp() throws Exception {
+    var stuck = new CountDownLatch(1);
+    var reading = new CountDownLatch(1);
+    var written = new ByteArrayOutputStream();
+    var pipe =
+        new OutputStream() {
+          @Override
+          public void write(int octet) {
+            written.write(octet);
+          }
+
+          @Override
+          public void write(byte[] bytes, int from, int length) throws IOException {
+            stuck.countDown();
+            try {
+              reading.await();
+            } catch (InterruptedException e) {
+              throw new IOException(e);
+            }
+            written.write(bytes, from, length);
+          }
+        };
+    try (var console = new ConsoleLines(pipe, 2)) {
+      console.write("line 0");
+      assertThat(stuck.await(10, TimeUnit.SECONDS)).isTrue();
+      for (int i = 1; i < 100; i++) {
+        console.write("line " + i); // returns at once
+      }
+      reading.countDown();
+    }
+    assertThat(written.toString(StandardCharsets.UTF_8))
+        .startsWith("line 0\nline 1\nline 2\n97 lines of requests were dropped");
   }
 
   @Test
