@@ -35,6 +35,7 @@ final class ArchitectureRules {
   private static final Pattern TOKENIZERS = Pattern.compile("frontend\\.preprocess");
   private static final Pattern COMMAND_LINE = Pattern.compile("cli");
   private static final Pattern OPEN_TELEMETRY = Pattern.compile("trace\\.otlp");
+  private static final Pattern NATS = Pattern.compile("(.+\\.)?nats");
   private static final Pattern NAMES_THAT_SAY_NOTHING =
       Pattern.compile("(.+\\.)?(util|utils|common|impl|dto)(\\..+)?");
   private static final Pattern SUFFIXES_THAT_SAY_NOTHING =
@@ -72,6 +73,7 @@ final class ArchitectureRules {
     rules.put("grpcStaysBesideEtcd", confined("io.grpc.", ETCD));
     rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
     rules.put("picocliStaysInTheCommandLine", confined("picocli.", COMMAND_LINE));
+    rules.put("natsStaysInThePackagesNamedForIt", confined("io.nats.", NATS));
     rules.put("packagesFormNoCycle", noCycles());
     rules.put(
         "packagesAreCutByFeature",

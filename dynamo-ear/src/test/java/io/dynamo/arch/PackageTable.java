@@ -31,7 +31,7 @@ final class PackageTable {
   private static final List<Set<String>> ROWS =
       List.of(
           Set.of("concurrent", "config", "error", "metrics", "json", "net", "trace"),
-          Set.of("token", "model", "inference"),
+          Set.of("token", "model", "inference", "nats"),
           Set.of("discovery"),
           Set.of("kv"),
           Set.of("wire"),

@@ -38,6 +38,7 @@ class PlantedViolationsTest {
         Arguments.of("grpcStaysBesideEtcd", "kv.CallsOverGrpc"),
         Arguments.of("openTelemetryStaysInItsPackage", "kv.MakesASpan"),
         Arguments.of("picocliStaysInTheCommandLine", "kv.ParsesArguments"),
+        Arguments.of("natsStaysInThePackagesNamedForIt", "kv.PublishesToNats"),
         Arguments.of("packagesFormNoCycle", "event.AsksRequests"),
         Arguments.of("packagesAreCutByFeature", "util.Strings"),
         Arguments.of("classesAreNamedForWhatTheyAre", "error.ErrorHelper"),

@@ -172,7 +172,8 @@ final class PeerProcess implements AutoCloseable {
     var folder = System.getProperty("dynamo.it.peer", "");
     assumeFalse(
         folder.isEmpty() || folder.equals("skip"),
-        "left out: -Ddynamo.it.peer names no Python environment with ai-dynamo; .ci/test makes one");
+        "left out: -Ddynamo.it.peer names no Python environment with ai-dynamo; .ci/test makes"
+            + " one");
     assertThat(Path.of(folder, "bin/python"))
         .as("-Ddynamo.it.peer=<Python environment with ai-dynamo>, or skip")
         .isExecutable();

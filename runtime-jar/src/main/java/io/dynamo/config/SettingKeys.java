@@ -9,6 +9,7 @@ import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.plane.DiscoveryKeys;
 import io.dynamo.config.plane.EventKeys;
 import io.dynamo.config.plane.ModelFileKeys;
+import io.dynamo.config.plane.NatsKeys;
 import io.dynamo.config.plane.TcpKeys;
 import io.dynamo.config.router.RouterKeys;
 import io.dynamo.config.watch.LogKeys;
@@ -66,6 +67,7 @@ final class SettingKeys {
     keys.addAll(ModelFileKeys.all());
     keys.addAll(TcpKeys.all());
     keys.addAll(EventKeys.all());
+    keys.addAll(NatsKeys.all());
     keys.addAll(RouterKeys.all());
     keys.addAll(FrontendKeys.all());
     keys.addAll(LogKeys.all());

@@ -4,6 +4,8 @@ import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.EventSettings;
+import io.dynamo.config.plane.NatsSettings;
+import io.dynamo.config.plane.RequestPlane;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.config.router.RouterSettings;
 import io.dynamo.config.watch.StatusSettings;
@@ -19,8 +21,10 @@ import java.util.List;
 public record Settings(
     ServerSettings server,
     DiscoverySettings discovery,
+    RequestPlane requestPlane,
     TcpSettings tcp,
     EventSettings event,
+    NatsSettings nats,
     RouterSettings router,
     FrontendSettings frontend,
     ApiSettings api,

@@ -7,6 +7,7 @@ import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.Lookup;
 import io.dynamo.config.plane.DiscoveryKeys;
 import io.dynamo.config.plane.EventKeys;
+import io.dynamo.config.plane.NatsKeys;
 import io.dynamo.config.plane.TcpKeys;
 import io.dynamo.config.router.RouterReader;
 import io.dynamo.config.watch.LogKeys;
@@ -72,6 +73,7 @@ public final class SettingsReader {
     DiscoveryKeys.check(keys);
     TcpKeys.check(keys, ServerKeys.INSECURE);
     EventKeys.check(keys, ServerKeys.OPEN_PLANES);
+    NatsKeys.check(keys, ServerKeys.OPEN_PLANES);
     keys.addProblems(new RouterReader(keys).problems());
     var modelProblems = workers.problems();
     keys.addProblems(modelProblems);
@@ -94,8 +96,10 @@ public final class SettingsReader {
     return new Settings(
         ServerKeys.read(keys),
         DiscoveryKeys.read(keys),
+        keys.get(TcpKeys.PLANE),
         TcpKeys.read(keys),
         EventKeys.read(keys),
+        NatsKeys.read(keys),
         new RouterReader(keys).read(),
         FrontendKeys.read(keys),
         ApiKeys.read(keys),

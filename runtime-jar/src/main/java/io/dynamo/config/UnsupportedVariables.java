@@ -29,7 +29,7 @@ public final class UnsupportedVariables {
   private static final String PREPROCESSING =
       "templates and tokenizers are read by this server alone";
   private static final String NO_PREFILL = "there are no pools of prefill workers";
-  private static final String NO_NATS = "nothing here speaks NATS";
+  private static final String NO_JETSTREAM = "JetStream is not used";
   private static final String NO_TIERS = "there are no KV tiers below the device";
   private static final String KUBERNETES = "Kubernetes is not asked for anything";
   private static final String NO_CARD_FIELD = "model cards are published without that field";
@@ -85,12 +85,11 @@ public final class UnsupportedVariables {
           Map.entry("DYN_MEMORY_", JVM),
           Map.entry("DYN_MM_", "models here take no images and no sound"),
           Map.entry("DYN_MULTIMODAL_", "models here take no images and no sound"),
-          Map.entry("DYN_NATS_", NO_NATS),
+          Map.entry("DYN_NATS_", NO_JETSTREAM),
           Map.entry("DYN_PARENT_DGD_", KUBERNETES),
           Map.entry("DYN_PREFILL_", NO_PREFILL),
           Map.entry("DYN_PREPROCESS_WORKERS", PREPROCESSING),
           Map.entry("DYN_QUIC_", "answers travel over TCP"),
-          Map.entry("DYN_REQUEST_PLANE", "requests travel over TCP"),
           Map.entry("DYN_REQUEST_TRACE", NO_RECORDS),
           Map.entry("DYN_RESPONSE_PLANE", "answers travel over TCP"),
           Map.entry("DYN_RL_", REINFORCEMENT),
@@ -122,7 +121,6 @@ public final class UnsupportedVariables {
           Map.entry("ETCD_", "only the names of etcd in docs/configuration.md are read"),
           Map.entry("HF_", "models are folders of this machine, and nothing is fetched"),
           Map.entry("KVBM_", NO_TIERS),
-          Map.entry("NATS_", NO_NATS),
           Map.entry("NIXL_", "KV blocks are not moved by NIXL"),
           Map.entry("OTEL_", "only the names of OTLP over HTTP in docs/configuration.md are read"));
 
@@ -141,11 +139,6 @@ public final class UnsupportedVariables {
   private static final List<Refusal> REFUSALS =
       List.of(
           new Refusal(
-              "DYN_REQUEST_PLANE",
-              Set.of("tcp"),
-              "",
-              "requests travel over TCP here; set tcp, or leave it out"),
-          new Refusal(
               "DYN_RESPONSE_PLANE",
               Set.of("tcp"),
               "",
@@ -159,8 +152,8 @@ public final class UnsupportedVariables {
               "ETCD_ENDPOINTS",
               Set.of(),
               "dynamo.discovery.backend",
-              "records are kept in memory where no backend is named; set DYN_DISCOVERY_BACKEND to etcd,"
-                  + " or to mem or file"),
+              "records are kept in memory where no backend is named; set DYN_DISCOVERY_BACKEND to"
+                  + " etcd, or to mem or file"),
           new Refusal(
               "DYN_ZMQ_BROKER_ENABLED",
               Set.of("0", "false", "off", "no"),
@@ -175,8 +168,8 @@ public final class UnsupportedVariables {
               "DYN_ENDPOINT",
               Set.of(),
               "",
-              "the parts of an endpoint's name are settings of their own here; set dynamo.namespace,"
-                  + " dynamo.worker.component and dynamo.worker.endpoint"),
+              "the parts of an endpoint's name are settings of their own here; set"
+                  + " dynamo.namespace, dynamo.worker.component and dynamo.worker.endpoint"),
           new Refusal(
               "DYN_DISAGGREGATION_MODE",
               Set.of("agg"),

@@ -53,6 +53,7 @@ public final class DiscoveryJson {
   private static Map<String, String> transport(TransportAddress address) {
     return switch (address) {
       case TransportAddress.Tcp tcp -> Map.of("tcp", tcp.toString());
+      case TransportAddress.Nats nats -> Map.of("nats_tcp", nats.subject());
     };
   }
 
@@ -138,7 +139,12 @@ public final class DiscoveryJson {
   private static TransportAddress transport(JsonObject json) {
     var tcp = json.optionalText("tcp");
     if (tcp == null) {
-      throw new IllegalArgumentException("transport " + json.members().keySet() + " is not tcp");
+      var nats = json.optionalText("nats_tcp");
+      if (nats == null) {
+        throw new IllegalArgumentException(
+            "transport " + json.members().keySet() + " is neither tcp nor nats_tcp");
+      }
+      return new TransportAddress.Nats(nats);
     }
     return TransportAddress.Tcp.parse(tcp);
   }

@@ -25,4 +25,23 @@ public sealed interface TransportAddress {
       return address + "/" + path;
     }
   }
+
+  /**
+   * A subject of NATS servers; the answer travels over TCP.
+   *
+   * @param subject {@code {ns}_{comp}.{endpoint}-{id:x}}; a client uses it unchanged
+   */
+  record Nats(String subject) implements TransportAddress {
+    /** Returns the subject of an instance as Dynamo writes it. */
+    public static Nats of(EndpointId endpoint, InstanceId id) {
+      return new Nats(
+          "%s_%s.%s-%s"
+              .formatted(endpoint.namespace(), endpoint.component(), endpoint.name(), id.hex()));
+    }
+
+    @Override
+    public String toString() {
+      return subject;
+    }
+  }
 }

@@ -9,4 +9,9 @@ public record EventSubject(EventScope scope, String topic) {
   public EventSubject(EndpointId endpoint, String topic) {
     this(new EventScope.OfEndpoint(endpoint), topic);
   }
+
+  /** Returns the subject as it is written on the wire, for example {@code namespace.ns.kv}. */
+  public String text() {
+    return scope.subject() + "." + EventScope.segment(topic);
+  }
 }

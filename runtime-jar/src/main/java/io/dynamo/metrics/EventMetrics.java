@@ -21,6 +21,9 @@ public final class EventMetrics {
   /** A message arrived that was not an event of the expected publisher. */
   public static final Label MALFORMED = new Label("reason", "malformed");
 
+  /** The event exceeded the largest message that the NATS server accepts. */
+  public static final Label TOO_LARGE = new Label("reason", "too_large");
+
   /** The sequence of a publisher had a gap: events were lost on the way. */
   public static final Label MISSED = new Label("reason", "missed");
 

@@ -40,10 +40,10 @@ class ConfigurationPageTest {
 
             Variables of the original Dynamo and of what it builds on (`DYN_`, `ETCD_`, `NATS_`, `HF_`, `OTEL_`, `KVBM_`, `NIXL_`) that
             stand for no setting are named in one warning at the start, each with the reason. The server does not start with one
-            that would send data elsewhere: `DYN_REQUEST_PLANE` and `DYN_RESPONSE_PLANE` other than tcp, `DYN_DISAGGREGATION_MODE`
+            that would send data elsewhere: `DYN_RESPONSE_PLANE` other than tcp, `DYN_DISAGGREGATION_MODE`
             other than agg, `DYN_NAMESPACE_WORKER_SUFFIX`, `DYN_ENDPOINT`, `DYN_ZMQ_BROKER_ENABLED` without `DYN_ZMQ_BROKER_URL`,
             and `ETCD_ENDPOINTS` or `DYN_KV_STORE` where no `dynamo.discovery.backend` is set. Backends and planes that are not in
-            the table, NATS among them, are refused as bad values.
+            the table, Kubernetes among them, are refused as bad values.
 
             All settings with their values, where these are from, bounds and names in the environment, without a server:
 

@@ -53,7 +53,8 @@ class UnsupportedVariablesTest {
     assertThat(report)
         .isEqualTo(
             "DYN_TYPO (not a variable that this version knows; check its spelling);"
-                + " DYN_KVBM_ENABLE_NUMA, KVBM_CONFIG_PATH (there are no KV tiers below the device)");
+                + " DYN_KVBM_ENABLE_NUMA, KVBM_CONFIG_PATH (there are no KV tiers below the"
+                + " device)");
   }
 
   @Test
@@ -63,7 +64,6 @@ class UnsupportedVariablesTest {
 
   @ParameterizedTest
   @CsvSource({
-    "DYN_REQUEST_PLANE, nats, set tcp",
     "DYN_RESPONSE_PLANE, quic, set tcp",
     "DYN_KV_STORE, etcd, set that to mem",
     "ETCD_ENDPOINTS, http://a:2379, set DYN_DISCOVERY_BACKEND to etcd",
@@ -84,7 +84,7 @@ class UnsupportedVariablesTest {
   void valueThatSaysWhatHappensAnywayIsNotRefused() {
     assertThat(
             UnsupportedVariables.refusals(
-                Map.of("DYN_REQUEST_PLANE", "TCP", "DYN_ZMQ_BROKER_ENABLED", "false"), _ -> null))
+                Map.of("DYN_RESPONSE_PLANE", "TCP", "DYN_ZMQ_BROKER_ENABLED", "false"), _ -> null))
         .isEmpty();
   }
 

@@ -120,7 +120,7 @@ class DiscoveryJsonTest {
         "{\"type\":\"Endpoint\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":1.5,\"transport\":{\"tcp\":\"a:1/x\"}}",
         "{\"type\":\"Endpoint\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":-1,\"transport\":{\"tcp\":\"a:1/x\"}}",
         "{\"type\":\"Endpoint\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":18446744073709551616,\"transport\":{\"tcp\":\"a:1/x\"}}",
-        "{\"type\":\"Endpoint\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":1,\"transport\":{\"nats_tcp\":\"s\"}}",
+        "{\"type\":\"Endpoint\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":1,\"transport\":{\"quic\":\"s\"}}",
         "{\"type\":\"EventChannel\",\"namespace\":\"n\",\"component\":\"c\",\"endpoint\":\"e\",\"instance_id\":1}"
       })
   void whatIsNoRecordIsRefused(String json) {

@@ -26,6 +26,7 @@ public record EventSettings(
   /** The planes of this version. */
   public enum Plane {
     ZMQ,
+    NATS,
     LOCAL
   }
 }

@@ -32,6 +32,14 @@ import java.util.List;
 public final class TcpKeys {
   private static final KeyList KEYS = new KeyList();
 
+  public static final SettingKey<RequestPlane> PLANE =
+      KEYS.key(
+          "dynamo.request.plane",
+          oneOf(RequestPlane.class),
+          "tcp",
+          none(),
+          "how requests reach our workers; a server with nats also calls workers on tcp",
+          plain("DYN_REQUEST_PLANE"));
   static final SettingKey<String> HOST =
       KEYS.key(
           "dynamo.request.tcp.host",
@@ -62,8 +70,9 @@ public final class TcpKeys {
           TEXT,
           "",
           none(),
-          "the network interface of the frontend's call-home listener, by name: its address is bound and"
-              + " advertised in place of `host`; off loopback only with `dynamo.security.insecure`",
+          "the network interface of the frontend's call-home listener, by name: its address is"
+              + " bound and advertised in place of `host`; off loopback only with"
+              + " `dynamo.security.insecure`",
           plain("DYN_TCP_RESPONSE_STREAM_HOST"));
   static final SettingKey<Integer> MAX_FRAME =
       KEYS.key(
@@ -95,8 +104,8 @@ public final class TcpKeys {
           DURATION,
           "60s",
           WAIT,
-          "the most from acknowledgement to the call of the worker; one of Dynamo's calls when the turn of the"
-              + " request comes");
+          "the most from acknowledgement to the call of the worker; one of Dynamo's calls when the"
+              + " turn of the request comes");
   static final SettingKey<Integer> POOL_SIZE =
       KEYS.key(
           "dynamo.request.tcp.pool-size",
@@ -135,31 +144,32 @@ public final class TcpKeys {
           DURATION,
           "120s",
           WAIT,
-          "the most from the call of the worker to the prologue of the answer; a worker of ours waits its turn in between");
+          "the most from the call of the worker to the prologue of the answer; a worker of ours"
+              + " waits its turn in between");
   static final SettingKey<Duration> INACTIVITY_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.inactivity-timeout",
           DURATION,
           "0s",
           WAIT_OR_NEVER,
-          "how long either side of a request that is itself a stream may stay silent while it is read;"
-              + " 0s for ever");
+          "how long either side of a request that is itself a stream may stay silent while it is"
+              + " read; 0s for ever");
   static final SettingKey<Duration> LEAST_START_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.least-start-timeout",
           DURATION,
           "5s",
           WAIT,
-          "the least that a worker is given to call home, and then to begin; four times the slowest of"
-              + " late when that is more, up to the two timeouts above");
+          "the least that a worker is given to call home, and then to begin; four times the slowest"
+              + " of late when that is more, up to the two timeouts above");
   static final SettingKey<Duration> FIRST_ITEM_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.first-item-timeout",
           DURATION,
           "0s",
           WAIT_OR_NEVER,
-          "from the prologue of an answer to its first item; 0s for ever, within the deadline of the"
-              + " request");
+          "from the prologue of an answer to its first item; 0s for ever, within the deadline of"
+              + " the request");
   static final SettingKey<Duration> ITEM_TIMEOUT =
       KEYS.key(
           "dynamo.request.tcp.item-timeout",
@@ -195,7 +205,8 @@ public final class TcpKeys {
           SIZE,
           "256MiB",
           sizeBetween(1 << 16, "64KiB", 1 << 30, "1GiB"),
-          "requests that wait to be written, to all workers together, at most a sixteenth of the heap; more are refused");
+          "requests that wait to be written, to all workers together, at most a sixteenth of the"
+              + " heap; more are refused");
   static final SettingKey<Integer> MAX_CONNECTIONS =
       KEYS.key(
           "dynamo.request.tcp.max-connections",
@@ -217,7 +228,8 @@ public final class TcpKeys {
           INTEGER,
           "",
           between(1, 1_000_000),
-          "strict admission: requests that a worker runs at once, in place of `max-concurrent-requests`",
+          "strict admission: requests that a worker runs at once, in place of"
+              + " `max-concurrent-requests`",
           plain("DYN_ENGINE_REQUEST_LIMIT"));
   static final SettingKey<Integer> ENGINE_QUEUE_LIMIT =
       KEYS.key(
@@ -257,7 +269,8 @@ public final class TcpKeys {
           TEXT,
           "",
           none(),
-          "the name that every listener's certificate must have; absent takes the IP address connected to",
+          "the name that every listener's certificate must have; absent takes the IP address"
+              + " connected to",
           plain("DYN_TCP_TLS_SERVER_NAME"));
   static final SettingKey<Duration> TLS_HANDSHAKE_TIMEOUT =
       KEYS.key(

@@ -1,6 +1,5 @@
 package io.dynamo.event.zmq;
 
-import io.dynamo.discovery.EventScope;
 import io.dynamo.event.EventSubject;
 import io.dynamo.wire.event.EnvelopeCodec;
 import io.dynamo.wire.event.EventEnvelope;
@@ -39,7 +38,7 @@ final class EventFrames {
 
   /** Returns the text of the first frame for events that go through a broker. */
   static String subject(EventSubject subject) {
-    return subject.scope().subject() + "." + EventScope.segment(subject.topic());
+    return subject.text();
   }
 
   static byte[] number(long value) {

@@ -41,14 +41,17 @@ final class ConnectionPool {
   /** Sends a request; refuses it at once when too many bytes wait to be sent. */
   void send(InetSocketAddress worker, RequestFrame frame, RequestConnection.Outcome outcome) {
     if (!budget.take(frame.length())) {
-      outcome.failed(
-          new OverloadedException(
-              ("requests of %d bytes wait to be sent; dynamo.request.tcp.max-unsent and a sixteenth"
-                      + " of the heap allow %d")
-                  .formatted(budget.taken(), budget.maxBytes())));
+      outcome.failed(tooMuchUnsent());
       return;
     }
     dispatch(new Delivery(this, worker, frame, outcome), false);
+  }
+
+  OverloadedException tooMuchUnsent() {
+    return new OverloadedException(
+        ("requests of %d bytes wait to be sent; dynamo.request.tcp.max-unsent and a sixteenth"
+                + " of the heap allow %d")
+            .formatted(budget.taken(), budget.maxBytes()));
   }
 
   /** Sends again a request that a closed connection did not deliver. */

@@ -12,21 +12,21 @@ import io.dynamo.wire.request.RequestHeaders;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A request ready to be sent: the worker's address and the frame.
  *
- * @param worker address on which the worker listens
+ * @param headers of a carried request; those of others are in the frame
  */
-record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
+record OutgoingRequest(TransportAddress to, Map<String, String> headers, RequestFrame frame) {
   /**
    * @param home where the worker delivers the answer
    * @param input where the worker fetches the items of the request; null when {@code body} is the
    *     request
    * @param body in the instance's format
-   * @throws WorkerLostException when the instance's address cannot be parsed
    */
   static OutgoingRequest of(
       Instance instance,
@@ -34,10 +34,6 @@ record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
       ConnectionInfo home,
       @Nullable ConnectionInfo input,
       byte[] body) {
-    var to =
-        switch (instance.transport()) {
-          case TransportAddress.Tcp tcp -> tcp;
-        };
     var control =
         new ControlMessage(
             context.id(),
@@ -47,18 +43,31 @@ record OutgoingRequest(InetSocketAddress worker, RequestFrame frame) {
             context.metadata(),
             input);
     var now = Instant.now();
-    var headers =
-        RequestHeaders.toJson(
-            context.id(),
-            to.path(),
-            TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano(),
-            context.headers());
-    var path = to.path().getBytes(StandardCharsets.UTF_8);
-    return new OutgoingRequest(
-        address(to), new RequestFrame(path, headers, control.toJson(), body));
+    long sentNanos = TimeUnit.SECONDS.toNanos(now.getEpochSecond()) + now.getNano();
+    return switch (instance.transport()) {
+      case TransportAddress.Tcp tcp ->
+          new OutgoingRequest(
+              tcp,
+              Map.of(),
+              new RequestFrame(
+                  tcp.path().getBytes(StandardCharsets.UTF_8),
+                  RequestHeaders.toJson(context.id(), tcp.path(), sentNanos, context.headers()),
+                  control.toJson(),
+                  body));
+      case TransportAddress.Nats nats ->
+          new OutgoingRequest(
+              nats,
+              RequestHeaders.toMap(context.id(), sentNanos, context.headers()),
+              RequestFrame.ofPayload(control.toJson(), body));
+    };
   }
 
-  private static InetSocketAddress address(TransportAddress.Tcp worker) {
+  /**
+   * Returns the address on which a worker listens.
+   *
+   * @throws WorkerLostException when it cannot be parsed
+   */
+  static InetSocketAddress address(TransportAddress.Tcp worker) {
     try {
       return SocketAddresses.parse(worker.address());
     } catch (IllegalArgumentException e) {

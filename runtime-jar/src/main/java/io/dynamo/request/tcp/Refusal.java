@@ -1,6 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.error.InvalidRequestException;
+import io.dynamo.error.DynamoException;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
@@ -12,7 +12,7 @@ import io.dynamo.wire.request.Prologue;
  *
  * @param after run once, when everything is sent or cannot be sent
  */
-record Refusal(InvalidRequestException cause, Runnable after) implements CallHomeListener {
+record Refusal(DynamoException cause, Runnable after) implements CallHomeListener {
   @Override
   public void connected(SentStream stream) {
     stream.finish(TwoPartFrame.ofHeader(stream.allocator(), Prologue.refused(cause)), () -> {});

@@ -4,6 +4,8 @@ import io.dynamo.pipeline.FrameException;
 import io.dynamo.pipeline.TwoPartFrame;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
+import java.nio.ByteBuffer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,6 +49,29 @@ record RequestFrame(byte[] path, byte[] headers, byte[] control, byte[] body) {
   /** Returns the size of the two-part frame in bytes. */
   long payloadLength() {
     return (long) TwoPartFrame.PREFIX_BYTES + control.length + body.length;
+  }
+
+  /** Returns a frame without path and headers, whose payload alone is carried. */
+  static RequestFrame ofPayload(byte[] control, byte[] body) {
+    return new RequestFrame(NOTHING, NOTHING, control, body);
+  }
+
+  /** Returns the two-part frame of control message and body. */
+  byte[] payload() {
+    return ByteBuffer.allocate(Math.toIntExact(payloadLength()))
+        .putLong(control.length)
+        .putLong(body.length)
+        .putLong(0)
+        .put(control)
+        .put(body)
+        .array();
+  }
+
+  /**
+   * Reads a payload; one of another form yields an empty control message, which its reader refuses.
+   */
+  static RequestFrame ofPayload(byte[] payload) {
+    return payload(NOTHING, NOTHING, Unpooled.wrappedBuffer(payload));
   }
 
   /** Returns the frame as it is sent; {@code OutgoingRequest.check} has checked its parts. */

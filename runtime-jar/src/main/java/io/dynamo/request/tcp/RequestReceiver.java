@@ -1,8 +1,6 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.pipeline.Sockets;
-import io.dynamo.wire.request.ControlMessage;
 import io.dynamo.wire.request.RequestHeaders;
 import io.netty.buffer.ByteBuf;
 import io.netty.channel.ChannelFutureListener;
@@ -58,18 +56,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
     if (endpoint == null) {
       return Acks.unknownEndpoint(path);
     }
-    if (frame.control().length > ControlMessage.MAX_BYTES) {
-      endpoint.meters.failed(EndpointMeters.Failure.INVALID_MESSAGE);
-      return Acks.UNREADABLE;
-    }
-    ControlMessage control;
-    try {
-      control = ControlMessage.ofJson(ByteBuffer.wrap(frame.control()));
-    } catch (InvalidRequestException e) {
-      return endpoint.refuse(ByteBuffer.wrap(frame.control()), e);
-    }
-    return endpoint.accept(
-        control, RequestHeaders.ofJson(frame.headers()), frame.body(), frame.payloadLength());
+    return endpoint.receive(RequestHeaders.ofJson(frame.headers()), frame);
   }
 
   private static @Nullable String path(byte[] utf8) {

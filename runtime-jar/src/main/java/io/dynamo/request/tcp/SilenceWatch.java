@@ -5,6 +5,7 @@ import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.OverloadedException;
+import io.dynamo.error.WorkerLostException;
 import io.dynamo.request.tcp.silence.SilenceRules;
 import io.dynamo.request.tcp.silence.WorkerContact;
 import io.netty.channel.EventLoop;
@@ -18,6 +19,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.BiConsumer;
 import java.util.function.LongSupplier;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +30,8 @@ import org.jspecify.annotations.Nullable;
  * run on one event loop, and only while there are calls.
  *
  * <p>A probe is a request to an endpoint that no worker has: Dynamo's workers and ours refuse it at
- * once in the acknowledgement, which only a running process can write.
+ * once in the acknowledgement, which only a running process can write. Over NATS it is an empty
+ * request to the instance's own subject, which Dynamo's workers acknowledge and ours refuse.
  */
 final class SilenceWatch {
   private static final System.Logger LOG = System.getLogger(SilenceWatch.class.getName());
@@ -41,7 +44,7 @@ final class SilenceWatch {
 
   private final Set<TcpCall<?, ?>> calls;
   private final TcpSettings settings;
-  private final ConnectionPool pool;
+  private final BiConsumer<OutgoingRequest, RequestConnection.Outcome> sender;
   private final EventLoop loop;
   private final LongSupplier nanoTime;
   private final long periodNanos;
@@ -54,16 +57,17 @@ final class SilenceWatch {
 
   /**
    * @param calls the running calls; a live view
+   * @param sender sends the probes
    */
   SilenceWatch(
       Set<TcpCall<?, ?>> calls,
       TcpSettings settings,
-      ConnectionPool pool,
+      BiConsumer<OutgoingRequest, RequestConnection.Outcome> sender,
       EventLoop loop,
       LongSupplier nanoTime) {
     this.calls = calls;
     this.settings = settings;
-    this.pool = pool;
+    this.sender = sender;
     this.loop = loop;
     this.nanoTime = nanoTime;
     periodNanos = period(settings);
@@ -109,6 +113,7 @@ final class SilenceWatch {
   private static String address(Instance instance) {
     return switch (instance.transport()) {
       case TransportAddress.Tcp tcp -> tcp.address();
+      case TransportAddress.Nats nats -> nats.subject();
     };
   }
 
@@ -184,17 +189,25 @@ final class SilenceWatch {
 
   private void send(WorkerContact.Probe probe, Instance instance) {
     try {
-      pool.send(
-          SocketAddresses.parse(address(instance)),
-          new RequestFrame(
-              (instance.id().hex() + PROBED_ENDPOINT).getBytes(StandardCharsets.UTF_8),
-              NO_FIELDS,
-              NO_FIELDS,
-              NOTHING),
-          new Answer(probe));
-    } catch (IllegalArgumentException e) { // its calls failed for that reason
+      sender.accept(probe(instance), new Answer(probe));
+    } catch (WorkerLostException e) { // its address cannot be parsed: its calls failed for that
       probe.neverSent();
     }
+  }
+
+  private static OutgoingRequest probe(Instance instance) {
+    return new OutgoingRequest(
+        instance.transport(),
+        Map.of(),
+        switch (instance.transport()) {
+          case TransportAddress.Tcp _ ->
+              new RequestFrame(
+                  (instance.id().hex() + PROBED_ENDPOINT).getBytes(StandardCharsets.UTF_8),
+                  NO_FIELDS,
+                  NO_FIELDS,
+                  NOTHING);
+          case TransportAddress.Nats _ -> RequestFrame.ofPayload(NO_FIELDS, NOTHING);
+        });
   }
 
   /** Receives the outcome of a probe. */

@@ -128,7 +128,7 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
     sentNanos = System.nanoTime();
     client.meters.queue().record(sentNanos - begunNanos);
     if (!hasEnded()) {
-      client.pool.send(outgoing.worker(), outgoing.frame(), this);
+      client.send(outgoing, this);
     }
   }
 

@@ -2,6 +2,7 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
@@ -13,10 +14,12 @@ import io.dynamo.wire.request.RequestHeaders;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * One endpoint behind the listener, with the requests that it is serving. Safe for concurrent use.
@@ -30,7 +33,8 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   private static final System.Logger LOG = System.getLogger(TcpEndpoint.class.getName());
 
   private final TcpEndpointServer server;
-  private final TransportAddress.Tcp address;
+  private final String path;
+  private final TransportAddress address;
   private final Admission admission;
   private final Service<R> service;
   private final MessageCodec<Q, R> codec;
@@ -39,20 +43,70 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   private final Condition emptied = lock.newCondition();
   private final Set<ServedRequest<Q, R>> running = new HashSet<>(); // guarded by lock
   private boolean refusing; // guarded by lock
+  private RequestCarrier.@Nullable Receiving receiving; // guarded by lock
 
   TcpEndpoint(
       TcpEndpointServer server,
-      TransportAddress.Tcp address,
+      String path,
+      TransportAddress address,
       Admission admission,
       Service<R> service,
       MessageCodec<Q, R> codec,
       EndpointMeters meters) {
     this.meters = meters;
     this.server = server;
+    this.path = path;
     this.address = address;
     this.admission = admission;
     this.service = service;
     this.codec = codec;
+  }
+
+  /**
+   * Accepts the request in a frame, or refuses it.
+   *
+   * @return the text of the acknowledgement, empty when accepted
+   */
+  String receive(RequestHeaders headers, RequestFrame frame) {
+    if (frame.control().length > ControlMessage.MAX_BYTES) {
+      meters.failed(EndpointMeters.Failure.INVALID_MESSAGE);
+      return Acks.UNREADABLE;
+    }
+    ControlMessage control;
+    try {
+      control = ControlMessage.ofJson(ByteBuffer.wrap(frame.control()));
+    } catch (InvalidRequestException e) {
+      return refuse(ByteBuffer.wrap(frame.control()), e);
+    }
+    return accept(control, headers, frame.body(), frame.payloadLength());
+  }
+
+  /**
+   * Accepts a request that a carrier brought, or refuses it. Requesters of Dynamo do not read the
+   * acknowledgement of a carried request: a refusal also goes to the call-home address.
+   */
+  String receiveCarried(Map<String, String> headers, byte[] payload) {
+    var frame = RequestFrame.ofPayload(payload);
+    var text = receive(RequestHeaders.of(headers), frame);
+    if (text.isEmpty() || text.equals(Acks.UNREADABLE)) {
+      return text;
+    }
+    return sendHome(ByteBuffer.wrap(frame.control()), Acks.failure(text)) ? "" : text;
+  }
+
+  /** Ends {@code carried} with this endpoint, or at once when it has ended. */
+  void receiveBy(RequestCarrier.Receiving carried) {
+    boolean late;
+    lock.lock();
+    try {
+      late = refusing;
+      receiving = carried;
+    } finally {
+      lock.unlock();
+    }
+    if (late) {
+      carried.close();
+    }
   }
 
   /**
@@ -83,7 +137,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     }
     if (!begin(request)) {
       ticket.leave(); // not under the lock: it runs another request's turn
-      return Acks.unknownEndpoint(address.path());
+      return Acks.unknownEndpoint(path);
     }
     meters.begun(payloadBytes, headers.sentUnixNanos());
     try {
@@ -115,21 +169,26 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     LOG.log(
         System.Logger.Level.DEBUG,
         "endpoint {0} cannot read a request: {1}",
-        address.path(),
+        path,
         cause.getMessage());
+    return sendHome(control, cause) ? "" : Acks.UNREADABLE;
+  }
+
+  /** Sends a refusal to the requester's call-home address; returns whether there is one. */
+  private boolean sendHome(ByteBuffer control, DynamoException cause) {
     var home = ControlMessage.homeOf(control);
     if (home == null || !server.refusals.tryAcquire()) {
-      return Acks.UNREADABLE;
+      return false;
     }
     try {
       server.callHome.dial(
           SocketAddresses.parse(home.address()),
           new Handshake(home.subject(), Handshake.RESPONSE),
           new Refusal(cause, server.refusals::release));
-      return "";
+      return true;
     } catch (IllegalArgumentException e) {
       server.refusals.release();
-      return Acks.UNREADABLE;
+      return false;
     } catch (RuntimeException | Error e) {
       server.refusals.release();
       throw e;
@@ -200,20 +259,27 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
   public void close() {
     var cause =
         new WorkerLostException(
-            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + address.path());
+            ErrorCode.BACKEND_ENGINE_SHUTDOWN, "the worker closed endpoint " + path);
     var open = refuse();
     open.forEach(request -> request.forbid(cause)); // all first: an ending request starts the next
     open.forEach(request -> request.shutDown(cause));
   }
 
   private List<ServedRequest<Q, R>> refuse() {
-    server.forget(address.path(), this);
+    server.forget(path, this);
+    RequestCarrier.Receiving ending;
+    List<ServedRequest<Q, R>> open;
     lock.lock();
     try {
       refusing = true;
-      return List.copyOf(running);
+      ending = receiving;
+      open = List.copyOf(running);
     } finally {
       lock.unlock();
     }
+    if (ending != null) {
+      ending.close();
+    }
+    return open;
   }
 }

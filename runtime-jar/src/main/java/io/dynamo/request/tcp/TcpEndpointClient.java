@@ -2,7 +2,9 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
+import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.metrics.Metrics;
@@ -22,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** Calls endpoints over TCP. Safe for concurrent use; never blocks its caller. */
 public final class TcpEndpointClient implements EndpointClient, BidirectionalClient {
@@ -36,6 +39,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   final SilenceWatch silence;
   private final Set<TcpCall<?, ?>> calls = ConcurrentHashMap.newKeySet();
   private final LostInstances lost;
+  private final @Nullable RequestCarrier carrier;
   private final PlaneTls tls;
   private final SilenceRules rules;
   private final SilenceRules exchangeRules;
@@ -48,11 +52,23 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
    * @throws IllegalStateException when the listener cannot be bound, or a TLS file is invalid
    */
   public TcpEndpointClient(TcpSettings settings, EventLoops loops, Metrics metrics) {
-    this(settings, loops, metrics, System::nanoTime);
+    this(settings, null, loops, metrics, System::nanoTime);
   }
 
-  TcpEndpointClient(
-      TcpSettings settings, EventLoops loops, Metrics metrics, LongSupplier nanoTime) {
+  /**
+   * Binds the call-home listener.
+   *
+   * @param carrier reaches workers that do not listen themselves; null when there is none
+   * @param loops event loops, closed by the caller after this client
+   * @throws IllegalStateException when the listener cannot be bound, or a TLS file is invalid
+   */
+  public TcpEndpointClient(
+      TcpSettings settings,
+      @Nullable RequestCarrier carrier,
+      EventLoops loops,
+      Metrics metrics,
+      LongSupplier nanoTime) {
+    this.carrier = carrier;
     lost = new LostInstances(nanoTime);
     this.settings = settings;
     this.loops = loops;
@@ -66,7 +82,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     }
     callHomeAddress = SocketAddresses.format(callHome.address());
     pool = new ConnectionPool(settings, tls.connecting(), loops, meters);
-    silence = new SilenceWatch(calls, settings, pool, loops.next(), nanoTime);
+    silence = new SilenceWatch(calls, settings, this::send, loops.next(), nanoTime);
     rules = SilenceRules.of(settings.silence());
     exchangeRules = SilenceRules.ofExchanges(settings.silence(), settings.timeouts().inactivity());
   }
@@ -117,6 +133,58 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
         call.silence().leftDiscovery(false);
       }
     }
+  }
+
+  /** Sends a request on a pooled connection, or by the carrier. */
+  void send(OutgoingRequest request, RequestConnection.Outcome outcome) {
+    switch (request.to()) {
+      case TransportAddress.Tcp tcp ->
+          pool.send(OutgoingRequest.address(tcp), request.frame(), outcome);
+      case TransportAddress.Nats nats -> carry(nats, request, outcome);
+    }
+  }
+
+  private void carry(
+      TransportAddress.Nats to, OutgoingRequest request, RequestConnection.Outcome outcome) {
+    if (carrier == null) {
+      outcome.failed(
+          new WorkerLostException(
+              ErrorCode.CANNOT_CONNECT,
+              "worker %s is reached over NATS, which this process does not use; set dynamo.request.plane=nats"
+                  .formatted(to.subject())));
+      return;
+    }
+    var frame = request.frame();
+    if (!pool.budget.take(frame.length())) {
+      outcome.failed(pool.tooMuchUnsent());
+      return;
+    }
+    carrier.send(
+        to,
+        request.headers(),
+        frame.payload(),
+        new RequestCarrier.Outcome() {
+          @Override
+          public void acknowledged(String text) {
+            pool.budget.give(frame.length());
+            loops
+                .next()
+                .execute(
+                    () -> {
+                      if (text.isEmpty()) {
+                        outcome.acknowledged();
+                      } else {
+                        outcome.refused(Acks.failure(text));
+                      }
+                    });
+          }
+
+          @Override
+          public void failed(DynamoException cause) {
+            pool.budget.give(frame.length());
+            loops.next().execute(() -> outcome.failed(cause));
+          }
+        });
   }
 
   /** Returns the number of requests whose answer has not ended. */

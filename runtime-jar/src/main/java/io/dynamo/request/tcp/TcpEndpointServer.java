@@ -59,6 +59,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   private final ByteBudget received;
 
   private final Admission engine;
+  private final @Nullable RequestCarrier carrier;
   private final ConnectionLimit limit;
   private final EventLoops loops;
   private final Metrics metrics;
@@ -87,6 +88,23 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
    */
   public TcpEndpointServer(
       TcpSettings settings, long maxReceivedBytes, EventLoops loops, Metrics metrics) {
+    this(settings, null, maxReceivedBytes, loops, metrics);
+  }
+
+  /**
+   * @param carrier brings the requests in place of a listener; null listens
+   * @param maxReceivedBytes heap bytes for all requests being served; a single request may be
+   *     larger
+   * @param loops event loops, closed by the caller after this server
+   * @throws IllegalStateException when a TLS file is invalid
+   */
+  public TcpEndpointServer(
+      TcpSettings settings,
+      @Nullable RequestCarrier carrier,
+      long maxReceivedBytes,
+      EventLoops loops,
+      Metrics metrics) {
+    this.carrier = carrier;
     this.settings = settings;
     received = new ByteBudget(maxReceivedBytes);
     this.loops = loops;
@@ -154,14 +172,34 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       Admission admission,
       TcpEndpoint.Service<R> service) {
     var path = id.hex() + "/" + endpoint;
-    var address = new TransportAddress.Tcp(SocketAddresses.format(bound()), path);
+    var carried = carrier == null ? null : carrier.address(endpoint, id);
+    var address =
+        carried == null ? new TransportAddress.Tcp(SocketAddresses.format(bound()), path) : carried;
     var served =
         new TcpEndpoint<>(
-            this, address, admission, service, codec, new EndpointMeters(metrics, endpoint, id));
-    if (endpoints.putIfAbsent(path, served) != null) {
-      throw new IllegalStateException("endpoint " + path + " is served already");
+            this,
+            path,
+            address,
+            admission,
+            service,
+            codec,
+            new EndpointMeters(metrics, endpoint, id));
+    register(path, served);
+    if (carrier != null && carried != null) {
+      served.receiveBy(carrier.receive(carried, served::receiveCarried));
     }
     return served;
+  }
+
+  private void register(String path, TcpEndpoint<?, ?> served) {
+    synchronized (lock) {
+      if (closed) {
+        throw new IllegalStateException("the endpoint server is closed");
+      }
+      if (endpoints.putIfAbsent(path, served) != null) {
+        throw new IllegalStateException("endpoint " + path + " is served already");
+      }
+    }
   }
 
   private InetSocketAddress bound() {
@@ -217,10 +255,9 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       bound = listener;
     }
     tls.close();
-    if (bound == null) {
-      return;
+    if (bound != null) {
+      bound.close().awaitUninterruptibly(CLOSE_MILLIS);
     }
-    bound.close().awaitUninterruptibly(CLOSE_MILLIS);
     var open = List.copyOf(endpoints.values());
     open.forEach(TcpEndpoint::close);
     var patience = Deadline.after(LAST_WORDS);

@@ -4,6 +4,7 @@ import io.dynamo.concurrent.Alarms;
 import io.dynamo.config.Settings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.EventSettings;
+import io.dynamo.config.plane.RequestPlane;
 import io.dynamo.config.watch.MetricsSettings;
 import io.dynamo.config.watch.TraceSettings;
 import io.dynamo.discovery.Discovery;
@@ -15,13 +16,14 @@ import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.local.LocalEventPlane;
+import io.dynamo.event.nats.NatsEventPlane;
 import io.dynamo.event.zmq.ZmqEventPlane;
 import io.dynamo.event.zmq.ZmqRawStreams;
 import io.dynamo.metrics.EndpointMetrics;
 import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.PrometheusText;
-import io.dynamo.pipeline.EventLoops;
+import io.dynamo.nats.NatsLink;
 import io.dynamo.request.TracedServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.DynamoRuntime;
@@ -34,6 +36,7 @@ import io.dynamo.trace.otlp.OtlpTracing;
 import java.nio.file.Path;
 import java.security.SecureRandom;
 import java.time.InstantSource;
+import java.util.Objects;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -89,7 +92,9 @@ final class PlaneOpener implements RuntimeOpener {
     var health = new SystemHealth(settings.status(), Alarms.on(timer), blocking, System::nanoTime);
     var status = new SystemStatus(health);
     var tracing = tracing(settings.watch().trace(), opened); // closed after these parts
-    var parts = planes.open(settings, new PlaneFactory.Outlets(metrics, text, status), opened);
+    var link = nats(settings, timer, opened);
+    var outlets = new PlaneFactory.Outlets(metrics, text, status, link);
+    var parts = planes.open(settings, outlets, opened);
     var id = instanceId(settings.discovery(), random);
     var discovery = opened.push("discovery", discovery(settings.discovery(), id, random, clock));
     metrics.gauge(
@@ -98,7 +103,8 @@ final class PlaneOpener implements RuntimeOpener {
         new Label("worker_id", id.hex()));
     var events =
         opened.push(
-            "events", events(settings.event(), parts.loops(), discovery, metrics, random, clock));
+            "events",
+            events(settings, parts, new EventParts(link, discovery, metrics, random, clock)));
     var streams = opened.push("streams", new ZmqRawStreams(settings.event(), parts.loops()));
     return new DynamoRuntime(
         settings,
@@ -184,18 +190,41 @@ final class PlaneOpener implements RuntimeOpener {
     };
   }
 
-  private static EventPlane events(
-      EventSettings settings,
-      EventLoops loops,
+  /** Connects to NATS when a plane uses it. */
+  private static @Nullable NatsLink nats(
+      Settings settings, ScheduledExecutorService timer, ClosingStack opened) {
+    return settings.event().plane() == EventSettings.Plane.NATS
+            || settings.requestPlane() == RequestPlane.NATS
+        ? opened.push("nats", NatsLink.open(settings.nats(), Alarms.on(timer)))
+        : null;
+  }
+
+  /** The parts that every event plane needs. */
+  private record EventParts(
+      @Nullable NatsLink link,
       Discovery discovery,
       Metrics metrics,
       RandomGenerator random,
-      InstantSource clock) {
-    return switch (settings.plane()) {
+      InstantSource clock) {}
+
+  private static EventPlane events(
+      Settings settings, PlaneFactory.Planes planes, EventParts parts) {
+    var event = settings.event();
+    return switch (event.plane()) {
       case LOCAL ->
           new LocalEventPlane(
-              settings.queueCapacity(), settings.queueBytes(), metrics, random, clock);
-      case ZMQ -> new ZmqEventPlane(discovery, settings, loops, metrics, random, clock);
+              event.queueCapacity(), event.queueBytes(), parts.metrics, parts.random, parts.clock);
+      case ZMQ ->
+          new ZmqEventPlane(
+              parts.discovery, event, planes.loops(), parts.metrics, parts.random, parts.clock);
+      case NATS ->
+          new NatsEventPlane(
+              Objects.requireNonNull(parts.link),
+              parts.discovery,
+              event,
+              parts.metrics,
+              parts.random,
+              parts.clock);
     };
   }
 }

@@ -3,9 +3,12 @@ package io.dynamo.runtime.wiring;
 import io.dynamo.config.Role;
 import io.dynamo.config.Settings;
 import io.dynamo.config.memory.HeapShare;
+import io.dynamo.config.plane.RequestPlane;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.pipeline.EventLoops;
+import io.dynamo.request.nats.NatsCarrier;
+import io.dynamo.request.tcp.RequestCarrier;
 import io.dynamo.request.tcp.TcpEndpointClient;
 import io.dynamo.request.tcp.TcpEndpointServer;
 import io.dynamo.runtime.ClosingStack;
@@ -19,6 +22,7 @@ import jakarta.enterprise.inject.Produces;
 import jakarta.inject.Singleton;
 import java.net.InetAddress;
 import java.time.Duration;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Provides the implementations of the planes: TCP for requests, native memory where it is
@@ -54,14 +58,18 @@ public class PlaneProducer {
             "event loops",
             LOOPS_PATIENCE,
             new EventLoops(Runtime.getRuntime().availableProcessors()));
+    var carrier = carrier(settings, outlets, opened);
     var client =
-        opened.push("request client", new TcpEndpointClient(settings.tcp(), loops, metrics));
+        opened.push(
+            "request client",
+            new TcpEndpointClient(settings.tcp(), carrier, loops, metrics, System::nanoTime));
     var server =
         opened.push(
             "request server",
             SERVER_PATIENCE,
             new TcpEndpointServer(
                 settings.tcp(),
+                settings.requestPlane() == RequestPlane.NATS ? carrier : null,
                 HeapShare.receivedRequests(settings.server().roles().contains(Role.FRONTEND)),
                 loops,
                 metrics));
@@ -78,5 +86,15 @@ public class PlaneProducer {
               outlets.text()::write));
     }
     return new PlaneFactory.Planes(loops, client, server, memory);
+  }
+
+  private static @Nullable RequestCarrier carrier(
+      Settings settings, Outlets outlets, ClosingStack opened) {
+    var link = outlets.nats();
+    return link == null
+        ? null
+        : opened.push(
+            "requests over NATS",
+            new NatsCarrier(link, settings.tcp().timeouts().acknowledgement()));
   }
 }

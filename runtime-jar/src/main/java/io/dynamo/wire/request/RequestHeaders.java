@@ -30,12 +30,28 @@ public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
    */
   public static byte[] toJson(
       String requestId, String path, long sentUnixNanos, Map<String, String> more) {
+    var all = toMap(requestId, sentUnixNanos, more);
+    all.put(PATH, path);
+    return WireWriter.write(all, PayloadFormat.JSON, WireWriter::any);
+  }
+
+  /** Returns the headers as they are sent over NATS, which has no path. */
+  public static Map<String, String> toMap(
+      String requestId, long sentUnixNanos, Map<String, String> more) {
     Map<String, String> all = new LinkedHashMap<>();
     all.put(REQUEST_ID, requestId);
-    all.put(PATH, path);
     all.put(SENT, Long.toString(sentUnixNanos));
     more.forEach(all::putIfAbsent);
-    return WireWriter.write(all, PayloadFormat.JSON, WireWriter::any);
+    return all;
+  }
+
+  /** Sorts out the headers of a request. */
+  public static RequestHeaders of(Map<String, String> headers) {
+    var all = new LinkedHashMap<>(headers);
+    all.remove(REQUEST_ID);
+    all.remove(PATH);
+    long sent = unixNanos(all.remove(SENT));
+    return new RequestHeaders(all, sent);
   }
 
   /** Reads the headers of a frame; none when it is not JSON, as Dynamo reads it. */
@@ -44,10 +60,7 @@ public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
       var all =
           WireReader.read(
               "headers", ByteBuffer.wrap(json), PayloadFormat.JSON, ControlMessage::pairs);
-      all.remove(REQUEST_ID);
-      all.remove(PATH);
-      long sent = unixNanos(all.remove(SENT));
-      return new RequestHeaders(all, sent);
+      return of(all);
     } catch (InvalidRequestException e) {
       return new RequestHeaders(Map.of(), 0);
     }

@@ -218,6 +218,7 @@ class PlaneMetricsTest {
         TestPlane.ID,
         switch (address) {
           case TransportAddress.Tcp tcp -> new TransportAddress.Tcp(tcp.address(), "no/such/path");
+          case TransportAddress.Nats nats -> nats;
         },
         null,
         plane.settings.format());

@@ -10,7 +10,6 @@ import io.dynamo.concurrent.ItemStream;
 import io.dynamo.config.plane.AdmissionSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.EngineFailedException;
@@ -244,7 +243,8 @@ class TcpAdmissionTest {
     var endpoint =
         new TcpEndpoint<>(
             plane.server,
-            (TransportAddress.Tcp) served.address(),
+            "no/such/path",
+            served.address(),
             limits,
             (control, body) -> {
               requireNonNull(limits.enter(1)).whenTurn(() -> turns.add(inFlight(itself.get())));

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.net.PayloadFormat;
@@ -37,9 +36,7 @@ class TcpBoundsTest {
   }
 
   private static RawPeer dial(EndpointServer.Served served) throws IOException {
-    return switch (served.address()) {
-      case TransportAddress.Tcp tcp -> RawPeer.dial(tcp.address());
-    };
+    return RawPeer.dial(TestPlane.tcpAddress(served));
   }
 
   @Test

@@ -83,9 +83,7 @@ class TcpCaptureTest {
   }
 
   private RawPeer dial() throws IOException {
-    return switch (served.address()) {
-      case TransportAddress.Tcp tcp -> RawPeer.dial(tcp.address());
-    };
+    return RawPeer.dial(TestPlane.tcpAddress(served));
   }
 
   @Test

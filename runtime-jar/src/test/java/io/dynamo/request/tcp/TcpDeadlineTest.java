@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.TcpTimeouts;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.metrics.Metrics;
@@ -57,9 +56,7 @@ class TcpDeadlineTest {
   }
 
   private static RawPeer dial(EndpointServer.Served served) throws IOException {
-    return switch (served.address()) {
-      case TransportAddress.Tcp tcp -> RawPeer.dial(tcp.address());
-    };
+    return RawPeer.dial(TestPlane.tcpAddress(served));
   }
 
   // the worker's waits

@@ -7,7 +7,6 @@ import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
@@ -104,9 +103,7 @@ class TcpEndpointServerWireTest {
   }
 
   private RawPeer dial() throws IOException {
-    return switch (served.address()) {
-      case TransportAddress.Tcp tcp -> RawPeer.dial(tcp.address());
-    };
+    return RawPeer.dial(TestPlane.tcpAddress(served));
   }
 
   private static byte[] unknown(String path) {

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assumptions.assumeThat;
 import com.sun.management.UnixOperatingSystemMXBean;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.TransportMetrics;
 import io.dynamo.request.EndpointServer;
@@ -76,10 +75,7 @@ class TcpHostileTest {
 
   private String address(Door door) {
     return switch (door) {
-      case WORKER ->
-          switch (served.address()) {
-            case TransportAddress.Tcp tcp -> tcp.address();
-          };
+      case WORKER -> TestPlane.tcpAddress(served);
       case CALL_HOME -> plane.client.callHomeAddress;
     };
   }

@@ -9,7 +9,6 @@ import io.dynamo.concurrent.ItemStream;
 import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
-import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.Migratable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.metrics.Metrics;
@@ -141,9 +140,7 @@ class TcpTlsTest {
     for (int i = 0; i < 3; i++) {
       assertThat(call(served).awaitCompletion()).hasSize(2);
     }
-    switch (served.address()) {
-      case TransportAddress.Tcp tcp -> assertSpeaksTls(tcp.address());
-    }
+    assertSpeaksTls(TestPlane.tcpAddress(served));
     if (client != null) {
       assertSpeaksTls(client.callHomeAddress);
     }
@@ -174,10 +171,7 @@ class TcpTlsTest {
     if (client == null) {
       throw new AssertionError("not started");
     }
-    var worker =
-        switch (served.address()) {
-          case TransportAddress.Tcp tcp -> tcp.address();
-        };
+    var worker = TestPlane.tcpAddress(served);
     for (var address : new String[] {worker, client.callHomeAddress}) {
       try (var silent = RawPeer.dial(address);
           var halting = RawPeer.dial(address)) {

@@ -10,6 +10,7 @@ import io.dynamo.config.plane.TlsSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.OutputOptions;
@@ -30,6 +31,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
 /** A client and a server of ours on loopback. */
 final class TestPlane implements AutoCloseable {
@@ -66,9 +68,13 @@ final class TestPlane implements AutoCloseable {
   }
 
   TestPlane(TcpSettings settings, LongSupplier nanoTime) {
+    this(settings, null, nanoTime);
+  }
+
+  TestPlane(TcpSettings settings, @Nullable RequestCarrier carrier, LongSupplier nanoTime) {
     this.settings = settings;
-    client = new TcpEndpointClient(settings, LOOPS, metrics, nanoTime);
-    server = new TcpEndpointServer(settings, LOOPS, metrics);
+    client = new TcpEndpointClient(settings, carrier, LOOPS, metrics, nanoTime);
+    server = new TcpEndpointServer(settings, carrier, 1L << 30, LOOPS, metrics);
   }
 
   private static final TcpTimeouts TIMEOUTS =
@@ -190,6 +196,11 @@ final class TestPlane implements AutoCloseable {
 
   EndpointServer.Served serve(EndpointHandler<GenerateRequest, EngineOutput> handler) {
     return server.serve(ENDPOINT, ID, handler, CODEC);
+  }
+
+  /** Where the worker of a TCP plane listens. */
+  static String tcpAddress(EndpointServer.Served served) {
+    return ((TransportAddress.Tcp) served.address()).address();
   }
 
   Instance instance(EndpointServer.Served served) {
