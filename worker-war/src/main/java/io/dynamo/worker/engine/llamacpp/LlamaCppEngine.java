@@ -14,6 +14,7 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.remote.LineExchange;
 import io.dynamo.worker.engine.sampling.EndTokens;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import io.dynamo.worker.engine.sampling.PromptLimits;
@@ -169,7 +170,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     }
 
     @Override
-    public Exchange complete(byte[] body, Runnable onNews) {
+    public LineExchange complete(byte[] body, Runnable onNews) {
       return at.server.complete(body, onNews);
     }
 

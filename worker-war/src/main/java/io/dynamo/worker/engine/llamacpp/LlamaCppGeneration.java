@@ -10,6 +10,7 @@ import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.remote.LineExchange;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
 final class LlamaCppGeneration implements Runnable {
   /** The services of the engine that a generation uses. */
   interface Host {
-    Exchange complete(byte[] body, Runnable onNews);
+    LineExchange complete(byte[] body, Runnable onNews);
 
     /** Called once, before the stream ends. */
     void settled(LlamaCppGeneration generation);
@@ -301,7 +302,7 @@ final class LlamaCppGeneration implements Runnable {
   }
 
   /** Returns the next line; null after the last line, or when the generation ends early. */
-  private byte @Nullable [] awaitLine(Exchange exchange) throws IOException {
+  private byte @Nullable [] awaitLine(LineExchange exchange) throws IOException {
     long silentUntil = System.nanoTime() + host.silence().toNanos();
     while (true) {
       var line = exchange.line();

@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.llamacpp;
+package io.dynamo.worker.engine.remote;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
@@ -13,12 +13,12 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One answer of the server, received and cut into lines. Written by the HTTP client's threads, read
+ * One answer of a server, received and cut into lines. Written by the HTTP client's threads, read
  * by one other thread, which never blocks here: it is notified of new data.
  *
  * <p>Invariant: at most one delivery of the client's is held, and at most one line beside it.
  */
-final class Exchange
+public final class LineExchange
     implements HttpResponse.BodyHandler<Void>, BodySubscriber<Void>, AutoCloseable {
   private static final int MAX_LINE_BYTES = 32 << 20;
 
@@ -33,7 +33,10 @@ final class Exchange
   private volatile @Nullable CompletableFuture<HttpResponse<Void>> sending;
   private volatile boolean closed;
 
-  Exchange(Runnable onNews) {
+  /**
+   * @param onNews called on any thread when there is new data
+   */
+  public LineExchange(Runnable onNews) {
     this.onNews = onNews;
   }
 
@@ -100,7 +103,7 @@ final class Exchange
   }
 
   /** Returns the status of the answer, 0 before it has arrived. */
-  int status() {
+  public int status() {
     return status;
   }
 
@@ -110,7 +113,7 @@ final class Exchange
    *
    * @throws IOException when the exchange failed
    */
-  byte @Nullable [] line() throws IOException {
+  public byte @Nullable [] line() throws IOException {
     while (true) {
       boolean last = ended; // read before the delivery: none comes after the end
       var broken = failure;
@@ -122,16 +125,8 @@ final class Exchange
         return last && line.size() > 0 ? take() : null;
       }
       for (var buffer : bytes) {
-        while (buffer.hasRemaining()) {
-          byte next = buffer.get();
-          if (next == '\n') {
-            return take();
-          }
-          if (line.size() == MAX_LINE_BYTES) {
-            throw new IOException(
-                "the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
-          }
-          line.write(next);
+        if (buffer.hasRemaining() && takeTo(buffer)) {
+          return take();
         }
       }
       delivered = null;
@@ -142,6 +137,28 @@ final class Exchange
     }
   }
 
+  /** Moves bytes to the line up to a line end, which is dropped; returns whether there was one. */
+  private boolean takeTo(ByteBuffer from) throws IOException {
+    int begin = from.position();
+    int end = begin;
+    while (end < from.limit() && from.get(end) != '\n') {
+      end++;
+    }
+    if (line.size() + (end - begin) > MAX_LINE_BYTES) {
+      throw new IOException("the server sent a line of more than " + MAX_LINE_BYTES + " bytes");
+    }
+    if (from.hasArray()) {
+      line.write(from.array(), from.arrayOffset() + begin, end - begin);
+    } else { // the HTTP client's buffers have no array that others may see
+      var copy = new byte[end - begin];
+      from.get(begin, copy);
+      line.write(copy, 0, copy.length);
+    }
+    boolean whole = end < from.limit();
+    from.position(whole ? end + 1 : end);
+    return whole;
+  }
+
   private byte[] take() {
     var taken = line.toByteArray();
     line.reset();
@@ -149,7 +166,7 @@ final class Exchange
   }
 
   /** Whether everything was read. */
-  boolean isOver() {
+  public boolean isOver() {
     return ended && delivered == null && line.size() == 0;
   }
 

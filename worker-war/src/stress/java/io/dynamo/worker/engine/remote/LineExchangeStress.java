@@ -1,4 +1,4 @@
-package io.dynamo.worker.engine.llamacpp;
+package io.dynamo.worker.engine.remote;
 
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
@@ -20,17 +20,17 @@ import org.openjdk.jcstress.infra.results.III_Result;
 @Outcome(id = "2, 1, 1", expect = ACCEPTABLE, desc = "both lines, then the end, each announced")
 @Outcome(expect = FORBIDDEN, desc = "a line or the end was lost, or nobody was called for it")
 @State
-public class ExchangeStress {
+public class LineExchangeStress {
   private static final byte[] LINES = "one\ntwo".getBytes(StandardCharsets.US_ASCII);
 
   private volatile int calls;
-  private final Exchange exchange = new Exchange(this::called);
+  private final LineExchange exchange = new LineExchange(this::called);
   private int lines;
   private int callsAtLastLook;
   private boolean overAtLastLook;
 
   /** The answer has begun before the actors start. */
-  public ExchangeStress() {
+  public LineExchangeStress() {
     exchange.onSubscribe(
         new Flow.Subscription() {
           @Override

@@ -1,0 +1,211 @@
+package io.dynamo.worker.engine.remote;
+
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The HTTP client for one engine server. Safe for concurrent use; it has its own threads, which end
+ * with {@link #close}. Answers are bounded, and each wait has a limit.
+ */
+public final class EngineHttp implements AutoCloseable {
+  /** The most bytes of an answer that is not streamed. */
+  public static final int MAX_BODY = 8 << 20;
+
+  private static final System.Logger LOG = System.getLogger(EngineHttp.class.getName());
+  private static final Duration CONNECT = Duration.ofSeconds(5);
+  private static final Duration ANSWER = Duration.ofSeconds(10); // of trivial requests
+  private static final Duration BETWEEN_TRIES = Duration.ofMillis(100);
+  private static final Duration END = Duration.ofSeconds(5);
+
+  private final String engine;
+  private final URI base;
+  private final String setting;
+  private final @Nullable String key;
+  private final int maxBody;
+  private final CountDownLatch closed = new CountDownLatch(1);
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final HttpClient client;
+
+  /** Asks a server for its limits. Called until it neither fails with an IOException nor waits. */
+  public interface Facts<T> {
+    /**
+     * @throws IOException when the server is not ready yet
+     * @throws IllegalArgumentException when the server is not of this kind, or cannot be used
+     */
+    T ask() throws IOException, InterruptedException;
+  }
+
+  /** Thrown when the server answers, but not with what is needed: it may still be loading. */
+  public static final class NotReadyException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    public NotReadyException(String what) {
+      super(what);
+    }
+
+    @Override
+    public String toString() { // for the message of a start that failed
+      return String.valueOf(getMessage());
+    }
+  }
+
+  /**
+   * @param engine the kind of engine, for messages
+   * @param base scheme, host and port of the server
+   * @param setting the setting that has the address, for messages
+   * @param key the bearer key of the server; null sends none
+   * @param maxBody limit of an answer that is not streamed, in bytes
+   */
+  public EngineHttp(String engine, URI base, String setting, @Nullable String key, int maxBody) {
+    this.engine = engine;
+    this.base = base;
+    this.setting = setting;
+    this.key = key;
+    this.maxBody = maxBody;
+    this.client =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT)
+            .proxy(HttpClient.Builder.NO_PROXY)
+            .executor(threads)
+            .build();
+  }
+
+  public URI base() {
+    return base;
+  }
+
+  /**
+   * Waits until the server is ready, by polling, since servers send no notification.
+   *
+   * @throws IllegalStateException when the server is not ready within {@code timeout}, or is not of
+   *     the expected kind, or after {@link #close}
+   */
+  public <T> T awaitReady(Duration timeout, Facts<T> facts) throws InterruptedException {
+    long begun = System.nanoTime();
+    while (true) {
+      String why;
+      try {
+        return facts.ask();
+      } catch (IOException e) {
+        why = e.toString();
+      } catch (IllegalArgumentException e) {
+        throw new IllegalStateException(
+            "%s is no %s server as this engine knows it: %s"
+                .formatted(base, engine, e.getMessage()),
+            e);
+      }
+      if (System.nanoTime() - begun >= timeout.toNanos()) {
+        throw new IllegalStateException(
+            "the %s server at %s was not ready within %s (%s); start it, or set %s"
+                .formatted(engine, base, timeout, why, setting));
+      }
+      if (closed.await(BETWEEN_TRIES.toNanos(), TimeUnit.NANOSECONDS)) {
+        throw new IllegalStateException("nobody waits for " + base + " any more");
+      }
+    }
+  }
+
+  /**
+   * Sends a GET request.
+   *
+   * @throws NotReadyException when the answer is not 200
+   */
+  public void requireOk(String path) throws IOException, InterruptedException {
+    var answer = get(path);
+    if (answer.statusCode() != 200) {
+      throw new NotReadyException("it answers " + answer.statusCode());
+    }
+  }
+
+  /**
+   * Sends a GET request and returns the object that it answers.
+   *
+   * @throws IllegalArgumentException when the answer is not 200, or no object
+   */
+  public JsonObject object(String path) throws IOException, InterruptedException {
+    var answer = get(path);
+    if (answer.statusCode() != 200) {
+      throw new IllegalArgumentException(path + " answers " + answer.statusCode());
+    }
+    try {
+      return Json.readObject(answer.body());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException("the answer of " + path + " " + e.getMessage(), e);
+    }
+  }
+
+  public HttpResponse<byte[]> get(String path) throws IOException, InterruptedException {
+    return send(request(path).GET().timeout(ANSWER).build());
+  }
+
+  /** Sends a POST request with a JSON body and waits for the whole answer. */
+  public HttpResponse<byte[]> post(String path, byte[] body, Duration timeout)
+      throws IOException, InterruptedException {
+    return send(request(path).POST(json(body)).timeout(timeout).build());
+  }
+
+  private HttpResponse<byte[]> send(HttpRequest request) throws IOException, InterruptedException {
+    return client.send(request, BodyHandlers.limiting(BodyHandlers.ofByteArray(), maxBody));
+  }
+
+  private HttpRequest.Builder request(String path) {
+    var request =
+        HttpRequest.newBuilder(base.resolve(path)).header("Content-Type", "application/json");
+    return key == null ? request : request.header("Authorization", "Bearer " + key);
+  }
+
+  private static HttpRequest.BodyPublisher json(byte[] body) {
+    return HttpRequest.BodyPublishers.ofByteArray(body);
+  }
+
+  /**
+   * Sends a POST request whose answer is read line by line. Does not wait.
+   *
+   * @param onNews called on any thread when the exchange has new data
+   */
+  public LineExchange stream(
+      String path, byte[] body, Map<String, String> headers, Runnable onNews) {
+    var exchange = new LineExchange(onNews);
+    var request = request(path).POST(json(body));
+    headers.forEach(request::header);
+    exchange.begin(client.sendAsync(request.build(), exchange));
+    return exchange;
+  }
+
+  /** Returns the text of an answer, cut to what a message can show. */
+  public static String shown(byte[] body) {
+    int length = Math.min(body.length, 300);
+    return new String(body, 0, length, StandardCharsets.UTF_8);
+  }
+
+  /** Closes all exchanges. Idempotent. */
+  @Override
+  public void close() {
+    closed.countDown();
+    client.shutdownNow();
+    try {
+      if (!client.awaitTermination(END)) {
+        LOG.log(Level.WARNING, "the HTTP client for {0} still runs after {1}", base, END);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    threads.shutdownNow();
+  }
+}
