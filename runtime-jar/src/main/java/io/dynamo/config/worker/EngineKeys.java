@@ -8,6 +8,7 @@ import static io.dynamo.config.key.SettingType.BOOLEAN;
 import static io.dynamo.config.key.SettingType.DECIMAL;
 import static io.dynamo.config.key.SettingType.DURATION;
 import static io.dynamo.config.key.SettingType.INTEGER;
+import static io.dynamo.config.key.SettingType.PATH;
 import static io.dynamo.config.key.SettingType.TEXT;
 import static io.dynamo.config.key.SettingType.oneOf;
 
@@ -15,6 +16,7 @@ import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.key.SettingType;
 import java.net.URI;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 
@@ -102,6 +104,56 @@ public final class EngineKeys {
           "2m",
           WAIT,
           "how long llama.cpp's server may send nothing of an answer; the generation then goes on elsewhere");
+
+  static final SettingKey<URI> REMOTE_URL =
+      KEYS.key(
+          "dynamo.worker.remote.url",
+          SERVER,
+          "http://127.0.0.1:8000",
+          none(),
+          "where the engine's server is, for the `vllm` engine");
+  static final SettingKey<Path> REMOTE_KEY_FILE =
+      KEYS.key(
+          "dynamo.worker.remote.key-file",
+          PATH,
+          "",
+          none(),
+          "a file with the bearer key that the engine's server asks for");
+  static final SettingKey<String> REMOTE_MODEL =
+      KEYS.key(
+          "dynamo.worker.remote.model",
+          TEXT,
+          "",
+          none(),
+          "the model's name at the engine's server; without it the first that the server lists");
+  static final SettingKey<Duration> REMOTE_START_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.remote.start-timeout",
+          DURATION,
+          "10m",
+          WAIT,
+          "how long the worker's start waits for the engine's server to have loaded its model");
+  static final SettingKey<Duration> REMOTE_SILENCE_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.remote.silence-timeout",
+          DURATION,
+          "2m",
+          WAIT,
+          "how long the engine's server may send nothing of an answer; the generation then goes on elsewhere");
+  static final SettingKey<Integer> REMOTE_BLOCK_TOKENS =
+      KEYS.key(
+          "dynamo.worker.remote.block-tokens",
+          INTEGER,
+          "",
+          between(1, 4096),
+          "tokens per KV block of a server that does not report it; where it does, both must agree");
+  static final SettingKey<Integer> REMOTE_BLOCKS_PER_RANK =
+      KEYS.key(
+          "dynamo.worker.remote.blocks-per-rank",
+          INTEGER,
+          "",
+          atLeast(1),
+          "KV blocks of a rank of a server that does not report them; where it does, both must agree");
 
   private EngineKeys() {}
 

@@ -9,5 +9,7 @@ public enum EngineKind {
   /** An engine that returns the prompt. */
   ECHO,
   /** An engine that calls llama.cpp's server. */
-  LLAMACPP
+  LLAMACPP,
+  /** An engine that calls vLLM's server. */
+  VLLM
 }

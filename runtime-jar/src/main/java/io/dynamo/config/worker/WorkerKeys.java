@@ -57,7 +57,7 @@ public final class WorkerKeys {
           "llama",
           none(),
           "what makes the tokens: the model in this process, a simulation, an echo of the prompt, or"
-              + " llama.cpp's server");
+              + " the server of llama.cpp or vLLM");
   static final SettingKey<Path> MODEL_PATH =
       KEYS.key(
           "dynamo.worker.model-path",

@@ -97,7 +97,7 @@ public final class WorkerReader {
         switch (engine) {
           case MOCK -> keys.optional(WorkerKeys.BLOCKS_PER_RANK);
           case LLAMA -> keys.optional(WorkerKeys.LLAMA_BLOCKS_PER_RANK);
-          case ECHO, LLAMACPP -> null;
+          case ECHO, LLAMACPP, VLLM -> null;
         };
     return perRank == null ? 0 : (long) ranks * perRank;
   }
@@ -219,6 +219,14 @@ public final class WorkerReader {
         new LlamaCppSettings(
             of.get(EngineKeys.LLAMACPP_URL),
             of.get(EngineKeys.LLAMACPP_START_TIMEOUT),
-            of.get(EngineKeys.LLAMACPP_SILENCE_TIMEOUT)));
+            of.get(EngineKeys.LLAMACPP_SILENCE_TIMEOUT)),
+        new RemoteSettings(
+            of.get(EngineKeys.REMOTE_URL),
+            of.optional(EngineKeys.REMOTE_KEY_FILE),
+            of.optional(EngineKeys.REMOTE_MODEL),
+            of.get(EngineKeys.REMOTE_START_TIMEOUT),
+            of.get(EngineKeys.REMOTE_SILENCE_TIMEOUT),
+            of.optional(EngineKeys.REMOTE_BLOCK_TOKENS),
+            of.optional(EngineKeys.REMOTE_BLOCKS_PER_RANK)));
   }
 }

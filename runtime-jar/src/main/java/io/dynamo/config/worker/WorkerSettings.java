@@ -32,6 +32,7 @@ import org.jspecify.annotations.Nullable;
  * @param llamaPassTokens limit of the tokens that one of its forward passes computes
  * @param mock the mock engine's simulated passes
  * @param llamaCpp the connection to llama.cpp's server
+ * @param remote the connection to the server of another engine
  */
 public record WorkerSettings(
     String component,
@@ -56,4 +57,5 @@ public record WorkerSettings(
     int llamaBlocksPerRank,
     int llamaPassTokens,
     MockSettings mock,
-    LlamaCppSettings llamaCpp) {}
+    LlamaCppSettings llamaCpp,
+    RemoteSettings remote) {}

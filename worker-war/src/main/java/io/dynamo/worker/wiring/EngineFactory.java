@@ -71,6 +71,10 @@ final class EngineFactory {
         var remote = llamaCpp(model, positions);
         yield new EngineParts(remote, remote, listener -> {});
       }
+      case VLLM -> {
+        var remote = RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting());
+        yield new EngineParts(remote, remote, listener -> {});
+      }
     };
   }
 
@@ -205,6 +209,11 @@ final class EngineFactory {
             STREAM_BUFFER),
         GenerationDefaults.of(directory.path()),
         new SecureRandom()::nextLong);
+  }
+
+  private static int vocabulary(ModelDirectory model) {
+    var size = model.vocabularySize();
+    return size == null ? Integer.MAX_VALUE : size;
   }
 
   private EchoEngine echo(int positions) {

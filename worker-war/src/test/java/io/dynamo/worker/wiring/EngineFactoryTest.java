@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.LlamaCppSettings;
 import io.dynamo.config.worker.MockSettings;
+import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.model.ModelDirectory;
@@ -64,7 +65,15 @@ class EngineFactoryTest {
                 1,
                 null),
             new LlamaCppSettings(
-                URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)));
+                URI.create("http://127.0.0.1:1"), Duration.ofMillis(1), Duration.ofSeconds(1)),
+            new RemoteSettings(
+                URI.create("http://127.0.0.1:1"),
+                null,
+                null,
+                Duration.ofMillis(1),
+                Duration.ofSeconds(1),
+                null,
+                null));
     return new EngineFactory(settings, new HeapMemory());
   }
 
@@ -114,6 +123,17 @@ class EngineFactoryTest {
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("http://127.0.0.1:1 was not ready within PT0.001S")
           .hasMessageContaining("dynamo.worker.llamacpp.url");
+    }
+  }
+
+  @Test
+  void vllmThatIsNotThereNamesTheWayOut() {
+    try (var engine = make(EngineKind.VLLM, TINY).engine()) {
+      assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
+          .isInstanceOf(IllegalStateException.class)
+          .hasMessageContaining(
+              "the vLLM server at http://127.0.0.1:1 was not ready within PT0.001S")
+          .hasMessageContaining("dynamo.worker.remote.url");
     }
   }
 

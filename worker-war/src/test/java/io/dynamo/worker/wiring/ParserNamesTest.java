@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.LlamaCppSettings;
 import io.dynamo.config.worker.MockSettings;
+import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.model.ModelDirectory;
 import java.io.IOException;
@@ -61,7 +62,15 @@ class ParserNamesTest {
         new MockSettings(
             64, true, true, MockSettings.Preemption.FIFO, MockSettings.Timing.LINEAR, 1, 1, null),
         new LlamaCppSettings(
-            URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1), Duration.ofSeconds(1)));
+            URI.create("http://127.0.0.1:1"), Duration.ofSeconds(1), Duration.ofSeconds(1)),
+        new RemoteSettings(
+            URI.create("http://127.0.0.1:1"),
+            null,
+            null,
+            Duration.ofMillis(1),
+            Duration.ofSeconds(1),
+            null,
+            null));
   }
 
   private Map<String, String> shownBy(String template) throws IOException {

@@ -57,11 +57,6 @@ public final class EngineHttp implements AutoCloseable {
     public NotReadyException(String what) {
       super(what);
     }
-
-    @Override
-    public String toString() { // for the message of a start that failed
-      return String.valueOf(getMessage());
-    }
   }
 
   /**
@@ -102,6 +97,8 @@ public final class EngineHttp implements AutoCloseable {
       String why;
       try {
         return facts.ask();
+      } catch (NotReadyException e) {
+        why = String.valueOf(e.getMessage());
       } catch (IOException e) {
         why = e.toString();
       } catch (IllegalArgumentException e) {

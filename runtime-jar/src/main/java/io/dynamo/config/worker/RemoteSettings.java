@@ -1,0 +1,27 @@
+package io.dynamo.config.worker;
+
+import java.net.URI;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The connection to an engine's server, and what it may leave unsaid. Keys: {@code
+ * dynamo.worker.remote.*}.
+ *
+ * @param url scheme, host and port
+ * @param keyFile a file with the server's bearer key; null sends none
+ * @param model the model to use of those that it serves; null takes its first
+ * @param startTimeout how long a start waits for the server to have loaded its model
+ * @param silenceTimeout how long the server may send nothing during an answer
+ * @param blockTokens tokens per KV block; null where the server reports it
+ * @param blocksPerRank KV blocks of one rank; null where the server reports it
+ */
+public record RemoteSettings(
+    URI url,
+    @Nullable Path keyFile,
+    @Nullable String model,
+    Duration startTimeout,
+    Duration silenceTimeout,
+    @Nullable Integer blockTokens,
+    @Nullable Integer blocksPerRank) {}

@@ -1,0 +1,361 @@
+package io.dynamo.worker.engine.remote;
+
+import io.dynamo.error.WorkerBusyException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Usage;
+import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.AdapterHost;
+import io.dynamo.worker.engine.CacheControl;
+import io.dynamo.worker.engine.CancelLog;
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.LoadReport;
+import io.dynamo.worker.engine.NamedRank;
+import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.sampling.PromptLimits;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLongArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An engine that gets its tokens from a server in another process. Safe for concurrent use. A
+ * generation starts with the call of {@code generate}, whether its stream is subscribed to or not;
+ * the server queues what it cannot run at once. It reports no passes.
+ */
+public final class RemoteEngine implements Engine, LoadReport, CacheControl, AdapterHost {
+  private static final System.Logger LOG = System.getLogger(RemoteEngine.class.getName());
+  private static final Duration JOIN = Duration.ofSeconds(5);
+
+  private final RemoteConfig config;
+  private final Dialect dialect;
+  private final @Nullable RemoteEvents events;
+  private final CancelLog cancels = new CancelLog();
+  private final AtomicInteger live = new AtomicInteger();
+  private final Set<RemoteGeneration> generations = ConcurrentHashMap.newKeySet();
+  private volatile @Nullable EngineHttp http; // written under this, as are the next two
+  private volatile @Nullable Started started;
+  private RemoteEvents.@Nullable Following following;
+  private volatile boolean closed;
+
+  /** The server's limits, and counts of each rank. */
+  private record Started(
+      EngineHttp http,
+      RemoteFacts facts,
+      PromptLimits limits,
+      AtomicLongArray promptTokens,
+      AtomicLongArray cachedTokens) {}
+
+  /**
+   * @param events follows the server's KV events; null to ignore them
+   */
+  public RemoteEngine(RemoteConfig config, Dialect dialect, @Nullable RemoteEvents events) {
+    this.config = config;
+    this.dialect = dialect;
+    this.events = events;
+  }
+
+  /**
+   * {@inheritDoc} Waits until the server has loaded its model.
+   *
+   * @throws IllegalStateException when the server is not ready in time or cannot be used, or the
+   *     engine is closed meanwhile
+   */
+  @Override
+  public synchronized EngineDescription start(KvEventSink sink) {
+    if (http != null || closed) {
+      throw new IllegalStateException("an engine starts once");
+    }
+    var to =
+        new EngineHttp(
+            dialect.engine(),
+            config.server(),
+            "dynamo.worker.remote.url",
+            config.key(),
+            EngineHttp.MAX_BODY);
+    http = to;
+    try {
+      if (closed) { // close may have run before the client was set
+        throw new IllegalStateException("the engine is closed");
+      }
+      var facts = to.awaitReady(config.startTimeout(), () -> dialect.ask(to));
+      var description = describe(facts);
+      int positions = description.contextLength();
+      var limits =
+          new PromptLimits(
+              positions,
+              config.vocabulary(),
+              "%s serves %d, the model's own files say %d"
+                  .formatted(dialect.engine(), facts.positions(), config.modelPositions()));
+      if (events != null && tellsEvents(facts)) {
+        following = events.follow(facts, sink);
+      }
+      started =
+          new Started(
+              to,
+              facts,
+              limits,
+              new AtomicLongArray(facts.ranks()),
+              new AtomicLongArray(facts.ranks()));
+      LOG.log(
+          Level.INFO,
+          "{0} at {1}: {2} tokens of context, {3} ranks of {4} blocks of {5} tokens; {6}",
+          dialect.engine(),
+          config.server(),
+          positions,
+          facts.ranks(),
+          facts.totalBlocks(),
+          facts.blockTokens(),
+          description.tellsKvEvents()
+              ? "routers know its cache by its KV events"
+              : "no KV events, so routers know only its load");
+      return description;
+    } catch (InterruptedException e) {
+      to.close();
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted while waiting for " + config.server(), e);
+    } catch (RuntimeException failure) {
+      to.close();
+      throw failure;
+    }
+  }
+
+  private EngineDescription describe(RemoteFacts facts) {
+    if (facts.ranks() > config.maxRanks()) {
+      throw new IllegalStateException(
+          "%s at %s has %d data-parallel ranks, dynamo.worker.ranks is %d; set it to at least that"
+              .formatted(dialect.engine(), config.server(), facts.ranks(), config.maxRanks()));
+    }
+    return new EngineDescription(
+        Math.min(facts.positions(), config.modelPositions()),
+        facts.blockTokens(),
+        facts.totalBlocks(),
+        facts.ranks(),
+        facts.maxRunning(),
+        facts.passTokens(),
+        tellsEvents(facts));
+  }
+
+  private boolean tellsEvents(RemoteFacts facts) {
+    return events != null && !facts.events().isEmpty();
+  }
+
+  @Override
+  public Flow.Publisher<EngineOutput> generate(GenerateRequest request, RequestContext context) {
+    if (closed) {
+      throw TokenStream.shutDown();
+    }
+    var at = requireStarted();
+    int ranks = at.facts.ranks();
+    var named = NamedRank.of(request.routing().rank(), ranks);
+    int budget = at.limits.budget(request);
+    int rank = named == null ? leastLoaded(ranks) : named;
+    var call = dialect.call(request, Math.max(1, budget), ranks == 1 ? null : (Integer) rank);
+    if (budget == 0) {
+      var usage = new Usage(request.tokenIds().length, 0, 0);
+      return TokenStream.of(EngineOutput.finish(FinishReason.LENGTH, usage));
+    }
+    int limit =
+        (int)
+            Math.min(Integer.MAX_VALUE, (long) ranks * at.facts.maxRunning() + config.maxWaiting());
+    if (live.incrementAndGet() > limit) {
+      live.decrementAndGet();
+      throw new WorkerBusyException(
+          "the engine runs and queues %d generations, its limit; try another worker"
+              .formatted(limit));
+    }
+    var text =
+        new RemoteText(request.tokenIds().length, budget, request.output().logprobs() != null);
+    var generation =
+        new RemoteGeneration(new Services(at), call, text, rank, context, config.streamBuffer());
+    generation.follow(context.cancellation());
+    generations.add(generation);
+    if (closed) { // close may have run before it was added
+      generation.shutDown();
+    }
+    generation.start();
+    return generation.stream;
+  }
+
+  private Started requireStarted() {
+    var at = started;
+    if (at == null) {
+      throw new IllegalStateException("the engine was not started");
+    }
+    return at;
+  }
+
+  private int leastLoaded(int ranks) {
+    if (ranks == 1) {
+      return 0;
+    }
+    var counts = new int[ranks];
+    generations.forEach(generation -> counts[generation.rank()]++);
+    int least = 0;
+    for (int rank = 1; rank < ranks; rank++) {
+      if (counts[rank] < counts[least]) {
+        least = rank;
+      }
+    }
+    return least;
+  }
+
+  /** The engine's services for its generations. */
+  private final class Services implements RemoteGeneration.Host {
+    private final Started at;
+
+    Services(Started at) {
+      this.at = at;
+    }
+
+    @Override
+    public LineExchange send(Dialect.Call call, Runnable onNews) {
+      return at.http.stream(call.path(), call.body(), call.headers(), onNews);
+    }
+
+    @Override
+    public void settled(RemoteGeneration generation) {
+      at.promptTokens.addAndGet(generation.rank(), generation.text().promptTokens());
+      at.cachedTokens.addAndGet(generation.rank(), generation.text().cachedTokens());
+      if (generation.isGivenUp()) {
+        cancels.record();
+      }
+      generations.remove(generation);
+      live.decrementAndGet();
+    }
+
+    @Override
+    public Dialect dialect() {
+      return dialect;
+    }
+
+    @Override
+    public Duration silence() {
+      return config.silence();
+    }
+  }
+
+  @Override
+  public int running() {
+    return live.get();
+  }
+
+  /**
+   * {@inheritDoc} The held blocks are those that the tokens of this worker's generations would
+   * fill; generations that the server queues count as running.
+   */
+  @Override
+  public List<RankLoad> ranks() {
+    var at = started;
+    if (at == null) {
+      return List.of();
+    }
+    int ranks = at.facts.ranks();
+    var running = new int[ranks];
+    var held = new long[ranks];
+    var prefill = new int[ranks];
+    for (var generation : generations) {
+      int rank = generation.rank();
+      running[rank]++;
+      long tokens = (long) generation.text().promptTokens() + generation.text().made();
+      held[rank] += (tokens + at.facts.blockTokens() - 1) / at.facts.blockTokens();
+      prefill[rank] += generation.prefillTokens();
+    }
+    var loads = new ArrayList<RankLoad>(ranks);
+    for (int rank = 0; rank < ranks; rank++) {
+      loads.add(
+          new RankLoad(
+              running[rank],
+              0,
+              (int) Math.min(at.facts.totalBlocks(), held[rank]),
+              0,
+              at.facts.totalBlocks(),
+              prefill[rank],
+              at.promptTokens.get(rank),
+              at.cachedTokens.get(rank),
+              0));
+    }
+    return List.copyOf(loads);
+  }
+
+  @Override
+  public long cancelled() {
+    return cancels.count();
+  }
+
+  @Override
+  public long lastCancelNanos() {
+    return cancels.lastNanos();
+  }
+
+  /** Calls of the server that are no generation. */
+  private interface Command {
+    void run(EngineHttp http) throws IOException, InterruptedException;
+  }
+
+  private void command(Command command) {
+    try {
+      command.run(requireStarted().http());
+    } catch (IOException e) {
+      throw new IllegalStateException(
+          "%s at %s cannot be reached: %s".formatted(dialect.engine(), config.server(), e), e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException("interrupted", e);
+    }
+  }
+
+  @Override
+  public void clearCache() {
+    command(dialect::clearCache);
+  }
+
+  @Override
+  public void loadAdapter(String name, Path directory) {
+    command(to -> dialect.loadAdapter(to, name, directory));
+  }
+
+  @Override
+  public void unloadAdapter(String name) {
+    command(to -> dialect.unloadAdapter(to, name));
+  }
+
+  @Override
+  public void close() {
+    closed = true; // without the lock: a waiting start holds it
+    var left = List.copyOf(generations);
+    left.forEach(RemoteGeneration::shutDown);
+    try {
+      long until = System.nanoTime() + JOIN.toNanos();
+      for (var generation : left) {
+        if (!generation.join(Duration.ofNanos(Math.max(1, until - System.nanoTime())))) {
+          LOG.log(Level.WARNING, "a generation of {0} still runs after {1}", config.server(), JOIN);
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    var to = http;
+    if (to != null) {
+      to.close(); // ends a start that waits
+    }
+    synchronized (this) {
+      if (following != null) {
+        following.close();
+        following = null;
+      }
+    }
+  }
+}

@@ -1,0 +1,205 @@
+package io.dynamo.worker.engine.vllm;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.Dialect;
+import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.Options;
+import io.dynamo.worker.engine.remote.Refusal;
+import io.dynamo.worker.engine.remote.RemoteFacts;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** Speaks to vLLM's server: token ids in and out over {@code /v1/completions}. */
+public final class VllmDialect implements Dialect {
+  static final String NAME = "vLLM";
+  private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
+  private static final Duration COMMAND = Duration.ofSeconds(60);
+
+  private final Wishes wishes;
+  private volatile @Nullable VllmFacts facts; // of the latest ask
+
+  /**
+   * The values of settings; a null one is asked of the server, another must agree with its answer.
+   *
+   * @param maxRunning generations that one rank runs at once, which the server does not tell
+   */
+  public record Wishes(
+      @Nullable String model,
+      @Nullable Integer blockTokens,
+      @Nullable Integer blocksPerRank,
+      int maxRunning,
+      int vocabulary) {}
+
+  public VllmDialect(Wishes wishes) {
+    this.wishes = wishes;
+  }
+
+  @Override
+  public String engine() {
+    return NAME;
+  }
+
+  @Override
+  public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
+    var told = VllmFacts.ask(http, wishes.model());
+    facts = told;
+    if (!told.priorities()) {
+      LOG.log(
+          Level.INFO,
+          "vLLM at {0} has no priority scheduling: priorities of requests count in the router alone",
+          http.base());
+    }
+    return new RemoteFacts(
+        told.positions(),
+        RemoteFacts.agreed(
+            "dynamo.worker.remote.block-tokens", wishes.blockTokens(), told.blockTokens()),
+        RemoteFacts.agreed(
+            "dynamo.worker.remote.blocks-per-rank", wishes.blocksPerRank(), told.blocksPerRank()),
+        told.ranks(),
+        wishes.maxRunning(),
+        null,
+        told.events());
+  }
+
+  private VllmFacts requireFacts() {
+    var known = facts;
+    if (known == null) {
+      throw new IllegalStateException("the server was not asked yet");
+    }
+    return known;
+  }
+
+  @Override
+  public Call call(GenerateRequest request, int budget, @Nullable Integer rank) {
+    var known = requireFacts();
+    var adapter = Options.hint(request, "lora_name");
+    var body = new LinkedHashMap<String, @Nullable Object>();
+    body.put("model", adapter == null ? known.model() : adapter);
+    body.put("prompt", request.tokenIds());
+    body.put("add_special_tokens", false);
+    body.put("max_tokens", budget);
+    body.put("stream", true);
+    body.put("stream_options", Map.of("include_usage", true));
+    body.put("return_token_ids", true);
+    body.put("skip_special_tokens", false);
+    Options.addSampling(body, request, wishes.vocabulary());
+    Options.put(body, "seed", Options.seed(request));
+    var bias = Options.bias(request, wishes.vocabulary());
+    if (!bias.isEmpty()) {
+      body.put("logit_bias", bias);
+    }
+    var stop = request.stop();
+    body.put("stop_token_ids", Options.stops(request));
+    body.put("ignore_eos", stop.ignoreEos());
+    Options.put(body, "min_tokens", stop.minTokens());
+    Options.put(body, "thinking_token_budget", stop.maxThinkingTokens());
+    var alternatives = request.output().logprobs();
+    if (alternatives != null) {
+      body.put("logprobs", alternatives);
+      body.put("return_tokens_as_token_ids", true);
+    }
+    Options.put(body, "structured_outputs", guided(request.sampling().guided()));
+    Options.put(body, "cache_salt", Options.hint(request, "cache_salt"));
+    Options.put(body, "kv_transfer_params", transfer(request));
+    if (known.priorities()
+        && request.routing().passedOn().get("priority") instanceof Number priority) {
+      body.put("priority", -priority.longValue()); // vLLM runs lower numbers first
+    }
+    return new Call(
+        "/v1/completions",
+        Json.write(body),
+        rank == null ? Map.of() : Map.of("X-data-parallel-rank", rank.toString()),
+        new VllmReader(Options.clientStops(request), alternatives == null ? 0 : alternatives));
+  }
+
+  private static @Nullable Map<String, @Nullable Object> guided(@Nullable GuidedDecoding form) {
+    if (form == null) {
+      return null;
+    }
+    if (form.backend() != null && !form.backend().equals("auto")) {
+      throw new InvalidRequestException(
+          "guided_decoding.backend is %s; vLLM's server chooses it at its start, so leave it out"
+              .formatted(form.backend()));
+    }
+    var guided = new LinkedHashMap<String, @Nullable Object>();
+    Options.put(guided, "json", form.json());
+    Options.put(guided, "regex", form.regex());
+    Options.put(guided, "choice", form.choice().isEmpty() ? null : form.choice());
+    Options.put(guided, "grammar", form.grammar());
+    var tag = form.structuralTag();
+    if (tag instanceof Map<?, ?> object) { // vLLM wants it as text
+      tag = new String(Json.write(JsonObject.of(object).members()), StandardCharsets.UTF_8);
+    }
+    Options.put(guided, "structural_tag", tag);
+    if (guided.isEmpty()) {
+      return null;
+    }
+    if (guided.size() > 1) {
+      throw new InvalidRequestException(
+          "guided_decoding has %s; a text has one form".formatted(guided.keySet()));
+    }
+    Options.put(guided, "whitespace_pattern", form.whitespacePattern());
+    return guided;
+  }
+
+  /** Returns what the prefill worker handed over, or what the client passes to the connector. */
+  private static @Nullable Object transfer(GenerateRequest request) {
+    var prefill = request.handoff().prefill();
+    if (prefill != null && prefill.params() instanceof Map<?, ?> params) {
+      return params.get("kv_transfer_params");
+    }
+    return request.extraArgs().get("kv_transfer_params");
+  }
+
+  @Override
+  public DynamoException refusal(int status, byte[] body) {
+    return Refusal.of(NAME, status, body);
+  }
+
+  @Override
+  public void clearCache(EngineHttp http) throws IOException, InterruptedException {
+    var answer = http.post("/reset_prefix_cache", new byte[0], COMMAND);
+    if (answer.statusCode() != 200) {
+      throw new IllegalStateException(
+          "vLLM answers %d to /reset_prefix_cache; start it with VLLM_SERVER_DEV_MODE=1"
+              .formatted(answer.statusCode()));
+    }
+  }
+
+  @Override
+  public void loadAdapter(EngineHttp http, String name, Path directory)
+      throws IOException, InterruptedException {
+    var body = JsonObject.ordered("lora_name", name, "lora_path", directory.toString());
+    var answer = http.post("/v1/load_lora_adapter", Json.write(body), COMMAND);
+    if (answer.statusCode() != 200) {
+      throw new IllegalArgumentException(
+          "vLLM answers %d to /v1/load_lora_adapter: %s; start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true"
+              .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
+    }
+  }
+
+  @Override
+  public void unloadAdapter(EngineHttp http, String name) throws IOException, InterruptedException {
+    var body = JsonObject.ordered("lora_name", name);
+    var answer = http.post("/v1/unload_lora_adapter", Json.write(body), COMMAND);
+    if (answer.statusCode() != 200 && answer.statusCode() != 404) {
+      LOG.log(
+          Level.WARNING,
+          "vLLM answers {0} to /v1/unload_lora_adapter of {1}: {2}",
+          answer.statusCode(),
+          name,
+          EngineHttp.shown(answer.body()));
+    }
+  }
+}

@@ -1,0 +1,176 @@
+package io.dynamo.worker.engine.vllm;
+
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.KvEventEndpoint;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The limits and abilities that a vLLM server reports.
+ *
+ * @param model the name under which it serves
+ * @param positions tokens of one sequence
+ * @param blockTokens tokens per KV block; null when the server does not say
+ * @param blocksPerRank null when the server does not say
+ * @param ranks data-parallel ranks
+ * @param priorities whether requests may have priorities
+ * @param events where each rank publishes its KV events; empty when none does
+ */
+record VllmFacts(
+    String model,
+    int positions,
+    @Nullable Integer blockTokens,
+    @Nullable Integer blocksPerRank,
+    int ranks,
+    boolean priorities,
+    List<KvEventEndpoint> events) {
+  private static final Duration PROBE = Duration.ofSeconds(60); // the first pass may compile
+  private static final String CACHE = "vllm:cache_config_info{";
+  private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
+
+  VllmFacts {
+    events = List.copyOf(events);
+  }
+
+  /**
+   * Asks the server, at last by generating one token.
+   *
+   * @param wanted the model to use; null takes the first that is no adapter
+   * @throws IllegalArgumentException when the server cannot be used
+   */
+  static VllmFacts ask(EngineHttp http, @Nullable String wanted)
+      throws IOException, InterruptedException {
+    http.requireOk("/health");
+    var model = model(http.object("/v1/models"), wanted);
+    var name = model.text("id");
+    var positions = model.optionalCount("max_model_len");
+    if (positions == null) {
+      throw new IllegalArgumentException("/v1/models has no max_model_len for " + name);
+    }
+    var caches = caches(http);
+    var first = caches.isEmpty() ? Map.<String, String>of() : caches.getFirst();
+    return new VllmFacts(
+        name,
+        positions,
+        count(first.get("block_size")),
+        count(first.get("num_gpu_blocks")),
+        Math.max(1, caches.size()),
+        takesPriorities(http, name),
+        events(http));
+  }
+
+  private static JsonObject model(JsonObject models, @Nullable String wanted) {
+    var names = new ArrayList<String>();
+    for (var model : models.optionalObjects("data")) {
+      var name = model.text("id");
+      names.add(name);
+      if (wanted == null ? model.members().get("parent") == null : wanted.equals(name)) {
+        return model;
+      }
+    }
+    throw new IllegalArgumentException(
+        wanted == null
+            ? "it serves no model"
+            : "it serves %s, dynamo.worker.remote.model is %s".formatted(names, wanted));
+  }
+
+  /** Returns the labels of the cache of each rank; empty when the server has no such metric. */
+  private static List<Map<String, String>> caches(EngineHttp http)
+      throws IOException, InterruptedException {
+    var answer = http.get("/metrics");
+    var caches = new ArrayList<Map<String, String>>();
+    if (answer.statusCode() == 200) {
+      new String(answer.body(), StandardCharsets.UTF_8)
+          .lines()
+          .filter(line -> line.startsWith(CACHE))
+          .forEach(line -> caches.add(labels(line)));
+    }
+    return caches;
+  }
+
+  private static Map<String, String> labels(String line) {
+    var labels = new HashMap<String, String>();
+    var each = LABEL.matcher(line);
+    while (each.find()) {
+      labels.put(each.group(1), each.group(2));
+    }
+    return labels;
+  }
+
+  private static @Nullable Integer count(@Nullable String text) {
+    return text == null || !text.matches("[1-9]\\d{0,8}") ? null : (Integer) Integer.parseInt(text);
+  }
+
+  /**
+   * Generates one token, first with a priority, which servers without priority scheduling refuse.
+   *
+   * @return whether requests may have priorities
+   * @throws IllegalArgumentException when no token id comes back
+   */
+  private static boolean takesPriorities(EngineHttp http, String model)
+      throws IOException, InterruptedException {
+    boolean priorities = true;
+    var body =
+        JsonObject.ordered(
+            "model",
+            model,
+            "prompt",
+            new int[] {1},
+            "max_tokens",
+            1,
+            "temperature",
+            0,
+            "return_token_ids",
+            true,
+            "priority",
+            1);
+    var answer = http.post("/v1/completions", Json.write(body), PROBE);
+    if (answer.statusCode() == 400) {
+      priorities = false;
+      body.remove("priority");
+      answer = http.post("/v1/completions", Json.write(body), PROBE);
+    }
+    if (answer.statusCode() != 200) {
+      throw new IllegalArgumentException(
+          "/v1/completions answers %d to one token: %s"
+              .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
+    }
+    var choices = Json.readObject(answer.body()).optionalObjects("choices");
+    if (choices.isEmpty() || choices.getFirst().list("token_ids").size() != 1) {
+      throw new IllegalArgumentException(
+          "/v1/completions returns no token ids; vLLM 0.10.2 and later do");
+    }
+    return priorities;
+  }
+
+  /** Returns where the ranks publish, by the server's word; older servers do not tell. */
+  private static List<KvEventEndpoint> events(EngineHttp http)
+      throws IOException, InterruptedException {
+    var answer = http.get("/kv_event_sources");
+    if (answer.statusCode() != 200) {
+      return List.of();
+    }
+    var sources = Json.readObject(answer.body());
+    var events = new ArrayList<KvEventEndpoint>();
+    for (int rank = 0; rank < sources.members().size(); rank++) {
+      var source = sources.optionalObject(Integer.toString(rank));
+      if (source != null && "zmq".equals(source.optionalText("publisher"))) {
+        events.add(
+            KvEventEndpoint.of(
+                http.base().getHost(),
+                source.text("endpoint"),
+                source.optionalText("replay_endpoint")));
+      }
+    }
+    return List.copyOf(events);
+  }
+}

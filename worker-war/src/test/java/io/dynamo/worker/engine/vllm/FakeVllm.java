@@ -1,0 +1,185 @@
+package io.dynamo.worker.engine.vllm;
+
+import com.sun.net.httpserver.HttpExchange;
+import com.sun.net.httpserver.HttpServer;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.Recording;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.LinkedBlockingQueue;
+
+/**
+ * Answers as vLLM does, from its recorded answers, with tokens that are a function of the prompt;
+ * and fails as a test says. A text of more than {@link #PAUSE} tokens is not ended before its
+ * requester leaves.
+ */
+final class FakeVllm implements AutoCloseable {
+  /** How a streamed answer fails, after two tokens. */
+  enum Fault {
+    NONE,
+    /** Sends nothing more. */
+    HANG,
+    /** Closes the connection. */
+    CUT,
+    /** Ends the answer as if it were complete. */
+    SHORT,
+    /** Sends bytes that are no message. */
+    GARBAGE,
+    /** Sends more tokens than were asked for. */
+    MORE,
+    /** Refuses with 429. */
+    BUSY,
+    /** Refuses with 503. */
+    UNAVAILABLE,
+    /** Closes the connection before any answer. */
+    GONE
+  }
+
+  static final int PAUSE = 100;
+  private static final String CHUNK =
+      "data: {\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"tiny\",\"choices\":[{\"index\":0,\"text\":\"\",\"logprobs\":null,\"finish_reason\":%s,\"stop_reason\":null,\"token_ids\":[%d]}]}\n\n";
+
+  private final HttpServer server;
+  private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
+  private final CountDownLatch end = new CountDownLatch(1);
+  private final BlockingQueue<HeardRequest> heard = new LinkedBlockingQueue<>();
+  volatile Fault fault = Fault.NONE;
+  volatile boolean priorities;
+  volatile String models;
+  volatile String metrics;
+  volatile String sources = "{}";
+
+  /** A request for a streamed answer. */
+  record HeardRequest(JsonObject body, List<String> key, List<String> rank) {}
+
+  FakeVllm() throws IOException {
+    models = text(Recording.of("vllm-0.32.0/http/20-get-v1-models.txt").answer());
+    metrics = text(Recording.file("vllm-0.32.0/metrics.txt"));
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.setExecutor(threads);
+    server.createContext("/health", exchange -> answer(exchange, 200, ""));
+    server.createContext("/v1/models", exchange -> answer(exchange, 200, models));
+    server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
+    server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
+    server.createContext("/v1/completions", this::complete);
+    server.start();
+  }
+
+  private static String text(byte[] bytes) {
+    return new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  URI address() {
+    return URI.create("http://127.0.0.1:" + server.getAddress().getPort());
+  }
+
+  /** Returns the next request for a streamed answer. */
+  HeardRequest request() throws InterruptedException {
+    return heard.take();
+  }
+
+  /** Returns the token at {@code index} of the answer to {@code prompt}. */
+  static int token(List<?> prompt, int index) {
+    return 10 + Math.floorMod(prompt.hashCode() + index * 31, 1000);
+  }
+
+  private static void answer(HttpExchange exchange, int status, String body) throws IOException {
+    try (exchange) {
+      exchange.getRequestBody().readAllBytes();
+      var bytes = body.getBytes(StandardCharsets.UTF_8);
+      exchange.sendResponseHeaders(status, bytes.length == 0 ? -1 : bytes.length);
+      exchange.getResponseBody().write(bytes);
+    }
+  }
+
+  private void complete(HttpExchange exchange) throws IOException {
+    var body = Json.readObject(exchange.getRequestBody().readAllBytes());
+    if (!Boolean.TRUE.equals(body.members().get("stream"))) {
+      if (body.members().get("priority") != null && !priorities) {
+        answer(exchange, 400, "{\"error\":{\"message\":\"no priority scheduling\",\"code\":400}}");
+      } else {
+        var recorded = Recording.of("vllm-0.32.0/http/12-kv-transfer-params.txt");
+        answer(exchange, recorded.status(), text(recorded.answer()));
+      }
+      return;
+    }
+    var headers = exchange.getRequestHeaders();
+    heard.add(
+        new HeardRequest(
+            body,
+            headers.getOrDefault("Authorization", List.of()),
+            headers.getOrDefault("X-data-parallel-rank", List.of())));
+    switch (fault) {
+      case BUSY -> answer(exchange, 429, "");
+      case UNAVAILABLE -> answer(exchange, 503, "{\"error\":\"no room\"}");
+      case GONE -> exchange.close();
+      default -> stream(exchange, body);
+    }
+  }
+
+  private void stream(HttpExchange exchange, JsonObject body) throws IOException {
+    try (exchange) {
+      exchange.getResponseHeaders().add("Content-Type", "text/event-stream; charset=utf-8");
+      exchange.sendResponseHeaders(200, 0);
+      var out = exchange.getResponseBody();
+      int most = body.count("max_tokens");
+      var prompt = body.list("prompt");
+      for (int i = 0; i < most; i++) {
+        if (i == 2 && fault != Fault.NONE) {
+          fail(out, most);
+          return;
+        }
+        send(out, CHUNK.formatted(i + 1 == most ? "\"length\"" : "null", token(prompt, i)));
+        if (i + 1 == PAUSE && most > PAUSE) {
+          while (!end.await(2, java.util.concurrent.TimeUnit.MILLISECONDS)) {
+            send(out, ": still here\n\n");
+          }
+          return;
+        }
+      }
+      send(
+          out,
+          "data: {\"id\":\"cmpl-1\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":%d,\"prompt_tokens_details\":{\"cached_tokens\":2}}}\n\ndata: [DONE]\n\n"
+              .formatted(prompt.size(), most));
+      out.close();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void fail(OutputStream out, int most) throws IOException, InterruptedException {
+    switch (fault) {
+      case HANG -> end.await();
+      case SHORT -> out.close();
+      case GARBAGE -> send(out, "<html>bad gateway</html>\n");
+      case MORE -> {
+        for (int i = 0; i < most; i++) {
+          send(out, CHUNK.formatted("null", 10));
+        }
+      }
+      default -> {} // the connection is closed without the end of the answer
+    }
+  }
+
+  private static void send(OutputStream out, String text) throws IOException {
+    out.write(text.getBytes(StandardCharsets.UTF_8));
+    out.flush();
+  }
+
+  @Override
+  public void close() {
+    end.countDown();
+    server.stop(0);
+    threads.shutdownNow();
+  }
+}

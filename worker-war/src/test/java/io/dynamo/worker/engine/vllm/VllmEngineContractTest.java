@@ -1,0 +1,43 @@
+package io.dynamo.worker.engine.vllm;
+
+import io.dynamo.worker.engine.Engine;
+import io.dynamo.worker.engine.EngineContract;
+import io.dynamo.worker.engine.remote.RemoteConfig;
+import io.dynamo.worker.engine.remote.RemoteEngine;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
+
+/** Runs the contract over a server that answers as vLLM does. */
+class VllmEngineContractTest extends EngineContract {
+  static final Duration SILENCE = Duration.ofSeconds(20);
+  private @Nullable FakeVllm server;
+
+  static RemoteEngine engine(URI at, Duration silence, @Nullable String key) {
+    return new RemoteEngine(
+        new RemoteConfig(at, key, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
+        new VllmDialect(new VllmDialect.Wishes(null, null, null, 4, 4096)),
+        null);
+  }
+
+  @Override
+  protected Engine newEngine() {
+    try {
+      if (server == null) {
+        server = new FakeVllm();
+      }
+      return engine(server.address(), SILENCE, null);
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+}
