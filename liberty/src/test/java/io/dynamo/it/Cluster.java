@@ -31,18 +31,27 @@ final class Cluster implements AutoCloseable {
    *
    * @param worker environment of each worker
    * @param workerRole of each worker; with {@code all} each is another frontend, too
+   * @param models served by each worker
    */
-  record Plan(String name, int workers, Map<String, String> worker, String workerRole) {
+  record Plan(String name, int workers, Map<String, String> worker, String workerRole, int models) {
     static Plan of(String name, int workers) {
-      return new Plan(name, workers, Map.of(), "worker");
+      return new Plan(name, workers, Map.of(), "worker", 1);
     }
 
     Plan worker(Map<String, String> environment) {
-      return new Plan(name, workers, environment, workerRole);
+      return new Plan(name, workers, environment, workerRole, models);
     }
 
     Plan workerRole(String role) {
-      return new Plan(name, workers, worker, role);
+      return new Plan(name, workers, worker, role, models);
+    }
+
+    Plan models(int count) {
+      return new Plan(name, workers, worker, workerRole, count);
+    }
+
+    private int instances() {
+      return workers * models;
     }
 
     /** Starts all, and returns when the frontend sees every worker. */
@@ -109,9 +118,9 @@ final class Cluster implements AutoCloseable {
    */
   void awaitSeen(ServerProcess frontend) {
     frontend.awaitReady();
-    Discovered.await(store, plan.workers, Duration.ofSeconds(30));
+    Discovered.await(store, plan.instances(), Duration.ofSeconds(30));
     ServerFacts.awaitMetric(
-        frontend, "dynamo_component_router_worker_registered", "", plan.workers);
+        frontend, "dynamo_component_router_worker_registered", "", plan.instances());
   }
 
   /** The folder through which they find each other. */

@@ -37,6 +37,7 @@ class Soak {
 
   private static Cluster.Plan plan() {
     return Cluster.Plan.of("soak", WORKERS)
+        .models(2)
         .worker(
             Map.of(
                 "DYNAMO_WORKER_MODELS", Cluster.MODEL + "," + FLOOD,
