@@ -90,7 +90,7 @@ class WorkerSetsIT {
       assertThat(crowd.unbroken()).allSatisfy(answer -> assertThat(answer.text()).isNotBlank());
     }
     assertThat(served(decode)).isEqualTo(STREAMS);
-    assertThat(served(prefill)).as("chats that went to the prefill worker").isZero();
+    assertThat(served(prefill)).as("prompts that the prefill worker computed").isEqualTo(STREAMS);
   }
 
   @Test
@@ -116,6 +116,32 @@ class WorkerSetsIT {
       try (var prefill = half("sets-prefill-second", "prefill")) {
         pairServes(prefill, decode);
       }
+    }
+  }
+
+  @Test
+  void promptsOfAKilledPrefillWorkerAreComputedByAnother() throws Exception {
+    try (var decode = half("sets-decode", "decode");
+        var one = half("sets-prefill-one", "prefill");
+        var other = half("sets-prefill-other", "prefill")) {
+      awaitListed();
+      Polling.until(
+          "both compute prompts",
+          LIMIT,
+          () -> {
+            try (var crowd = ask(2)) {
+              crowd.unbroken();
+            }
+            return served(one) > 0 && served(other) > 0;
+          });
+      try (var before = ask(100)) {
+        one.kill();
+        try (var later = ask(10)) { // its records are still there
+          later.unbroken();
+        }
+        before.unbroken();
+      }
+      assertThat(served(decode)).isGreaterThanOrEqualTo(served(other));
     }
   }
 

@@ -60,7 +60,7 @@ public final class HintsReader {
       worker = worker("backend_instance_id");
     }
     var rank = phase == RoutePhase.PREFILL ? rank("prefill_dp_rank") : null;
-    if (rank == null) {
+    if (rank == null && (phase == RoutePhase.DECODE || worker != null)) {
       rank = dpRank != null ? rank(dpRank, "dp_rank") : rank("dp_rank");
     }
     if (rank != null && worker == null) {

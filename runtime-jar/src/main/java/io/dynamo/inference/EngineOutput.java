@@ -80,6 +80,21 @@ public record EngineOutput(
         NO_TOKENS, null, null, null, 0, null, null, null, PassedOn.NONE, annotation);
   }
 
+  /** Returns the same item with other fields of the engine. */
+  public EngineOutput withPassedOn(PassedOn fields) {
+    return new EngineOutput(
+        tokenIds,
+        text,
+        finishReason,
+        errorMessage,
+        index,
+        usage,
+        logprobs,
+        stopReason,
+        fields,
+        annotation);
+  }
+
   /** Returns the same item with other counts. */
   public EngineOutput withUsage(Usage counts) {
     return new EngineOutput(

@@ -99,6 +99,11 @@ public record GenerateRequest(
         : 0;
   }
 
+  /** Returns the same request with other conditions that end it. */
+  public GenerateRequest withStop(StopConditions conditions) {
+    return with(tokenIds, conditions, routing, extraArgs, handoff, passedOn);
+  }
+
   /** Returns the same request for one data-parallel rank of the chosen worker. */
   public GenerateRequest routedTo(RoutingHints to) {
     return with(tokenIds, stop, to, extraArgs, handoff, passedOn);

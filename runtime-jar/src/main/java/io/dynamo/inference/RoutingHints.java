@@ -18,6 +18,11 @@ public record RoutingHints(@Nullable Integer rank, PassedOn passedOn) {
     this(rank, PassedOn.NONE);
   }
 
+  /** Whether the client named the worker that must compute the prompt. */
+  public boolean isPrefillPinned() {
+    return passedOn.get("prefill_worker_id") != null;
+  }
+
   /** Whether the client named the worker that must generate. */
   public boolean isPinned() {
     return PINS.stream().anyMatch(pin -> passedOn.get(pin) != null);

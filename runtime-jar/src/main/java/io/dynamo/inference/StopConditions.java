@@ -63,6 +63,19 @@ public record StopConditions(
         maxThinkingTokens);
   }
 
+  /** Returns the same conditions with another budget. */
+  public StopConditions withMaxTokens(int budget) {
+    return new StopConditions(
+        budget,
+        stop,
+        stopTokenIds,
+        visibleStopTokenIds,
+        hiddenStopTokenIds,
+        minTokens,
+        ignoreEos,
+        maxThinkingTokens);
+  }
+
   /** Returns the conditions that remain after {@code delivered} tokens. */
   public StopConditions reducedBy(int delivered) {
     return new StopConditions(

@@ -5,6 +5,7 @@ import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -47,10 +48,18 @@ final class CardGroup {
   CatalogEntry entry() {
     boolean legacy = false;
     var ids = new HashSet<InstanceId>();
+    var rendezvous = new HashMap<InstanceId, PrefillSet.Rendezvous>();
     for (var record : records.values()) {
       ids.add(record.id());
       legacy |= record.card().workerType() == null;
+      var meeting =
+          workers.workerType().equals(ModelCard.PREFILL)
+              ? PrefillSet.Rendezvous.of(record.card())
+              : null;
+      if (meeting != null) {
+        rendezvous.put(record.id(), meeting);
+      }
     }
-    return new CatalogEntry(workers, card(), legacy, ids, served);
+    return new CatalogEntry(workers, card(), legacy, ids, rendezvous, served);
   }
 }

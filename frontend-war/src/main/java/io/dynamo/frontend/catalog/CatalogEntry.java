@@ -3,6 +3,7 @@ package io.dynamo.frontend.catalog;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.model.ModelCard;
+import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -12,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param card the card of the first worker
  * @param isLegacy whether any card has no worker type
  * @param ids the workers that have a card; they need not be live
+ * @param rendezvous of prefill workers, where decode workers meet them; by worker
  * @param served null while its files are being loaded, and for workers that answer no clients
  */
 record CatalogEntry(
@@ -19,9 +21,11 @@ record CatalogEntry(
     ModelCard card,
     boolean isLegacy,
     Set<InstanceId> ids,
+    Map<InstanceId, PrefillSet.Rendezvous> rendezvous,
     @Nullable ServedModel served) {
   CatalogEntry {
     ids = Set.copyOf(ids);
+    rendezvous = Map.copyOf(rendezvous);
   }
 
   String namespace() {

@@ -160,6 +160,14 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     return choice.inTurn(fitting);
   }
 
+  @Override
+  public Optional<PrefillSet> prefill(ServedModel decoder) {
+    var entry = snapshot.get(decoder.name());
+    return entry == null || !decoder.workers().workerType().equals(ModelCard.DECODE)
+        ? Optional.empty()
+        : entry.prefill(decoder, workers);
+  }
+
   /**
    * {@inheritDoc}
    *

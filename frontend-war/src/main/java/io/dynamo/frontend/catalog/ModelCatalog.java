@@ -6,7 +6,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** The models that live workers serve now. Safe for concurrent use; never blocks. */
-public interface ModelCatalog {
+public interface ModelCatalog extends CompanionSets {
   /**
    * The conditions of a request on the workers that serve it.
    *
@@ -38,12 +38,6 @@ public interface ModelCatalog {
    * @return empty when none matches
    */
   Optional<ServedModel> choose(String name, Query query);
-
-  /**
-   * Returns the other sets of the model that can continue generations of {@code lost}, because they
-   * have the same tokenizer, in the order in which they are to be tried.
-   */
-  List<ServedModel> successors(ServedModel lost);
 
   /** Whether a card of that name is known, although no worker may be ready. */
   boolean isKnown(String name);

@@ -7,6 +7,8 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.SequencedCollection;
 import java.util.Set;
 import java.util.TreeSet;
@@ -71,6 +73,17 @@ final class ModelEntry {
       }
     }
     return able;
+  }
+
+  /** Returns the live prefill workers of the namespace of {@code decoder}. */
+  Optional<PrefillSet> prefill(ServedModel decoder, LiveWorkers workers) {
+    var tokenizer = decoder.workers().tokenizer();
+    return namespaces.getOrDefault(decoder.workers().endpoint().namespace(), List.of()).stream()
+        .filter(set -> set.workers().workerType().equals(ModelCard.PREFILL))
+        .filter(set -> Objects.equals(set.workers().tokenizer(), tokenizer))
+        .filter(workers::isAnyLive)
+        .map(set -> new PrefillSet(set.workers(), set.card(), set.rendezvous()))
+        .findFirst();
   }
 
   /** Returns the model's readiness. */

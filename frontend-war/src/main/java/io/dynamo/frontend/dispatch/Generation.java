@@ -2,32 +2,24 @@ package io.dynamo.frontend.dispatch;
 
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.ItemStream;
-import io.dynamo.discovery.InstanceId;
+import io.dynamo.discovery.Instance;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;
 import io.dynamo.error.NoWorkerException;
-import io.dynamo.error.OverloadedException;
 import io.dynamo.error.WorkerBusyException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.Handoff;
 import io.dynamo.inference.RoutingHints;
-import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelCardSum;
 import io.dynamo.request.RequestContext;
-import io.dynamo.router.HintsReader;
-import io.dynamo.router.KvRouter;
 import io.dynamo.router.RouteDecision;
-import io.dynamo.router.RouteHints;
-import io.dynamo.router.RoutePhase;
-import io.dynamo.router.RouteRequest;
-import java.util.HashSet;
 import java.util.Map;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.Executor;
@@ -35,9 +27,10 @@ import java.util.concurrent.Flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One generation across its legs. A leg is one worker's part; when it is lost, the tokens so far
- * become prompt, the budget shrinks by them, and the next leg continues, so that the subscriber
- * sees one unbroken stream.
+ * One generation across its legs. A leg is one worker's part, or that of a decode worker together
+ * with the prefill worker that computes its prompt; when it is lost, the tokens so far become
+ * prompt, the budget shrinks by them, and the next leg continues, so that the subscriber sees one
+ * unbroken stream.
  *
  * <p>Legs never overlap: a leg's items are delivered on the threads of its stream, the next leg
  * starts after the last one ended. Cancelling may come from any thread at any time. The subscriber
@@ -45,16 +38,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Generation {
   private static final String MIGRATION_LINK = "migration_link"; // Dynamo's; names the lost leg
-  private static final String POLICY_CLASS = "policy-class"; // in a request's metadata
 
   /** The header with the session that a request belongs to; in lower case, as headers travel. */
   public static final String SESSION_HEADER = "x-dynamo-session-id";
 
-  private static final String WHOLE = "x-bypass-remote-prefill"; // Dynamo's name: no remote prefill
+  private static final int MAX_RESTARTS = 3; // of a leg, with another set's prefill workers
 
-  private final GenerateRequest request;
   private final RequestContext context;
-  private final KvRouter router;
   private final WorkerCalls workers;
   private final LegWatch watch;
   private final Executor
@@ -70,31 +60,23 @@ public final class Generation {
 
   // Written by the current leg; legs hand over through the completion of their stage.
   private final Progress progress;
-  private ServedModel model; // as served by the leg's workers
-  private final SetSuccessors successors;
-  private final Set<InstanceId> failed = new HashSet<>();
-  private boolean hasMoved; // to a set with a card of its own
-  private @Nullable InstanceId lastFailed;
+  private final WorkerChoice choice;
+  private int restarts; // of the current leg
   private @Nullable Migratable lastLoss;
 
   Generation(
-      ServedModel model,
       GenerateRequest request,
       RequestContext context,
-      KvRouter router,
+      WorkerChoice choice,
       WorkerCalls workers,
-      SetSuccessors successors,
       MigrationRules migration,
       LegWatch watch,
       Executor starter,
       RouteTrace trail,
       Flow.Subscriber<? super EngineOutput> downstream) {
-    this.model = model;
-    this.request = request;
     this.context = context;
-    this.router = router;
+    this.choice = choice;
     this.workers = workers;
-    this.successors = successors;
     this.progress = new Progress(request, migration);
     this.watch = watch;
     this.starter = starter;
@@ -152,144 +134,121 @@ public final class Generation {
     }
     var end = new CompletableFuture<Void>();
     running = end;
+    restarts = 0;
     starter.execute(() -> start(end));
     return end;
   }
 
   private void start(CompletableFuture<Void> end) {
-    if (context.cancellation().level() == Cancellation.Level.KILL) {
-      end.complete(null);
-      return;
-    }
     var left = progress.outcomeAlready();
-    if (left != null) {
-      resumeAtTheEnd(left, end);
-      return;
+    if (isKilled()) {
+      end.complete(null);
+    } else if (left != null) {
+      deliver(EngineOutput.finish(left, null), end);
+    } else {
+      guard(end, () -> startParts(end));
     }
+  }
+
+  private boolean isKilled() {
+    return context.cancellation().level() == Cancellation.Level.KILL;
+  }
+
+  /** Runs a step of a leg; on these threads an exception would be lost. */
+  private void guard(CompletableFuture<Void> end, Runnable step) {
     try {
-      var chosen = watch.routed(this::route);
-      decision = chosen;
-      if (context.cancellation().level() == Cancellation.Level.KILL) {
-        closeDecision(); // raised while the router chose, when there was no decision to close
-        end.complete(null);
-        return;
-      }
-      trail.add(chosen, LegDispatcher.queued(router, model));
-      var asked =
-          progress
-              .rest()
-              .routedTo(new RoutingHints(chosen.rank().rank(), request.routing().passedOn()))
-              .annotated(WHOLE, isDecoder(model));
-      if (hasMoved) {
-        asked = asked.forCard(ModelCardSum.of(model.card()));
-      }
-      var link = watch.link();
-      var leg = context.leg(watch.legStarts(chosen));
-      workers
-          .call(
-              chosen.instance(),
-              link == null
-                  ? asked
-                  : asked.passing(
-                      MIGRATION_LINK, Map.of("trace_id", link.traceId(), "span_id", link.spanId())),
-              leg)
-          .subscribe(new Leg(chosen, leg.cancellation(), end));
+      step.run();
     } catch (NoWorkerException e) {
       var loss = lastLoss;
       end.completeExceptionally(loss == null ? e : loss);
-    } catch (RuntimeException | Error e) { // on this thread the exception would be lost
+    } catch (RuntimeException | Error e) {
       closeDecision();
       end.completeExceptionally(e);
     }
   }
 
-  /**
-   * Chooses a worker that has not failed this generation, or when there is none, one that did not
-   * fail it last: a worker that failed once may only have been busy then, and the migration limit
-   * bounds the retries.
-   */
-  private RouteDecision route() {
-    try {
-      return route(failed);
-    } catch (NoWorkerException e) {
-      var last = lastFailed;
-      if (failed.size() < 2 || last == null) {
-        throw e;
-      }
-      failed.retainAll(Set.of(last));
-      return route(failed);
+  /** Starts the only worker's part, or the prefill worker's with the decode worker's to follow. */
+  private void startParts(CompletableFuture<Void> end) {
+    var prefill = choice.prefill(progress.rest());
+    if (prefill == null) {
+      generate(null, Handoff.NONE, end);
+      return;
     }
+    trail.addPrefill(prefill.decision());
+    var paired = choice.model();
+    prefill.call(workers, context.leg(watch.prefillStarts(prefill.decision())));
+    prefill.end().whenComplete((_, failure) -> watch.prefillEnds(failure));
+    prefill
+        .outcome()
+        .whenCompleteAsync(
+            (outcome, failure) -> guard(end, () -> go(prefill, paired, outcome, failure, end)),
+            starter);
   }
 
-  /** Chooses a worker of the set that served last, or of another set when it has none left. */
-  private RouteDecision route(Set<InstanceId> excluded) {
-    try {
-      return route(model, excluded);
-    } catch (NoWorkerException | OverloadedException e) {
-      if (request.routing().isPinned()) {
-        throw e;
-      }
-      for (var other : successors.of(model)) {
-        var decision = routeTo(other, excluded);
-        if (decision != null) {
-          return decision;
+  /** Goes on with a leg whose prefill has come so far, or has failed. */
+  private void go(
+      RemotePrefill prefill,
+      ServedModel paired,
+      RemotePrefill.@Nullable Outcome outcome,
+      @Nullable Throwable failure,
+      CompletableFuture<Void> end) {
+    switch (outcome) {
+      case null -> fails(Objects.requireNonNull(failure), prefill.instance(), end);
+      case RemotePrefill.Outcome.Answered(var item) -> deliver(item, end);
+      case RemotePrefill.Outcome.Ready(var handoff) -> {
+        if (isKilled()) {
+          prefill.cancel();
+          end.complete(null);
+        } else if (!generate(prefill, handoff, end)) {
+          prefill.cancel(); // the decode workers of paired are gone; others cannot fetch its blocks
+          if (restarts++ == MAX_RESTARTS) {
+            throw new NoWorkerException(paired.workers().endpoint(), 0, choice.failures());
+          }
+          start(end);
         }
       }
-      throw e;
     }
   }
 
   /**
-   * Chooses a worker of another set, which serves from then on; returns null when none can take the
-   * rest.
+   * Calls the worker that generates.
+   *
+   * @return false when it was not called, because it belongs to another set than the prefill
    */
-  private @Nullable RouteDecision routeTo(ServedModel other, Set<InstanceId> excluded) {
-    if (!hasRoom(other)) {
-      return null;
+  private boolean generate(
+      @Nullable RemotePrefill prefill, Handoff handoff, CompletableFuture<Void> end) {
+    var before = choice.model();
+    var rest = prefill == null ? progress.rest() : prefill.decoding(progress.rest(), handoff);
+    var chosen = watch.routed(() -> choice.next(rest));
+    decision = chosen;
+    if (prefill != null && !choice.model().equals(before)) {
+      closeDecision();
+      return false;
     }
-    try {
-      var decision = route(other, excluded);
-      model = other;
-      hasMoved = true;
-      return decision;
-    } catch (NoWorkerException | OverloadedException _) {
-      return null; // the first set's refusal is the one to report
-    }
-  }
-
-  /** Whether the rest of the generation fits into the context of {@code other}. */
-  private boolean hasRoom(ServedModel other) {
-    int most = other.card().contextLength();
-    int own = model.card().contextLength();
-    if (most == 0 || (own > 0 && own <= most)) {
+    if (isKilled()) {
+      closeDecision(); // raised while the router chose, when there was no decision to close
+      end.complete(null);
       return true;
     }
-    var rest = progress.rest();
-    var budget = rest.stop().maxTokens();
-    return (long) rest.tokenIds().length + (budget == null ? 1 : budget) <= most;
-  }
-
-  private static boolean isDecoder(ServedModel model) {
-    return model.workers().workerType().equals(ModelCard.DECODE);
-  }
-
-  private RouteDecision route(ServedModel to, Set<InstanceId> excluded) {
-    return router.route(
-        new RouteRequest(
-            context.id(),
-            to.workers(),
-            progress.rest().tokenIds(),
-            to.card().blockTokens(),
-            excluded,
-            hints(request, context),
-            context.deadline(),
-            context.cancellation()));
-  }
-
-  /** Reads the client's routing hints in {@code request} and its context. */
-  static RouteHints hints(GenerateRequest request, RequestContext context) {
-    return HintsReader.read(request, RoutePhase.DECODE, context.headers().get(SESSION_HEADER))
-        .ofPolicyClass(context.metadata().get(POLICY_CLASS));
+    trail.add(chosen, choice.queued());
+    var asked =
+        rest.routedTo(new RoutingHints(chosen.rank().rank(), rest.routing().passedOn()))
+            .annotated(RemotePrefill.BYPASS, prefill == null && choice.areDecoders());
+    if (choice.hasMoved()) {
+      asked = asked.forCard(ModelCardSum.of(choice.model().card()));
+    }
+    var link = watch.link();
+    var leg = context.leg(watch.legStarts(chosen));
+    workers
+        .call(
+            chosen.instance(),
+            link == null
+                ? asked
+                : asked.passing(
+                    MIGRATION_LINK, Map.of("trace_id", link.traceId(), "span_id", link.spanId())),
+            leg)
+        .subscribe(new Leg(chosen, prefill, leg.cancellation(), end));
+    return true;
   }
 
   private boolean mayMove() {
@@ -303,11 +262,32 @@ public final class Generation {
     return true;
   }
 
-  private void resumeAtTheEnd(FinishReason reason, CompletableFuture<Void> end) {
+  /** Delivers the last item of a generation that needs no other worker. */
+  private void deliver(EngineOutput last, CompletableFuture<Void> end) {
     var rest = new ItemStream<EngineOutput>(1, () -> {}, () -> {});
-    rest.subscribe(new Leg(null, null, end));
-    rest.offer(EngineOutput.finish(reason, null));
+    rest.subscribe(new Leg(null, null, null, end));
+    rest.offer(last);
     rest.complete();
+  }
+
+  /** Ends a leg that one of its workers failed: another may follow. */
+  private void fails(Throwable cause, Instance at, CompletableFuture<Void> end) {
+    if (!(cause instanceof Migratable loss)) {
+      end.completeExceptionally(cause);
+      return;
+    }
+    watch.lost();
+    lastLoss = loss;
+    choice.failed(at);
+    if (!(loss instanceof WorkerBusyException)) {
+      workers.setAside(at.endpoint(), at.id());
+    }
+    if (context.cancellation().isCancelled() || !mayMove()) {
+      end.completeExceptionally(loss);
+      return;
+    }
+    progress.lost();
+    end.completeExceptionally(new LegLostException(loss));
   }
 
   /** Ends the subscriber's stream with {@code cause}, once. */
@@ -344,20 +324,39 @@ public final class Generation {
 
   private final class Leg implements Flow.Subscriber<EngineOutput> {
     private final @Nullable RouteDecision booked;
+    private final @Nullable RemotePrefill prefill;
     private final @Nullable Cancellation own; // null for a leg without a worker
     private final CompletableFuture<Void> end;
-    private boolean first = true;
+    private volatile boolean first = true; // written by the stream's threads
+    private volatile @Nullable Throwable prefillFailure;
     private @Nullable String engineError;
 
-    Leg(@Nullable RouteDecision booked, @Nullable Cancellation own, CompletableFuture<Void> end) {
+    Leg(
+        @Nullable RouteDecision booked,
+        @Nullable RemotePrefill prefill,
+        @Nullable Cancellation own,
+        CompletableFuture<Void> end) {
       this.booked = booked;
+      this.prefill = prefill;
       this.own = own;
       this.end = end;
+    }
+
+    /** Ends a leg that waits for blocks which will not come; one that has tokens has had them. */
+    private void prefillEnded(@Nullable Throwable failure) {
+      var decoding = own;
+      if (failure != null && first && decoding != null) {
+        prefillFailure = failure;
+        decoding.kill();
+      }
     }
 
     @Override
     public void onSubscribe(Flow.Subscription subscription) {
       arbiter.switchTo(subscription);
+      if (prefill != null) {
+        prefill.end().whenComplete((_, failure) -> prefillEnded(failure));
+      }
     }
 
     @Override
@@ -387,32 +386,38 @@ public final class Generation {
 
     @Override
     public void onComplete() {
-      leave(null);
       var error = engineError;
+      var unfetched = prefillFailure;
+      if (unfetched != null && !progress.isFinished() && !context.cancellation().isCancelled()) {
+        onError(unfetched);
+        return;
+      }
+      leave(null);
       if (error != null) {
         end.completeExceptionally(
             new EngineFailedException(ErrorCode.BACKEND_UNKNOWN, error, null));
-      } else if (progress.isFinished() || context.cancellation().isCancelled()) {
-        complete();
-        end.complete(null);
-      } else { // the worker's own choice, as in Dynamo: a retry would repeat the text
-        var from = booked;
-        if (from != null) {
-          watch.unfinished(from.instance().id());
-        }
-        complete();
-        end.complete(null);
+        return;
       }
+      var from = booked;
+      if (from != null && !progress.isFinished() && !context.cancellation().isCancelled()) {
+        watch.unfinished(from.instance().id()); // as in Dynamo: a retry would repeat the text
+      }
+      complete();
+      end.complete(null);
     }
 
     @Override
     public void onError(Throwable cause) {
-      leave(progress.isFinished() ? null : cause);
-      if (progress.isFinished()) {
+      var unfetched = prefillFailure;
+      boolean finished = progress.isFinished();
+      leave(finished ? null : cause);
+      if (finished) {
         complete();
         end.complete(null);
-      } else if (cause instanceof Migratable loss) {
-        lost(loss);
+      } else if (unfetched != null) {
+        fails(unfetched, Objects.requireNonNull(prefill).instance(), end);
+      } else if (booked != null) {
+        fails(cause, booked.instance(), end);
       } else {
         end.completeExceptionally(cause);
       }
@@ -427,24 +432,9 @@ public final class Generation {
       if (own != null) {
         own.detach();
       }
-    }
-
-    private void lost(Migratable loss) {
-      watch.lost();
-      lastLoss = loss;
-      var from = Objects.requireNonNull(booked);
-      var worker = from.rank().worker();
-      failed.add(worker);
-      lastFailed = worker;
-      if (!(loss instanceof WorkerBusyException)) {
-        workers.setAside(from.instance().endpoint(), worker);
+      if (prefill != null && failure != null) {
+        prefill.cancel();
       }
-      if (context.cancellation().isCancelled() || !mayMove()) {
-        end.completeExceptionally(loss);
-        return;
-      }
-      progress.lost();
-      end.completeExceptionally(new LegLostException(loss));
     }
   }
 }

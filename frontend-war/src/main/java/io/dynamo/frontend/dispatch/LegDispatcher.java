@@ -1,6 +1,7 @@
 package io.dynamo.frontend.dispatch;
 
 import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.frontend.catalog.CompanionSets;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -8,9 +9,7 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.request.RequestContext;
 import io.dynamo.router.KvRouter;
-import io.dynamo.router.QueueDepths;
-import io.dynamo.router.RouteRequest;
-import java.util.Set;
+import java.util.List;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Flow;
@@ -21,7 +20,7 @@ import java.util.concurrent.TimeUnit;
 public final class LegDispatcher implements Dispatcher {
   private final KvRouter router;
   private final WorkerCalls workers;
-  private final SetSuccessors successors;
+  private final CompanionSets sets;
   private final Legs legs;
   private final MigrationRules migration;
   private final DispatchMetrics metrics;
@@ -30,7 +29,8 @@ public final class LegDispatcher implements Dispatcher {
   private final ScheduledExecutorService timer;
 
   /**
-   * @param successors the sets on which generations continue whose own workers are gone
+   * @param sets on which generations continue whose own workers are gone, and that compute prompts
+   *     for decode workers
    * @param migration when generations may migrate
    * @param stages receives the stages of each leg
    * @param starter runs each leg's start on a separate thread
@@ -39,7 +39,7 @@ public final class LegDispatcher implements Dispatcher {
   public LegDispatcher(
       KvRouter router,
       WorkerCalls workers,
-      SetSuccessors successors,
+      CompanionSets sets,
       Legs legs,
       MigrationRules migration,
       Metrics metrics,
@@ -49,7 +49,7 @@ public final class LegDispatcher implements Dispatcher {
     this.starter = starter;
     this.router = router;
     this.workers = workers;
-    this.successors = successors;
+    this.sets = sets;
     this.legs = legs;
     this.migration = migration;
     this.metrics = new DispatchMetrics(metrics);
@@ -66,18 +66,9 @@ public final class LegDispatcher implements Dispatcher {
   @Override
   public RouteTrace route(ServedModel model, GenerateRequest request, RequestContext context) {
     var trail = new RouteTrace();
-    try (var decision =
-        router.route(
-            new RouteRequest(
-                context.id(),
-                model.workers(),
-                request.tokenIds(),
-                model.card().blockTokens(),
-                Set.of(),
-                Generation.hints(request, context),
-                context.deadline(),
-                context.cancellation()))) {
-      trail.add(decision, queued(router, model));
+    var choice = new WorkerChoice(model, context, router, _ -> List.of());
+    try (var decision = choice.next(request)) {
+      trail.add(decision, choice.queued());
     }
     return trail;
   }
@@ -90,12 +81,10 @@ public final class LegDispatcher implements Dispatcher {
       Flow.Subscriber<? super EngineOutput> subscriber) {
     var generation =
         new Generation(
-            model,
             request,
             context,
-            router,
+            new WorkerChoice(model, context, router, sets),
             workers,
-            successors,
             migration.of(model.card()),
             new LegWatch(model, context, metrics, stages),
             starter,
@@ -120,14 +109,6 @@ public final class LegDispatcher implements Dispatcher {
                 generation.fail(cause(failure));
               }
             });
-  }
-
-  /**
-   * Returns the number of requests that wait for a worker of the model now; 0 for a router without
-   * a queue.
-   */
-  static int queued(KvRouter router, ServedModel model) {
-    return router instanceof QueueDepths depths ? depths.queued(model.workers()) : 0;
   }
 
   private static Throwable cause(Throwable failure) {

@@ -30,6 +30,7 @@ final class LegWatch {
   private final Span whole;
   private Span leg = Span.NONE; // this and all below: guarded by this
   private Stages.@Nullable Measurement dispatching;
+  private Span prefill = Span.NONE;
   private @Nullable TraceContext before; // the lost leg
   private boolean awaitsItem;
   private long lostAt; // in nanoseconds; of the last loss
@@ -61,6 +62,28 @@ final class LegWatch {
   /** Returns the span of the leg that was lost last; null when none was, or nothing is traced. */
   synchronized @Nullable TraceContext link() {
     return before;
+  }
+
+  /** Notes that a prefill is sent to its worker; returns the headers to send with it. */
+  synchronized Map<String, String> prefillStarts(RouteDecision chosen) {
+    if (isOver) {
+      return context.headers();
+    }
+    prefill =
+        stages
+            .span("prefill", Tracing.Kind.CLIENT, whole.context(), Tracing.Start.NOW)
+            .put("dynamo.worker_id", chosen.instance().id().hex())
+            .put("dynamo.dp_rank", chosen.rank().rank());
+    var own = prefill.context();
+    return own == null ? context.headers() : own.in(context.headers());
+  }
+
+  /** Notes the end of a prefill; {@code failure} is its cause, null for none. */
+  synchronized void prefillEnds(@Nullable Throwable failure) {
+    if (failure != null) {
+      prefill.fail(DynamoException.kindOf(failure));
+    }
+    prefill.end();
   }
 
   /** Notes that a leg is sent to its worker; returns the headers to send with it. */

@@ -20,18 +20,29 @@ public final class RouteTrace {
   public record Place(
       InstanceId worker, int rank, int overlapBlocks, int queued, long routedNanos) {}
 
+  private volatile @Nullable Place prefill;
   private volatile @Nullable Place first;
   private volatile @Nullable Place latest;
   private final AtomicInteger legs = new AtomicInteger();
 
+  private static Place place(RouteDecision decision, int queued) {
+    return new Place(
+        decision.instance().id(),
+        decision.rank().rank(),
+        decision.overlapBlocks(),
+        queued,
+        System.nanoTime());
+  }
+
+  /** Notes the worker that computes the prompt for the next leg. */
+  void addPrefill(RouteDecision decision) {
+    if (prefill == null) {
+      prefill = place(decision, 0);
+    }
+  }
+
   void add(RouteDecision decision, int queued) {
-    var place =
-        new Place(
-            decision.instance().id(),
-            decision.rank().rank(),
-            decision.overlapBlocks(),
-            queued,
-            System.nanoTime());
+    var place = place(decision, queued);
     if (first == null) {
       first = place;
     }
@@ -42,6 +53,15 @@ public final class RouteTrace {
   /** Returns the number of legs that have started. */
   public int legs() {
     return legs.get();
+  }
+
+  /**
+   * Returns the place where the prompt was computed first: that of a prefill worker, or of the
+   * first leg; null before either starts.
+   */
+  public @Nullable Place prefill() {
+    var remote = prefill;
+    return remote == null ? first : remote;
   }
 
   /** Returns the place of the first leg; null before it starts. */

@@ -163,14 +163,14 @@ final class NvextText {
   }
 
   private static void appendWorker(ByteText json, RouteTrace trail) {
-    var first = trail.first();
+    var prefill = trail.prefill();
     var latest = trail.latest();
-    if (first == null || latest == null) {
+    if (prefill == null || latest == null) {
       return;
     }
     json.ascii("\"worker_id\":{\"prefill_worker_id\":");
-    json.ascii(Long.toUnsignedString(first.worker().value()));
-    json.ascii(",\"prefill_dp_rank\":").number(first.rank());
+    json.ascii(Long.toUnsignedString(prefill.worker().value()));
+    json.ascii(",\"prefill_dp_rank\":").number(prefill.rank());
     json.ascii(",\"decode_worker_id\":").ascii(Long.toUnsignedString(latest.worker().value()));
     json.ascii(",\"decode_dp_rank\":").number(latest.rank()).ascii("}");
   }

@@ -70,7 +70,7 @@ public class DispatchProducer {
     return new LegDispatcher(
         router,
         new PlaneWorkerCalls(runtime, codec),
-        catalog::successors,
+        catalog,
         legs,
         migration(runtime.settings()),
         runtime.metrics(),

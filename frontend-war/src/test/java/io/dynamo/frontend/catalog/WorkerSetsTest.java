@@ -278,6 +278,40 @@ class WorkerSetsTest {
   }
 
   @Test
+  void prefillWorkersOfTheNamespaceComputePromptsForItsDecodeWorkers() {
+    var endpoint = Map.of("bootstrap_host", "h", "bootstrap_port", 5000);
+    var meeting = Map.<String, @Nullable Object>of("disaggregated_endpoint", endpoint);
+    live("ns/backend", 1, decode());
+    live("ns/prefill", 2, prefill());
+    discovery.add(
+        at(
+            "ns/prefill",
+            3,
+            tiny()
+                .modelTypes(Set.of())
+                .workerType("prefill")
+                .needs(DECODE)
+                .runtimeConfig(meeting)
+                .build()));
+    live("other/prefill", 4, prefill());
+    var decoder = catalog.find("tiny").orElseThrow();
+    var prefillers = catalog.prefill(decoder).orElseThrow();
+    assertThat(prefillers.workers().endpoint())
+        .isEqualTo(new EndpointId("ns", "prefill", "generate"));
+    assertThat(prefillers.rendezvous())
+        .containsOnly(Map.entry(new InstanceId(3), new PrefillSet.Rendezvous("h", 5000, 1)));
+    live.remove(2);
+    assertThat(catalog.prefill(decoder)).as("no live worker").isEmpty();
+  }
+
+  @Test
+  void workersThatDoBothNeedNoPrefillWorkers() {
+    live("ns/backend", 1, tiny().build());
+    live("ns/prefill", 2, tiny().modelTypes(Set.of()).workerType("prefill").build());
+    assertThat(catalog.prefill(catalog.find("tiny").orElseThrow())).isEmpty();
+  }
+
+  @Test
   void onlySetsThatHaveTheApiAreChosen() {
     live("old/backend", 1, tiny().modelTypes(Set.of("Completions")).build());
     live("new/backend", 2, tiny().build());
