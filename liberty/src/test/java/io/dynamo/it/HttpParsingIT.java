@@ -8,6 +8,7 @@ import java.net.Socket;
 import java.net.SocketException;
 import java.net.URI;
 import java.nio.charset.StandardCharsets;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -142,6 +143,42 @@ class HttpParsingIT {
                 + size
                 + "\r\n{}\r\n0\r\n\r\n");
     assertThat(told).as("{} was read as the body").startsWith("HTTP/1.1 400 ").contains("model");
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "Content-Length: 4\\r\\nTransfer-Encoding: chunked, 2\\r\\n{}\\r\\n0\\r\\n\\r\\n",
+    "Transfer-Encoding: chunked\\r\\nContent-Length: 4, 2\\r\\n{}\\r\\n0\\r\\n\\r\\n",
+    "Content-Length: 2\\r\\nContent-Length: 30, {}",
+    "Content-Length: 30\\r\\nContent-Length: 2, {}",
+  })
+  void afterABodyOfTwoLengthsTheConnectionCarriesNothingMore(String lengths, String body)
+      throws IOException {
+    var told =
+        answer(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\n"
+                + unescaped(lengths)
+                + "\r\n\r\n"
+                + unescaped(body)
+                + SMUGGLED);
+    assertThat(told).matches("(?s)(HTTP/1\\.1 400 .*)?").doesNotContain("/v1/smuggled");
+  }
+
+  @Test
+  void trailersAreNoFieldsOfTheRequest() throws IOException {
+    var told =
+        answer(
+            "POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n"
+                + "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n"
+                + "Trailer: X-Request-Id\r\n\r\n"
+                + "2\r\n{}\r\n0\r\nX-Request-Id: of-the-trailer\r\nContent-Length: 99\r\n\r\n"
+                + SMUGGLED);
+    assertThat(told)
+        .startsWith("HTTP/1.1 400 ")
+        .doesNotContain("of-the-trailer")
+        .as("the next request begins after the trailers")
+        .contains("/v1/smuggled");
   }
 
   @ParameterizedTest
