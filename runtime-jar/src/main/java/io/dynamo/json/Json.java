@@ -1,9 +1,12 @@
 package io.dynamo.json;
 
 import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonFactoryBuilder;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.StreamReadConstraints;
 import com.fasterxml.jackson.core.StreamReadFeature;
+import com.fasterxml.jackson.core.json.JsonReadFeature;
+import com.fasterxml.jackson.core.util.JsonRecyclerPools;
 import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -34,7 +37,57 @@ public final class Json {
                   .build())
           .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
 
+  /**
+   * As model folders and clients write it: long, deep, and with extensions that their authors use.
+   */
+  private static final ObjectMapper PLAIN = open(new JsonFactoryBuilder());
+
+  private static final ObjectMapper LENIENT =
+      open(
+          new JsonFactoryBuilder()
+              .enable(JsonReadFeature.ALLOW_JAVA_COMMENTS)
+              .enable(JsonReadFeature.ALLOW_TRAILING_COMMA)
+              .enable(JsonReadFeature.ALLOW_NON_NUMERIC_NUMBERS)
+              .enable(JsonReadFeature.ALLOW_SINGLE_QUOTES)
+              .enable(JsonReadFeature.ALLOW_UNQUOTED_FIELD_NAMES));
+
   private Json() {}
+
+  /**
+   * Makes a reader that keeps nothing: a pool of buffers in a thread would keep a stopped
+   * application's class loader, and a shared table of names could be made to overflow.
+   */
+  private static ObjectMapper open(JsonFactoryBuilder factory) {
+    return new ObjectMapper(
+            factory
+                .recyclerPool(JsonRecyclerPools.nonRecyclingPool())
+                .disable(JsonFactory.Feature.CANONICALIZE_FIELD_NAMES)
+                .build())
+        .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS);
+  }
+
+  /**
+   * Reads a model's file: comments, trailing commas, infinities, single quotes and names without
+   * quotes are accepted.
+   *
+   * @throws IllegalArgumentException when the text is not JSON, naming {@code file}
+   */
+  public static @Nullable Object readFile(String file, String text) {
+    try {
+      return LENIENT.readValue(text, Object.class);
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException(file + " is not JSON: " + e.getOriginalMessage(), e);
+    }
+  }
+
+  /** Returns the object that {@code text} spells; null when it spells something else. */
+  public static @Nullable Map<?, ?> objectOrNull(String text) {
+    try {
+      return PLAIN.readValue(text, Object.class) instanceof Map<?, ?> object ? object : null;
+    } catch (JsonProcessingException e) {
+      return null;
+    }
+  }
 
   /**
    * Reads an object.

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.json.Json;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -95,7 +96,7 @@ public final class HuggingFaceText implements ModelText {
     for (var name : FILES) {
       var text = texts.get(name);
       if (text != null && name.endsWith(".json")) {
-        parsed.put(name, JsonTree.ofFile(name, text) instanceof Map<?, ?> map ? map : Map.of());
+        parsed.put(name, Json.readFile(name, text) instanceof Map<?, ?> map ? map : Map.of());
       }
     }
     var tokenizer = parsed.getOrDefault(TOKENIZER, Map.of());

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.json.Json;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -127,7 +128,7 @@ record PromptMessages(Content content, boolean parsesArguments, boolean readsRea
     if (call instanceof Map<?, ?> map
         && map.get("function") instanceof Map<?, ?> function
         && function.get("arguments") instanceof String text) {
-      var arguments = JsonTree.objectOrNull(text);
+      var arguments = Json.objectOrNull(text);
       return arguments == null
           ? call
           : with(map, "function", with(function, "arguments", arguments));

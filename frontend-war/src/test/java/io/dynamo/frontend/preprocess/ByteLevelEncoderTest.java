@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.dynamo.error.CancelledException;
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
+import io.dynamo.json.Json;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.util.List;
@@ -104,7 +105,7 @@ class ByteLevelEncoderTest {
   }
 
   private static Map<?, ?> parsed(String json) {
-    return (Map<?, ?>) Objects.requireNonNull(JsonTree.ofFile("it", json));
+    return (Map<?, ?>) Objects.requireNonNull(Json.readFile("it", json));
   }
 
   private String scribble() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.json.Json;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
@@ -125,7 +126,7 @@ class ChatTemplateTest {
     var source = "{{ tools[0] | tojson }}";
     var template = new ChatTemplate(source, source, TOKENS);
     var tool = new LinkedHashMap<String, Object>();
-    Objects.requireNonNull(JsonTree.objectOrNull(given))
+    Objects.requireNonNull(Json.objectOrNull(given))
         .forEach((key, value) -> tool.put(String.valueOf(key), value));
     var prompt = new ChatPrompt(List.of(), List.of(tool), Map.of());
 

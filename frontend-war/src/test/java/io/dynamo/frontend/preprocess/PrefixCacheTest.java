@@ -2,6 +2,7 @@ package io.dynamo.frontend.preprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.json.Json;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.TokenizerMetrics;
 import java.io.IOException;
@@ -174,6 +175,6 @@ class PrefixCacheTest {
   }
 
   private static Map<?, ?> tokenizer(String json) {
-    return (Map<?, ?>) Objects.requireNonNull(JsonTree.ofFile("tokenizer.json", json));
+    return (Map<?, ?>) Objects.requireNonNull(Json.readFile("tokenizer.json", json));
   }
 }

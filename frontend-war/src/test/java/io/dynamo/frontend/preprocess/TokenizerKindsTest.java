@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.postprocess.IncrementalDetokenizer;
+import io.dynamo.json.Json;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -67,7 +68,7 @@ class TokenizerKindsTest {
   @MethodSource("kinds")
   void decodesRandomTokensAsTheLibraryDoes(String kind) throws IOException {
     var json = resource(kind + ".json");
-    var table = Vocabulary.of(JsonTree.ofFile(kind, json));
+    var table = Vocabulary.of(Json.readFile(kind, json));
     try (var oracle = new LibraryEncoder(json)) {
       var random = new Random(kind.hashCode());
       for (int round = 0; round < 3000; round++) {
@@ -88,7 +89,7 @@ class TokenizerKindsTest {
   @MethodSource("kinds")
   void textAfterAPromptKeepsItsSpaces(String kind) throws IOException {
     var json = resource(kind + ".json");
-    var table = Vocabulary.of(JsonTree.ofFile(kind, json));
+    var table = Vocabulary.of(Json.readFile(kind, json));
     try (var oracle = new LibraryEncoder(json)) {
       var prompt = oracle.encode("the", Integer.MAX_VALUE);
       var words = oracle.encode("the water people found", Integer.MAX_VALUE);
@@ -135,7 +136,7 @@ class TokenizerKindsTest {
         {"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"decoder":{"type":"ByteLevel"},
          "added_tokens":[{"id":1,"content":"é","special":false,"normalized":false}]}""";
 
-    var table = Vocabulary.of(JsonTree.ofFile("tokenizer.json", tokenizer));
+    var table = Vocabulary.of(Json.readFile("tokenizer.json", tokenizer));
 
     assertThat(new String(table.bytes(1), StandardCharsets.UTF_8)).isEqualTo("é");
   }
