@@ -7,6 +7,7 @@ import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.StopReason;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.RankQueue;
 import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.llama.sample.Sampler;
 import io.dynamo.worker.engine.sampling.EndTokens;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: {@code computed < length} while it runs: the newest token's keys and values are not
  * computed before the pass that makes the next one.
  */
-final class LlamaGeneration {
+final class LlamaGeneration implements RankQueue.Entry {
   final TokenStream stream;
   final BlockTable table;
   final EndTokens ends;
@@ -209,11 +210,17 @@ final class LlamaGeneration {
     return true;
   }
 
+  @Override
+  public void refuse(RuntimeException why) {
+    unfollow();
+    stream.fail(why);
+  }
+
   /**
    * Unsubscribes from cancellation; also called on any thread for a generation that never held
    * blocks.
    */
-  void unfollow() {
+  private void unfollow() {
     if (registration != null) {
       registration.close();
     }

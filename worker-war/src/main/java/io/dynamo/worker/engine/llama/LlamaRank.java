@@ -13,6 +13,7 @@ import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.RankQueue;
 import io.dynamo.worker.engine.TokenStream;
 import java.lang.System.Logger.Level;
 import java.util.ArrayDeque;
@@ -25,9 +26,6 @@ import org.jspecify.annotations.Nullable;
 /**
  * One rank: its queue, its running sequences and its passes. Driven by one thread; {@link #submit},
  * {@link #ask}, {@link #wake} and {@link #load} may be called by any thread.
- *
- * <p>Invariant: {@code live} counts the generations in the inbox, waiting and running, and never
- * exceeds {@code maxRunning + maxWaiting}.
  */
 final class LlamaRank implements Pacer.Paced {
   private static final System.Logger LOG = System.getLogger(LlamaRank.class.getName());
@@ -47,15 +45,13 @@ final class LlamaRank implements Pacer.Paced {
   private final PassPlan plan;
   private final LlamaPassMeter meter = new LlamaPassMeter();
   private final CancelLog cancels;
-  private final Queue<LlamaGeneration> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
+  private final RankQueue<LlamaGeneration> arrivals;
   private final Queue<Task> tasks = new ConcurrentLinkedQueue<>(); // bounded by owed
   private final AtomicInteger owed = new AtomicInteger();
   private final ArrayDeque<LlamaGeneration> waiting = new ArrayDeque<>();
   private final ArrayList<LlamaGeneration> running =
       new ArrayList<>(); // in the order of their arrival
-  private final AtomicInteger live = new AtomicInteger();
   private volatile boolean clearAsked;
-  private volatile boolean ended;
   private volatile Pacer.@Nullable Driven driven;
   private volatile PassReport.@Nullable Listener passes;
   private volatile RankLoad load; // replaced by each tick
@@ -67,6 +63,8 @@ final class LlamaRank implements Pacer.Paced {
     this.pass = pass;
     this.plan = new PassPlan(config, pool);
     this.cancels = cancels;
+    this.arrivals =
+        new RankQueue<>(pool.rank(), config.maxRunning() + config.maxWaiting(), this::wake);
     this.load = measure();
   }
 
@@ -97,20 +95,10 @@ final class LlamaRank implements Pacer.Paced {
    * @throws io.dynamo.error.WorkerLostException when the rank has ended
    */
   void submit(LlamaGeneration generation) {
-    if (ended) {
+    if (arrivals.isEnded()) {
       throw TokenStream.shutDown();
     }
-    int limit = config.maxRunning() + config.maxWaiting();
-    if (live.incrementAndGet() > limit) {
-      live.decrementAndGet();
-      throw busy("runs and queues %d generations".formatted(limit));
-    }
-    inbox.add(generation);
-    if (ended) {
-      refuseLate();
-    } else {
-      wake();
-    }
+    arrivals.submit(generation);
   }
 
   /**
@@ -121,11 +109,13 @@ final class LlamaRank implements Pacer.Paced {
   void ask(Task task) {
     if (owed.incrementAndGet() > MAX_TASKS) {
       owed.decrementAndGet();
-      throw busy("has %d tasks to do".formatted(MAX_TASKS));
+      throw new WorkerBusyException(
+          "rank %d has %d tasks to do, its limit; try another worker"
+              .formatted(pool.rank(), MAX_TASKS));
     }
     tasks.add(task);
-    if (ended) {
-      refuseLate();
+    if (arrivals.isEnded()) {
+      refuseTasks();
     } else {
       wake();
     }
@@ -140,17 +130,7 @@ final class LlamaRank implements Pacer.Paced {
     wake();
   }
 
-  private WorkerBusyException busy(String what) {
-    return new WorkerBusyException(
-        "rank %d %s, its limit; try another worker".formatted(pool.rank(), what));
-  }
-
-  private void refuseLate() {
-    for (var late = inbox.poll(); late != null; late = inbox.poll()) {
-      live.decrementAndGet();
-      late.unfollow();
-      late.stream.fail(TokenStream.shutDown());
-    }
+  private void refuseTasks() {
     for (var late = tasks.poll(); late != null; late = tasks.poll()) {
       owed.decrementAndGet();
       late.refuse(TokenStream.shutDown());
@@ -159,12 +139,12 @@ final class LlamaRank implements Pacer.Paced {
 
   /** Returns the number of generations that run or wait. */
   int live() {
-    return live.get();
+    return arrivals.live();
   }
 
   /** Whether the rank has ended and computes nothing any more. */
   boolean ended() {
-    return ended;
+    return arrivals.isEnded();
   }
 
   RankLoad load() {
@@ -178,7 +158,7 @@ final class LlamaRank implements Pacer.Paced {
 
   @Override
   public long tick(long now) {
-    for (var next = inbox.poll(); next != null; next = inbox.poll()) {
+    for (var next = arrivals.take(); next != null; next = arrivals.take()) {
       waiting.add(next); // first: generations that arrive after a clear must find the cache empty
     }
     if (clearAsked) {
@@ -242,7 +222,7 @@ final class LlamaRank implements Pacer.Paced {
   /** Releases the blocks and the place of a generation, before its stream ends. Idempotent. */
   private void settle(LlamaGeneration generation) {
     if (generation.free()) {
-      live.decrementAndGet();
+      arrivals.free();
     }
   }
 
@@ -372,12 +352,12 @@ final class LlamaRank implements Pacer.Paced {
 
   @Override
   public void end() {
-    ended = true;
+    arrivals.end();
     waiting.forEach(this::shutDown);
     running.forEach(this::shutDown);
     waiting.clear();
     running.clear();
-    refuseLate();
+    refuseTasks();
     load = measure();
     pool.close();
   }
@@ -392,7 +372,7 @@ final class LlamaRank implements Pacer.Paced {
     var by = driven;
     if (by != null) {
       by.close();
-    } else if (!ended) {
+    } else if (!arrivals.isEnded()) {
       end();
     }
   }

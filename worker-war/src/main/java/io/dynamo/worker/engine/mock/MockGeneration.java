@@ -8,13 +8,14 @@ import io.dynamo.inference.Logprobs;
 import io.dynamo.inference.PassedOn;
 import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
+import io.dynamo.worker.engine.RankQueue;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One sequence being generated. Advanced by the rank's thread only; {@link #giveUp} may be called
  * by any thread.
  */
-final class MockGeneration extends Sequence {
+final class MockGeneration extends Sequence implements RankQueue.Entry {
   final GenerationStream stream;
   final long deadlineNanos;
   private final OracleTokens oracle;
@@ -132,11 +133,17 @@ final class MockGeneration extends Sequence {
     unfollow();
   }
 
+  @Override
+  public void refuse(RuntimeException why) {
+    unfollow();
+    stream.fail(why);
+  }
+
   /**
    * Unsubscribes from cancellation; also called on any thread for a generation that never held
    * blocks.
    */
-  void unfollow() {
+  private void unfollow() {
     if (registration != null) {
       registration.close();
     }

@@ -12,20 +12,15 @@ import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Pacer;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.RankLoad;
+import io.dynamo.worker.engine.RankQueue;
 import io.dynamo.worker.engine.TokenStream;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One rank: plans the changes of a pass when it begins and publishes them when it ends. Used by the
  * thread of its {@link RankGroup}; {@link #submit}, {@link #clear} and the accessors may be called
  * by any thread.
- *
- * <p>Invariant: {@code live} counts the generations in the inbox, waiting and running, and never
- * exceeds {@code maxRunning + maxWaiting}.
  */
 final class RankScheduler {
   private static final double NANOS_PER_SECOND = 1e9;
@@ -36,16 +31,14 @@ final class RankScheduler {
   private final CancelLog cancels;
   private final PassEvents events;
   private final PassScheduler plan;
-  private final Queue<MockGeneration> inbox = new ConcurrentLinkedQueue<>(); // bounded by live
+  private final RankQueue<MockGeneration> arrivals;
   private final MockPassMeter meter = new MockPassMeter();
-  private final AtomicInteger live = new AtomicInteger();
   private final RankSeries series;
   private final Runnable wake;
   private ForwardPass.@Nullable Work scheduled; // of the current pass, as is queued
   private ForwardPass.@Nullable Work queued;
   private volatile long preemptions; // written by each tick
   private volatile boolean clearAsked;
-  private volatile boolean ended;
   private volatile PassReport.@Nullable Listener passes;
   private volatile RankLoad load; // replaced by each tick
 
@@ -67,6 +60,7 @@ final class RankScheduler {
     this.cache = cache;
     this.cancels = cancels;
     this.events = events;
+    this.arrivals = new RankQueue<>(rank, config.maxRunning() + config.maxWaiting(), wake);
     this.plan =
         new PassScheduler(
             config.scheduling(),
@@ -87,27 +81,7 @@ final class RankScheduler {
    * @throws WorkerBusyException when slots and queue are full
    */
   void submit(MockGeneration generation) {
-    int limit = config.maxRunning() + config.maxWaiting();
-    if (live.incrementAndGet() > limit) {
-      live.decrementAndGet();
-      throw new WorkerBusyException(
-          "rank %d runs and queues %d generations, its limit; try another worker"
-              .formatted(rank, limit));
-    }
-    inbox.add(generation);
-    if (ended) {
-      refuseInbox();
-    } else {
-      wake();
-    }
-  }
-
-  private void refuseInbox() {
-    for (var late = inbox.poll(); late != null; late = inbox.poll()) {
-      live.decrementAndGet();
-      late.unfollow();
-      late.stream.fail(TokenStream.shutDown());
-    }
+    arrivals.submit(generation);
   }
 
   /** Empties the cache at the next tick. */
@@ -118,7 +92,7 @@ final class RankScheduler {
 
   /** Returns the number of generations that run or wait. */
   int live() {
-    return live.get();
+    return arrivals.live();
   }
 
   RankLoad load() {
@@ -132,7 +106,7 @@ final class RankScheduler {
 
   /** Accepts new generations, and drops those that were cancelled or whose deadline passed. */
   void look(long now) {
-    for (var next = inbox.poll(); next != null; next = inbox.poll()) {
+    for (var next = arrivals.take(); next != null; next = arrivals.take()) {
       plan.waiting.add(next);
     }
     dropEnded(now);
@@ -227,7 +201,7 @@ final class RankScheduler {
   /** Frees the blocks and the place of a generation, before its stream ends. */
   private void settle(MockGeneration generation) {
     generation.free();
-    live.decrementAndGet();
+    arrivals.free();
   }
 
   private void fail(MockGeneration generation, RuntimeException failure) {
@@ -293,13 +267,12 @@ final class RankScheduler {
 
   /** Ends every generation and frees the cache; the last call of the group's thread. */
   void end() {
-    ended = true;
+    arrivals.end();
     plan.waiting.forEach(sequence -> shutDown((MockGeneration) sequence));
     plan.running.forEach(sequence -> shutDown((MockGeneration) sequence));
     plan.waiting.clear();
     plan.running.clear();
     plan.scheduled().clear();
-    refuseInbox();
     load = measure();
     cache.close();
   }
