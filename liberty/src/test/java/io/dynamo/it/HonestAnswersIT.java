@@ -25,7 +25,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * One worker on Dynamo's own runtime that plays a script, behind our frontend and Dynamo's at once:
- * what a client gets of it is the same, but for what is told of errors beside the status.
+ * clients get the same answers from both; only the text of an error may differ.
  */
 @ManyServers
 class HonestAnswersIT {

@@ -81,7 +81,7 @@ public final class ItemStreamStress {
       counting.ask(1);
     }
 
-    /** What came of it. */
+    /** Reports the items and ends that the subscriber got. */
     @Arbiter
     public void result(III_Result r) {
       r.r1 = counting.items;

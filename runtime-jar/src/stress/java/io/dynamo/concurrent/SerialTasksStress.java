@@ -53,7 +53,7 @@ public final class SerialTasksStress {
       lastOfSecond = number;
     }
 
-    /** What came of it. */
+    /** Reports how many tasks ran, and how many ran out of order. */
     @Arbiter
     public void result(II_Result r) {
       r.r1 = ran;
@@ -142,7 +142,7 @@ public final class SerialTasksStress {
       task.request();
     }
 
-    /** What the last run saw. */
+    /** Reports what the last run has seen of both requests. */
     @Arbiter
     public void result(II_Result r) {
       r.r1 = seenOfFirst;

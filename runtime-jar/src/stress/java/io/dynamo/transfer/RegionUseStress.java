@@ -40,7 +40,7 @@ public class RegionUseStress {
     }
   }
 
-  /** Who frees. */
+  /** Reports which side freed the region. */
   @Arbiter
   public void result(II_Result r) {
     r.r1 = freedByOperation;
