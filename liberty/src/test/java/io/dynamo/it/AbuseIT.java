@@ -15,6 +15,7 @@ import org.junit.jupiter.api.parallel.Isolated;
  * all that it has, but not that model's passes: one makes a token now and then, one as fast as its
  * streams are read.
  */
+@Sampled
 @Isolated("its times would be those of other tests, too")
 class AbuseIT {
   private static final System.Logger LOG = System.getLogger(AbuseIT.class.getName());

@@ -9,6 +9,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** A client that has gone is a cancel at the engine. Under TLS: {@link TlsIT}. */
+@Sampled
 @Isolated("its times would be those of other tests, too")
 class DisconnectIT {
   private static final Duration WITHIN = Duration.ofMillis(50);

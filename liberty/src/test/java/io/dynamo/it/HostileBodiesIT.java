@@ -32,6 +32,7 @@ import org.junit.jupiter.api.io.TempDir;
  * model {@link #SLOW} serves one request at a time and takes long for it, {@link #WIDE} has a
  * context of millions of tokens.
  */
+@Sampled
 class HostileBodiesIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final String SLOW = "slow";

@@ -20,6 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** What bounds clients of the HTTP port under TLS that do not get on with it. */
+@Sampled
 class HttpBoundsIT {
   private static final int CONNECTIONS = 20;
 

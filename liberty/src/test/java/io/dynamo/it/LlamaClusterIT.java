@@ -30,6 +30,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * workers hold. Any test can run alone; those that cost a worker come last.
  */
 @ManyServers
+@Sampled
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class LlamaClusterIT {
   private static final Duration LIMIT = Duration.ofSeconds(30);

@@ -22,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * one by one, under load.
  */
 @ManyServers
+@Sampled
 class MixedFleetIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int CLIENTS = 6; // of each frontend

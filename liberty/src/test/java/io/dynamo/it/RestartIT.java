@@ -18,6 +18,7 @@ import org.junit.jupiter.api.Test;
  * is there to be left behind. Its spans go to a collector that never answers, so that each stop
  * meets an export that hangs.
  */
+@Sampled
 class RestartIT {
   private static final int RESTARTS = 5;
   private static final Pattern UPDATED = Pattern.compile("CWWKZ0003I");

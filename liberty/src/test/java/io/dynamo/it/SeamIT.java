@@ -31,6 +31,7 @@ import org.junit.jupiter.api.TestMethodOrder;
  * that the same request had before. Each test can run alone.
  */
 @ManyServers
+@Sampled
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SeamIT {
   private static final ObjectMapper JSON = new ObjectMapper();

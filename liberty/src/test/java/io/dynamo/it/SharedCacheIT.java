@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Our frontend and Dynamo's hear the same publisher in place of Mooncake's master, for the same
  * worker: both find the same blocks of a prompt in what workers share, and count the same cost.
  */
+@Sampled
 class SharedCacheIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final ObjectMapper JSON = new ObjectMapper();

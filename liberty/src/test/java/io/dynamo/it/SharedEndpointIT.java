@@ -42,6 +42,7 @@ import org.junit.jupiter.api.io.TempDir;
  * adapter: each worker counts what it was asked, so a request that went to a wrong one shows.
  */
 @ManyServers
+@Sampled
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 class SharedEndpointIT {
   private static final ObjectMapper JSON = new ObjectMapper();

@@ -23,6 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
  * session is where, and what is cached.
  */
 @ManyServers
+@Sampled
 class SharedRoutingIT {
   private static final Duration LIMIT = Duration.ofSeconds(60);
   private static final int SESSIONS = 6;

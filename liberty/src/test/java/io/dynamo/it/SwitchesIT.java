@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Dynamo's switches of the frontend, by Dynamo's names, on one server that has them all. */
+@Sampled
 class SwitchesIT {
   private static final ObjectMapper JSON = new ObjectMapper();
 

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Isolated;
 
 /** The HTTP port under TLS, asked for by Dynamo's variables alone. */
+@Sampled
 @Isolated("its times would be those of other tests, too")
 class TlsIT {
   // a hang-up is noticed within milliseconds; the rest is for a busy machine
