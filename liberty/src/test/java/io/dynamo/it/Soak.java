@@ -33,6 +33,8 @@ class Soak {
   private static final Duration KILL_EVERY = Duration.ofMinutes(2);
   private static final Duration SAMPLE = Duration.ofSeconds(10);
   private static final double FLAT = 1.15; // last quarter over second quarter
+  private static final int MEGABYTE = 1 << 20;
+  private static final long LOG_BOUND = 200L * MEGABYTE; // five files of 20 MB each for two logs
   private static final String FLOOD = "flood";
 
   private static Cluster.Plan plan() {
@@ -135,5 +137,9 @@ class Soak {
     assertThat(record.mean(0.75, 1, SoakRecord.Sample::descriptors))
         .as("descriptors")
         .isLessThan(FLAT * record.mean(0.25, 0.5, SoakRecord.Sample::descriptors) + 20);
+    assertThat((double) record.logGrowth(0.75, 1))
+        .as("growth of the logs")
+        .isLessThan(FLAT * record.logGrowth(0.25, 0.5) + MEGABYTE);
+    assertThat(record.logGrowth(0, 1)).as("logs, which rotate").isLessThan(LOG_BOUND);
   }
 }
