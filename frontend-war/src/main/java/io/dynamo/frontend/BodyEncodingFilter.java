@@ -39,7 +39,8 @@ public class BodyEncodingFilter extends HttpFilter {
     if (encoding == null) {
       chain.doFilter(request, response);
     } else {
-      runner.serve(request, response, () -> EdgeFilter.answer(response, refusal(encoding)));
+      runner.serve(
+          request, response, () -> EdgeFilter.answer(request, response, refusal(encoding)));
     }
   }
 

@@ -61,7 +61,7 @@ public class EdgeFilter extends HttpFilter {
       route(request, new KeepAliveResponse(request, hasBody(head), response), head, chain);
     } else {
       response.setHeader("Connection", "close"); // where its body ends is not known
-      answer(response, ApiError.of(fault.status(), fault.message()));
+      answer(request, response, ApiError.of(fault.status(), fault.message()));
     }
     if (!counting.isTaken()) { // else the request may be complete, and these objects another's
       failures.countAnswer(path, response.getStatus());
@@ -80,17 +80,28 @@ public class EdgeFilter extends HttpFilter {
     boolean ours = path.startsWith("/v1/") || path.startsWith("//");
     var objection = admin.objection(request.getServletPath(), ServletHeads.caller(request), head);
     if (objection != null && !objection.hidden()) {
-      answer(response, ApiError.of(403, objection.message()));
+      answer(request, response, ApiError.of(403, objection.message()));
     } else if (objection != null || (ours && (path.endsWith("/") || path.contains("//")))) {
-      answer(response, ApiError.routeNotFound(request.getMethod(), path));
+      answer(request, response, ApiError.routeNotFound(request.getMethod(), path));
     } else {
       chain.doFilter(request, response);
     }
   }
 
+  /** Answers with {@code error} outside JAX-RS, in the form of the request's path. */
+  public static void answer(
+      HttpServletRequest request, HttpServletResponse response, ApiError error) throws IOException {
+    answer(response, error, ErrorFormat.of(request.getRequestURI()));
+  }
+
   /** Answers with {@code error} outside JAX-RS. */
   public static void answer(HttpServletResponse response, ApiError error) throws IOException {
-    var body = error.body();
+    answer(response, error, ErrorFormat.OPENAI);
+  }
+
+  private static void answer(HttpServletResponse response, ApiError error, ErrorFormat format)
+      throws IOException {
+    var body = format.body(error);
     response.setStatus(error.status());
     response.setContentType("application/json");
     response.setContentLength(body.length);

@@ -67,12 +67,16 @@ public class ErrorMapper implements ExceptionMapper<Throwable> {
         .build();
   }
 
+  private Response response(ApiError error) {
+    return response(error, ErrorFormat.of(uri.getRequestUri().getRawPath()));
+  }
+
   /** The JAX-RS response for {@code error}. */
-  public static Response response(ApiError error) {
+  public static Response response(ApiError error, ErrorFormat format) {
     var response =
         Response.status(error.status(), ApiError.reason(error.status()))
             .type(MediaType.APPLICATION_JSON_TYPE)
-            .entity(error.body());
+            .entity(format.body(error));
     if (error.retryAfterSeconds() != null) {
       response.header("Retry-After", error.retryAfterSeconds());
     }

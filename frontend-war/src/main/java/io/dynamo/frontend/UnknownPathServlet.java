@@ -17,6 +17,6 @@ public class UnknownPathServlet extends VirtualThreadServlet {
   protected void answer(HttpServletRequest request, HttpServletResponse response)
       throws IOException {
     EdgeFilter.answer(
-        response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
+        request, response, ApiError.routeNotFound(request.getMethod(), request.getRequestURI()));
   }
 }

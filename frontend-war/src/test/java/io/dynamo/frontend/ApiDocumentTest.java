@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
+import io.dynamo.frontend.openai.wire.MessagesReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -47,6 +48,8 @@ class ApiDocumentTest {
         .containsExactlyInAnyOrderElementsOf(ChatRequestReader.names());
     assertThat(fields("CompletionRequest"))
         .containsExactlyInAnyOrderElementsOf(CompletionRequestReader.names());
+    assertThat(fields("MessagesRequest"))
+        .containsExactlyInAnyOrderElementsOf(MessagesReader.names());
   }
 
   @Test

@@ -42,6 +42,9 @@ class AnswerHeadsIT {
     "404, POST, /v1/completions, '{\"model\":\"none\",\"prompt\":\"a\"}'",
     "404, GET, /v1/models/none, ''",
     "404, GET, /nowhere, ''",
+    "400, POST, /v1/messages, {",
+    "400, POST, /v1/messages/count_tokens, {}",
+    "404, GET, /v1/messages/nowhere, ''",
     "405, GET, /v1/chat/completions, ''",
   })
   void anErrorKeepsTheConnectionWhenTheBodyWasRead(

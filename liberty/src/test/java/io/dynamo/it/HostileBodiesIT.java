@@ -147,6 +147,8 @@ class HostileBodiesIT {
         List.of(
             "/v1/chat/completions",
             "/v1/completions",
+            "/v1/messages",
+            "/v1/messages/count_tokens",
             "/v1/models",
             "/busy_threshold",
             "/router/explain",

@@ -13,7 +13,7 @@ import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A program that uses one of OpenAI's SDKs, and exits with 0 when everything held.
+ * A program that uses one of the vendors' SDKs, and exits with 0 when everything held.
  *
  * @param property names the folder that the SDK is in; the test is left out without it, and fails
  *     when the folder has no SDK
@@ -22,7 +22,16 @@ import java.util.concurrent.TimeUnit;
  */
 record SdkScript(String property, String needed, String command, String program) {
   static SdkScript node(String program) {
-    return new SdkScript("dynamo.it.node", "node_modules/openai", "node", program);
+    return node(program, "openai");
+  }
+
+  /**
+   * A program for Node.
+   *
+   * @param module the SDK's name
+   */
+  static SdkScript node(String program, String module) {
+    return new SdkScript("dynamo.it.node", "node_modules/" + module, "node", program);
   }
 
   static SdkScript python(String program) {

@@ -1,10 +1,12 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.frontend.postprocess.MessageOptions;
 import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.model.ModelCard;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -13,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * An API that answers with generated text: reads its requests and writes its answers. {@link
  * TextService} does the rest.
  */
-sealed interface Api permits ChatApi, CompletionApi {
+sealed interface Api permits ChatApi, CompletionApi, MessagesApi {
   /** Dynamo's label in metrics. */
   String endpoint();
 
@@ -22,6 +24,19 @@ sealed interface Api permits ChatApi, CompletionApi {
 
   /** The request's field that holds the prompt. */
   String promptField();
+
+  /**
+   * Whether its requests ask about prompts and generate nothing; such a prompt may be longer than
+   * the model takes.
+   */
+  default boolean asksForPromptOnly() {
+    return false;
+  }
+
+  /** The form of its error answers. */
+  default ErrorFormat errors() {
+    return ErrorFormat.OPENAI;
+  }
 
   /** Whether a top-level field is one of the API's. */
   boolean knows(String field);
@@ -39,6 +54,19 @@ sealed interface Api permits ChatApi, CompletionApi {
 
     /** A copy with other fields. */
     ParsedRequest with(GenerationFields fields);
+
+    /** A copy with the defaults that depend on the model. */
+    default ParsedRequest forModel(ModelCard card) {
+      return this;
+    }
+
+    /**
+     * The answer to a request about its prompts alone, as UTF-8 JSON; null when texts are
+     * generated.
+     */
+    default byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
+      return null;
+    }
 
     /**
      * The prompts as tokens, at least one. Runs on a thread for native work.

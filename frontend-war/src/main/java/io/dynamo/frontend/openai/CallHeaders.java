@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 
 /** Reads the id, metadata and routing options of a request from its headers. */
 final class CallHeaders {
+  /** The header with the caller's own id for a request, the first of those that are read. */
+  static final String REQUEST_ID = "x-dynamo-request-id";
+
   private static final int MAX_METADATA = 64;
   private static final int MAX_METADATA_BYTES = 65_536;
   private static final List<String> FORWARDED = List.of("x-request-id");
@@ -48,7 +51,7 @@ final class CallHeaders {
 
   /** The request id: the caller's UUID, or a random one. */
   static String requestId(Map<String, String> headers) {
-    for (var name : List.of("x-dynamo-request-id", "request-id")) {
+    for (var name : List.of(REQUEST_ID, "request-id")) {
       var given = headers.getOrDefault(name, "");
       if (UUID_TEXT.matcher(given).matches()) {
         return given.toLowerCase(Locale.ROOT);

@@ -1,19 +1,8 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.ChatAnswer;
-import io.dynamo.frontend.openai.wire.ChatMessage;
-import io.dynamo.frontend.openai.wire.ChatRequest;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
-import io.dynamo.frontend.openai.wire.GenerationFields;
-import io.dynamo.frontend.postprocess.MessageOptions;
-import io.dynamo.frontend.postprocess.tools.ToolChoice;
-import io.dynamo.frontend.preprocess.ChatPrompt;
-import io.dynamo.frontend.preprocess.ModelText;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 
 /** Chat completions: one prompt, made of messages by the model's template. */
 final class ChatApi implements Api {
@@ -39,103 +28,6 @@ final class ChatApi implements Api {
 
   @Override
   public ParsedRequest read(JsonNode body) {
-    return new Chat(ChatRequestReader.read(body));
-  }
-
-  private record Chat(ChatRequest request) implements ParsedRequest {
-    @Override
-    public GenerationFields fields() {
-      return request.fields();
-    }
-
-    @Override
-    public ParsedRequest with(GenerationFields fields) {
-      return new Chat(
-          new ChatRequest(
-              fields,
-              request.messages(),
-              request.tools(),
-              request.toolChoice(),
-              request.parallelCalls(),
-              request.templateArgs(),
-              request.addGenerationPrompt(),
-              request.continueFinal(),
-              request.media()));
-    }
-
-    @Override
-    public List<PreparedPrompt> prepare(ModelText model, boolean hideTools) {
-      var text = rendered(model, hideTools);
-      var given = fields().nvext().tokens();
-      return List.of(new PreparedPrompt(given == null ? model.encode(text) : given, text, true));
-    }
-
-    private String rendered(ModelText model, boolean hideTools) {
-      Map<String, Object> args = request.templateArgs();
-      if (!request.addGenerationPrompt()) {
-        args = new LinkedHashMap<>(args);
-        args.put("add_generation_prompt", false);
-      }
-      var text =
-          model.render(
-              new ChatPrompt(
-                  request.messages().stream().map(ChatMessage::forTemplate).toList(),
-                  hideTools && request.toolChoice() instanceof ToolChoice.None
-                      ? List.of()
-                      : request.tools(),
-                  args));
-      return (request.continueFinal() ? open(text) : text).replace("\0", "");
-    }
-
-    /** Cuts off the text that the template wrote after the final message. */
-    private String open(String text) {
-      if (request.messages().getLast().content() instanceof String last && !last.isBlank()) {
-        int at = text.lastIndexOf(last.strip());
-        if (at >= 0) {
-          return text.substring(0, at + last.strip().length());
-        }
-      }
-      return text.stripTrailing();
-    }
-
-    @Override
-    public Map<String, Object> extraArgs(PreparedPrompt prompt) {
-      var messages = request.media().get("messages");
-      return messages == null || prompt.text() == null
-          ? Map.of()
-          : Map.of("messages", messages, "formatted_prompt", prompt.text());
-    }
-
-    @Override
-    public Map<String, Object> passedOn() {
-      var passed = new LinkedHashMap<>(request.media().fields());
-      passed.remove("messages");
-      return passed;
-    }
-
-    @Override
-    public String trigger() {
-      return switch (request.messages().getLast().role()) {
-        case "user" -> "user_message";
-        case "tool", "function" -> "tool_result";
-        default -> "other";
-      };
-    }
-
-    @Override
-    public MessageOptions message() {
-      return new MessageOptions(
-          request.tools(),
-          request.toolChoice(),
-          request.parallelCalls(),
-          request.templateArgs(),
-          fields().sampling().guided() != null);
-    }
-
-    @Override
-    public AnswerFormat answerFormat(
-        String requestId, long createdSeconds, String model, String reasoningField) {
-      return new ChatAnswer(requestId, createdSeconds, model, reasoningField);
-    }
+    return new ParsedChat(ChatRequestReader.read(body), ChatAnswer::new);
   }
 }

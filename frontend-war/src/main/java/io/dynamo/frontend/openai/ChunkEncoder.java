@@ -1,7 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.error.DynamoException;
-import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.openai.wire.MessageDelta;
 import io.dynamo.frontend.openai.wire.StreamOptions;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The frames of one streamed answer. For one thread. */
 final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
-  private final AnswerFormat format;
+  private final ChunkFormat format;
   private final Choices choices;
   private final StreamOptions options;
   private final List<String> openings; // text before each choice, empty for most
@@ -29,7 +29,7 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
    * @param prelude frames that come first, null for none
    */
   ChunkEncoder(
-      AnswerFormat format,
+      ChunkFormat format,
       Choices choices,
       StreamOptions options,
       List<String> openings,
@@ -110,14 +110,14 @@ final class ChunkEncoder implements FrameEncoder<ChoiceDelta> {
     if (options.usage() && choices.hasReason()) {
       format.usage(frames, choices.usage());
     }
-    AnswerFormat.done(frames);
+    ChunkFormat.done(frames);
   }
 
   @Override
   public void failure(DynamoException cause, ByteText frames) {
     begin(frames);
     choices.errorFor(cause).appendFrame(frames);
-    AnswerFormat.done(frames);
+    ChunkFormat.done(frames);
   }
 
   private void begin(ByteText frames) {

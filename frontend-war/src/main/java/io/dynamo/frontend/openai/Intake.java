@@ -74,8 +74,9 @@ final class Intake {
     var metadata = rules.metadata(headers);
     var name = JsonBody.model(body);
     var found = found(received, name, JsonBody.asksForStream(body));
-    var parsed = parse(api, body, headers);
-    var model = choose(found, api, name, parsed, headers);
+    var read = parse(api, body, headers);
+    var model = choose(found, api, name, read, headers);
+    var parsed = read.forModel(model.card());
     received.account().reserveTexts(parsed.prompts() * parsed.texts());
     received
         .account()
@@ -96,7 +97,9 @@ final class Intake {
     var prompts = tokenise(received, parsed, model, arrived.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
-      WorkerRequests.check(parsed.fields(), model, prompt, api.promptField());
+      if (!api.asksForPromptOnly()) {
+        WorkerRequests.check(parsed.fields(), model, prompt, api.promptField());
+      }
       tokens += prompt.tokens().length;
     }
     received

@@ -4,6 +4,7 @@ import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.CountingMark;
+import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.FailureMeters;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ListedNames;
@@ -49,13 +50,15 @@ public class ModelsResource {
   @Produces(MediaType.APPLICATION_JSON)
   @Operation(summary = "Lists the models that can be asked now")
   public void list(@Suspended AsyncResponse response, @Context HttpServletRequest request) {
+    var form = form(request);
     answer(
         response,
         request,
         () -> {
           var entries = new ArrayList<ModelList.Entry>();
           ListedNames.of(catalog).forEach((name, model) -> entries.add(entry(name, model)));
-          return new ModelList(entries).body();
+          var list = new ModelList(entries);
+          return form == ErrorFormat.ANTHROPIC ? list.anthropicBody() : list.body();
         });
   }
 
@@ -67,10 +70,18 @@ public class ModelsResource {
       @PathParam("id") String id,
       @Suspended AsyncResponse response,
       @Context HttpServletRequest request) {
-    answer(response, request, () -> described(id));
+    var form = form(request);
+    answer(response, request, () -> described(id, form));
   }
 
-  private byte[] described(String id) {
+  /** The family of APIs that the caller wants the answer of. */
+  private static ErrorFormat form(HttpServletRequest request) {
+    return request.getHeader("anthropic-version") == null
+        ? ErrorFormat.OPENAI
+        : ErrorFormat.ANTHROPIC;
+  }
+
+  private byte[] described(String id, ErrorFormat form) {
     var model = catalog.find(id);
     if (model.isEmpty() && !catalog.isKnown(id) && id.endsWith(READY)) {
       var base = id.substring(0, id.length() - READY.length());
@@ -83,7 +94,8 @@ public class ModelsResource {
       throw new ApiException(
           catalog.isKnown(id) ? TextService.notReady(id) : ApiError.modelNotFound(id));
     }
-    return entry(id, model.get()).body();
+    var entry = entry(id, model.get());
+    return form == ErrorFormat.ANTHROPIC ? entry.anthropicBody() : entry.body();
   }
 
   /**
@@ -93,11 +105,12 @@ public class ModelsResource {
   private void answer(AsyncResponse response, HttpServletRequest request, Supplier<byte[]> body) {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
     CountingMark.take(request);
+    var form = form(request); // now: later the container may have reused the object
     runtime
         .blocking()
         .execute(
             () -> {
-              var answer = TextCalls.answer(response);
+              var answer = TextCalls.answer(response, form);
               try {
                 checkOpen();
                 answer.json(body.get());

@@ -8,7 +8,7 @@ import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.RouteTrace;
-import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
@@ -178,7 +178,7 @@ final class RunningTexts implements AutoCloseable {
   }
 
   /** Storage for the log probabilities of each text, none when the client asked for none. */
-  List<LogprobsText> logprobs(AnswerFormat format, List<String> openings) {
+  List<LogprobsText> logprobs(ChunkFormat format, List<String> openings) {
     var fields = answerContext.fields();
     var alternatives = fields.output().logprobs();
     if (alternatives == null) {

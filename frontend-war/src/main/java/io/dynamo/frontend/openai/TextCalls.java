@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.CountingMark;
+import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.ErrorMapper;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.ws.rs.container.AsyncResponse;
@@ -18,6 +19,7 @@ import java.util.HashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** Passes requests from JAX-RS to {@link TextService} and its answers back. */
 final class TextCalls {
@@ -29,18 +31,25 @@ final class TextCalls {
       throws IOException {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
     CountingMark.take(request);
+    var headers = headers(request);
+    var sink = new JaxRsAnswer(response, api.errors(), null);
+    if (api.errors() == ErrorFormat.ANTHROPIC) {
+      var id = CallHeaders.requestId(headers);
+      headers.put(CallHeaders.REQUEST_ID, id); // the header and the answer's id agree
+      sink = new JaxRsAnswer(response, api.errors(), "req_" + id.replace("-", ""));
+    }
     var call =
         new IncomingRequest(
             request.getContentType(),
             request.getContentLengthLong(),
-            headers(request),
+            headers,
             end(request.getLocalAddr(), request.getLocalPort()),
             end(request.getRemoteAddr(), request.getRemotePort()),
             request.getInputStream());
     try {
-      service.serve(api, call, answer(response));
+      service.serve(api, call, sink);
     } catch (ApiException e) {
-      response.resume(ErrorMapper.response(e.error()));
+      response.resume(sink.response(e.error()));
     }
   }
 
@@ -77,15 +86,29 @@ final class TextCalls {
   }
 
   /** Answers through {@code response}, on the thread that gives the answer. */
-  static AnswerSink answer(AsyncResponse response) {
-    return new JaxRsAnswer(response);
+  static AnswerSink answer(AsyncResponse response, ErrorFormat errors) {
+    return new JaxRsAnswer(response, errors, null);
   }
 
-  /** Resumes on the thread that serves the request; the container writes on it too. */
-  private record JaxRsAnswer(AsyncResponse response) implements AnswerSink {
+  /**
+   * Resumes on the thread that serves the request; the container writes on it too.
+   *
+   * @param requestId sent as Anthropic's header; null for none
+   */
+  private record JaxRsAnswer(AsyncResponse response, ErrorFormat errors, @Nullable String requestId)
+      implements AnswerSink {
+    private static final String REQUEST_ID = "request-id";
+
+    /** The answer for {@code error}. */
+    Response response(ApiError error) {
+      return Response.fromResponse(ErrorMapper.response(error, errors))
+          .header(REQUEST_ID, requestId) // null adds none
+          .build();
+    }
+
     @Override
     public void error(ApiError error) {
-      TextCalls.resume(response, ErrorMapper.response(error));
+      TextCalls.resume(response, response(error));
     }
 
     @Override
@@ -96,6 +119,7 @@ final class TextCalls {
           response,
           Response.ok(output, MediaType.APPLICATION_JSON_TYPE)
               .header("content-length", body.length)
+              .header(REQUEST_ID, requestId)
               .build());
     }
 
@@ -110,6 +134,7 @@ final class TextCalls {
           response,
           Response.ok(output, MediaType.SERVER_SENT_EVENTS_TYPE)
               .header("cache-control", "no-cache")
+              .header(REQUEST_ID, requestId)
               .build());
     }
   }

@@ -3,7 +3,10 @@ package io.dynamo.frontend.openai;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.BlockFormat;
+import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.sse.ClientConnection;
+import io.dynamo.frontend.sse.FrameEncoder;
 import io.dynamo.frontend.sse.SseWriter;
 import org.jspecify.annotations.Nullable;
 
@@ -78,18 +81,25 @@ final class TextGeneration implements AutoCloseable {
   }
 
   private void writeWhole(TrackedAnswer answer) throws InterruptedException {
+    var gathered = new GatheredAnswer(received.share()::gather);
+    answer.json(
+        switch (format) {
+          case ChunkFormat chunks -> wholeChoices(chunks, gathered);
+          case BlockFormat blocks -> new BlockEncoder(blocks, texts.choices(), gathered).whole();
+        });
+  }
+
+  private byte[] wholeChoices(ChunkFormat chunks, GatheredAnswer gathered)
+      throws InterruptedException {
     var context = texts.answerContext();
     var openings = texts.openings();
     var nvext = texts.nvext(received.receivedMillis(), received.receivedNanos());
-    var choices =
-        new UnaryAnswer(
-            openings, texts.logprobs(format, openings), nvext, received.share()::gather);
-    choices.drain(texts.choices());
-    answer.json(
-        format.unary(
-            choices.best(context.texts(), context.fields().choices()),
-            texts.choices().hasReason() ? texts.choices().usage() : null,
-            nvext == null ? null : nvext.whole()));
+    var choices = new UnaryAnswer(openings, texts.logprobs(chunks, openings), nvext);
+    gathered.drain(texts.choices(), choices::add);
+    return chunks.unary(
+        choices.best(context.texts(), context.fields().choices()),
+        texts.choices().hasReason() ? texts.choices().usage() : null,
+        nvext == null ? null : nvext.whole());
   }
 
   private void writeEvents(TrackedAnswer answer, ClientConnection client)
@@ -99,25 +109,29 @@ final class TextGeneration implements AutoCloseable {
     if (choices.await(settings.firstItemWait().toNanos())) {
       choices.peek(); // an early failure still has its status line
     }
+    var encoder =
+        switch (format) {
+          case ChunkFormat chunks -> chunkEncoder(chunks);
+          case BlockFormat blocks ->
+              new BlockEncoder(blocks, choices, new GatheredAnswer(received.share()::gather));
+        };
+    var sse =
+        new SseWriter<>(choices, encoder, settings.heartbeat(), parts.rules().keepAlive(), client);
+    answer.events(out -> streamFailure = sse.writeTo(out));
+  }
+
+  private FrameEncoder<ChoiceDelta> chunkEncoder(ChunkFormat chunks) {
     var openings = texts.openings();
     var context = texts.answerContext();
     var fields = context.fields();
-    var sse =
-        new SseWriter<>(
-            choices,
-            new ChunkEncoder(
-                format,
-                choices,
-                fields.stream(),
-                openings,
-                texts.logprobs(format, openings),
-                texts.nvext(received.receivedMillis(), received.receivedNanos()),
-                Annotations.prelude(
-                    fields.nvext(), context.context().id(), context.prompts().getFirst())),
-            settings.heartbeat(),
-            parts.rules().keepAlive(),
-            client);
-    answer.events(out -> streamFailure = sse.writeTo(out));
+    return new ChunkEncoder(
+        chunks,
+        texts.choices(),
+        fields.stream(),
+        openings,
+        texts.logprobs(chunks, openings),
+        texts.nvext(received.receivedMillis(), received.receivedNanos()),
+        Annotations.prelude(fields.nvext(), context.context().id(), context.prompts().getFirst()));
   }
 
   /** Cancels the texts that have not ended. */

@@ -8,7 +8,7 @@ import io.dynamo.error.FailureShape;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.sse.ByteText;
 import io.dynamo.frontend.sse.ClientConnection;
@@ -127,10 +127,15 @@ final class TextRequest {
    * Prepares the request for workers. A method of its own, so that no frame of the stack keeps the
    * request's body while the texts are generated.
    *
-   * @return null when the request asked for its route only, and is answered
+   * @return null when the request asked for its prompt or its route only, and is answered
    */
   private @Nullable TextGeneration prepare() throws InterruptedException {
     var prepared = parts.intake().take(received);
+    var known = prepared.parsed().promptAnswer(prepared.model().text(), prepared.prompts());
+    if (known != null) {
+      answer.json(known);
+      return null;
+    }
     var format =
         prepared
             .parsed()
@@ -139,25 +144,26 @@ final class TextRequest {
                 parts.execution().clock().instant().getEpochSecond(),
                 prepared.model().name(),
                 parts.rules().reasoningField());
-    if (prepared.parsed().fields().nvext().asksForRouteOnly()) {
-      writeRoute(prepared, format);
+    if (prepared.parsed().fields().nvext().asksForRouteOnly()
+        && format instanceof ChunkFormat chunks) {
+      writeRoute(prepared, chunks);
       return null;
     }
     return new TextGeneration(parts, received, prepared, format);
   }
 
   /** Answers with the worker that would serve the first prompt, without generating a text. */
-  private void writeRoute(PreparedRequest prepared, AnswerFormat format) {
+  private void writeRoute(PreparedRequest prepared, ChunkFormat format) {
     var prompt = prepared.prompts().getFirst();
     var trail = parts.dispatcher().route(prepared.model(), prepared.request(0), prepared.context());
     var nvext = NvextText.route(trail, prompt.tokens());
     if (prepared.parsed().fields().stream().events()) {
       var frames = new ByteText(512);
       format.chunk(frames, 0, "", true, null, null, null, nvext);
-      AnswerFormat.done(frames);
+      ChunkFormat.done(frames);
       answer.events(frames::writeTo);
     } else {
-      var empty = new AnswerFormat.CompletedChoice(0, "", null, null, null);
+      var empty = new ChunkFormat.CompletedChoice(0, "", null, null, null);
       answer.json(format.unary(List.of(empty), null, nvext));
     }
   }

@@ -25,6 +25,8 @@ import java.util.concurrent.ScheduledExecutorService;
 public final class TextService {
   static final Api CHAT = new ChatApi();
   static final Api COMPLETIONS = new CompletionApi();
+  static final Api MESSAGES = new MessagesApi(false);
+  static final Api MESSAGES_COUNT = new MessagesApi(true);
 
   private final RequestAdmission admission;
   private final DisconnectWatcher watcher;

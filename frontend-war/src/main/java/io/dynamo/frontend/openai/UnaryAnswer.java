@@ -2,7 +2,7 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
-import io.dynamo.frontend.openai.wire.AnswerFormat.CompletedChoice;
+import io.dynamo.frontend.openai.wire.ChunkFormat.CompletedChoice;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.openai.wire.MessageDelta;
 import io.dynamo.frontend.postprocess.message.Piece;
@@ -11,29 +11,14 @@ import io.dynamo.inference.FinishReason;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Folds the choices of a request into a unary answer: the same texts and finish reasons. */
+/**
+ * Folds the choices of a request into a unary answer: the same texts and finish reasons. For one
+ * thread.
+ */
 final class UnaryAnswer {
-  private static final long WAIT_NANOS = TimeUnit.HOURS.toNanos(1); // the stream's deadline is less
-
-  /** Below this an answer is not charged. */
-  private static final long CHARGE_STEP_BYTES = 4096;
-
-  /** A character in the growing text, in the whole one and in the JSON that is sent. */
-  private static final long BYTES_PER_CHARACTER = 6;
-
-  /** A token in what is kept of an item, or in a message that is taken apart. */
-  private static final long BYTES_PER_TOKEN = 64;
-
-  /** A log probability as an object and in the JSON that is sent. */
-  private static final long BYTES_PER_LOGPROB = 256;
-
   private final List<FoldedChoice> folded = new ArrayList<>();
-  private final LongConsumer memory;
-  private long uncharged;
   private final @Nullable NvextText nvext;
 
   /** One text as it grows. */
@@ -115,58 +100,19 @@ final class UnaryAnswer {
   /**
    * @param openings text before each choice's own
    * @param logprobs one for each choice, or none at all
-   * @param memory charged with the bytes that the answer gathers; throws when there is no room
    */
-  UnaryAnswer(
-      List<String> openings,
-      List<LogprobsText> logprobs,
-      @Nullable NvextText nvext,
-      LongConsumer memory) {
-    this.memory = memory;
+  UnaryAnswer(List<String> openings, List<LogprobsText> logprobs, @Nullable NvextText nvext) {
     for (int i = 0; i < openings.size(); i++) {
       folded.add(new FoldedChoice(openings.get(i), logprobs.isEmpty() ? null : logprobs.get(i)));
     }
     this.nvext = nvext;
   }
 
-  /**
-   * Waits for the end of {@code choices}.
-   *
-   * @throws io.dynamo.error.DynamoException the stream's failure
-   */
-  void drain(Choices choices) throws InterruptedException {
-    while (!choices.ended()) {
-      var delta = choices.poll();
-      if (delta == null) {
-        choices.await(WAIT_NANOS);
-      } else {
-        var item = delta.item();
-        if (item != null && item.annotation() != null) {
-          continue; // for streams only
-        }
-        charge(delta);
-        folded.get(delta.choice()).add(delta);
-        if (nvext != null) {
-          nvext.add(delta);
-        }
-      }
-    }
-  }
-
-  private void charge(ChoiceDelta delta) {
-    uncharged += BYTES_PER_CHARACTER * delta.text().length() + BYTES_PER_TOKEN * delta.tokens();
-    var item = delta.item();
-    var logprobs = item == null ? null : item.logprobs();
-    if (logprobs != null) {
-      long count = delta.tokens();
-      for (var top : logprobs.top()) {
-        count += top.size();
-      }
-      uncharged += BYTES_PER_LOGPROB * count;
-    }
-    if (uncharged >= CHARGE_STEP_BYTES) {
-      memory.accept(uncharged);
-      uncharged = 0;
+  /** Adds what an item of a worker brought to its text. */
+  void add(ChoiceDelta delta) {
+    folded.get(delta.choice()).add(delta);
+    if (nvext != null) {
+      nvext.add(delta);
     }
   }
 

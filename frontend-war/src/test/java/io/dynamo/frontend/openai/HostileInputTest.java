@@ -45,6 +45,9 @@ class HostileInputTest {
           "model",
           "messages",
           "prompt",
+          "system",
+          "stop_sequences",
+          "output_config",
           "suffix",
           "echo",
           "best_of",
@@ -223,7 +226,11 @@ class HostileInputTest {
   }
 
   static List<Api> apis() {
-    return List.of(TextService.CHAT, TextService.COMPLETIONS);
+    return List.of(
+        TextService.CHAT,
+        TextService.COMPLETIONS,
+        TextService.MESSAGES,
+        TextService.MESSAGES_COUNT);
   }
 
   private static String body(Api api, String field, String value) {
@@ -231,7 +238,10 @@ class HostileInputTest {
     if (!field.equals("model")) {
       body.append(",\"model\":\"script\"");
     }
-    if (api == TextService.CHAT && !field.equals("messages")) {
+    if (api == TextService.MESSAGES && !field.equals("max_tokens")) {
+      body.append(",\"max_tokens\":50");
+    }
+    if (api.promptField().equals("messages") && !field.equals("messages")) {
       body.append(",\"messages\":[{\"role\":\"user\",\"content\":\"").append(SECRET).append("\"}]");
     }
     if (api == TextService.COMPLETIONS && !field.equals("prompt")) {
@@ -333,6 +343,28 @@ class HostileInputTest {
   }
 
   @Test
+  void everyBlockOfAMessageTakesEveryValueOrRefusesIt() throws Exception {
+    var shapes =
+        List.of(
+            "messages:[{\"role\":\"user\",\"content\":[{\"type\":\"image\",\"source\":%s}]}]",
+            "messages:[{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"a\",\"content\":%s}]}]",
+            "messages:[{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"a\",\"name\":\"f\",\"input\":%s}]}]",
+            "messages:[{\"role\":\"assistant\",\"content\":[{\"type\":\"thinking\",\"thinking\":%s}]}]",
+            "tools:[{\"name\":\"f\",\"input_schema\":%s}]",
+            "tool_choice:{\"type\":%s}",
+            "thinking:{\"type\":\"enabled\",\"budget_tokens\":%s}",
+            "output_config:{\"effort\":%s}",
+            "output_config:{\"format\":%s}");
+    for (var shape : shapes) {
+      var parts = shape.split(":", 2);
+      for (var value : HostileValues.ALL) {
+        var body = body(TextService.MESSAGES, parts[0], parts[1].replace("%s", value));
+        sent(TextService.MESSAGES, body.getBytes(StandardCharsets.UTF_8), shown(shape, value));
+      }
+    }
+  }
+
+  @Test
   void everyPartOfAMessageTakesEveryValueOrRefusesIt() throws Exception {
     var shapes =
         List.of(
@@ -364,7 +396,7 @@ class HostileInputTest {
   void brokenBytesAreAnswered(long seed) throws Exception {
     var random = new Random(seed);
     for (int i = 0; i < 500; i++) {
-      var api = apis().get(i % 2);
+      var api = apis().get(i % apis().size());
       var field = FIELDS.get(random.nextInt(FIELDS.size()));
       var value = HostileValues.ALL.get(random.nextInt(HostileValues.ALL.size()));
       var bytes =
@@ -378,7 +410,17 @@ class HostileInputTest {
 
   @Test
   void onlyChatsOwnFieldsAreKnownToChat() {
-    var others = Set.of("prompt", "suffix", "echo", "best_of", "prompt_embeds", "unheard_of");
+    var others =
+        Set.of(
+            "system",
+            "stop_sequences",
+            "output_config",
+            "prompt",
+            "suffix",
+            "echo",
+            "best_of",
+            "prompt_embeds",
+            "unheard_of");
     for (var field : FIELDS) {
       var text = frontend.post(body(TextService.CHAT, field, "null")).text();
       assertThat(text.contains("Unsupported parameter"))

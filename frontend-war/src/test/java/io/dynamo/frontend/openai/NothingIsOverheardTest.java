@@ -55,6 +55,8 @@ class NothingIsOverheardTest {
   private static final String SAID = "plughSaid43";
   private static final Duration LONG = Duration.ofSeconds(30);
 
+  private static final String MESSAGES =
+      "{\"model\":\"script\",\"max_tokens\":50,\"messages\":[{\"role\":\"user\",\"content\":\"@\"}]%s}";
   private static final String CHAT =
       """
       {"model":"script","messages":[
@@ -166,12 +168,16 @@ class NothingIsOverheardTest {
   }
 
   private static String body(Api api, String more) {
-    return (api == TextService.CHAT ? CHAT : COMPLETION).formatted(more).replace("@", WRITTEN);
+    var body = api == TextService.COMPLETIONS ? COMPLETION : CHAT;
+    if (api == TextService.MESSAGES) {
+      body = MESSAGES;
+    }
+    return body.formatted(more).replace("@", WRITTEN);
   }
 
-  /** Sends to both APIs, for a whole answer and for a stream. */
+  /** Sends to all APIs, for a whole answer and for a stream. */
   private void sendAll(FrontendFixture frontend, int expected) {
-    for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS)) {
+    for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS, TextService.MESSAGES)) {
       for (var more : List.of("", ",\"stream\":true")) {
         send(frontend, api, body(api, more), expected);
       }
@@ -256,7 +262,7 @@ class NothingIsOverheardTest {
   @Test
   void ofAModelThatIsNone() {
     try (var frontend = frontend(LONG)) {
-      for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS)) {
+      for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS, TextService.MESSAGES)) {
         send(frontend, api, body(api, "").replace("\"script\"", "\"" + WRITTEN + "\""), 404);
       }
     }
@@ -338,7 +344,7 @@ class NothingIsOverheardTest {
     try (var frontend = frontend(LONG)) {
       frontend.through = workers.dispatcher(frontend.metrics, frontend.stages, timer);
       var part = SAID.codePoints().mapToObj(EngineOutput::ofTokens).toList();
-      for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS)) {
+      for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS, TextService.MESSAGES)) {
         workers.plays("", new Leg(part, false), new Leg(part, false), new Leg(part, true));
         send(frontend, api, body(api, ",\"stream\":true"), 200);
       }

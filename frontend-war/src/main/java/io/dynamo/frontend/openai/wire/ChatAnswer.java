@@ -9,7 +9,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Writes chat completions. The constant parts of chunks are encoded once. */
-public final class ChatAnswer implements AnswerFormat {
+public final class ChatAnswer implements ChunkFormat {
   private static final byte[] ROLE = ascii("\"role\":\"assistant\"");
 
   private final byte[] head; // up to the choices
@@ -93,7 +93,7 @@ public final class ChatAnswer implements AnswerFormat {
   /** The finish reason in the API. A regular end after a tool call is {@code tool_calls}. */
   private static String finishName(FinishReason finish, boolean called) {
     boolean regular = finish == FinishReason.STOP || finish == FinishReason.EOS;
-    return called && regular ? "tool_calls" : AnswerFormat.wireName(finish);
+    return called && regular ? "tool_calls" : ChunkFormat.wireName(finish);
   }
 
   private static void ending(
@@ -124,7 +124,7 @@ public final class ChatAnswer implements AnswerFormat {
   private void tail(ByteText frames, @Nullable Usage usage, @Nullable ByteText nvext) {
     frames.append(chunkTail);
     if (usage != null) {
-      AnswerFormat.appendUsage(usage, frames.ascii(",\"usage\":"));
+      ChunkFormat.appendUsage(usage, frames.ascii(",\"usage\":"));
     }
     if (nvext != null) {
       frames.ascii(",\"nvext\":").append(nvext);
@@ -162,7 +162,7 @@ public final class ChatAnswer implements AnswerFormat {
     }
     json.append(unaryTail).ascii("\"");
     if (usage != null) {
-      AnswerFormat.appendUsage(usage, json.ascii(",\"usage\":"));
+      ChunkFormat.appendUsage(usage, json.ascii(",\"usage\":"));
     }
     if (nvext != null) {
       json.ascii(",\"nvext\":").append(nvext);

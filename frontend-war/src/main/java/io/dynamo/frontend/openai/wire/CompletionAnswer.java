@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * while the text goes on: OpenAI's own clients read it. The constant parts of chunks are encoded
  * once.
  */
-public final class CompletionAnswer implements AnswerFormat {
+public final class CompletionAnswer implements ChunkFormat {
   private final byte[] head; // up to the choices
   private final byte[] unaryHead;
   private final byte[] tail; // after the choices
@@ -73,7 +73,7 @@ public final class CompletionAnswer implements AnswerFormat {
     if (finish == null) {
       json.ascii(",\"finish_reason\":null}");
     } else {
-      json.ascii(",\"finish_reason\":\"").ascii(AnswerFormat.wireName(finish)).ascii("\"}");
+      json.ascii(",\"finish_reason\":\"").ascii(ChunkFormat.wireName(finish)).ascii("\"}");
     }
   }
 
@@ -82,7 +82,7 @@ public final class CompletionAnswer implements AnswerFormat {
     if (usage == null) {
       json.ascii("null");
     } else {
-      AnswerFormat.appendUsage(usage, json);
+      ChunkFormat.appendUsage(usage, json);
     }
     if (nvext != null) {
       json.ascii(",\"nvext\":").append(nvext);

@@ -14,6 +14,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -123,6 +124,21 @@ final class JsonText {
     boolean mayHoldSurrogates = text.contains("\\u");
     check(root, mayHoldSurrogates);
     return root;
+  }
+
+  /**
+   * Returns {@code json} in strict JSON when it is an object; else an empty object, as models may
+   * make mistakes where an API has no place for a text.
+   */
+  static byte[] objectOrEmpty(String json) {
+    try {
+      var node = parse(json);
+      return MAPPER.writeValueAsBytes(node.isObject() ? node : MAPPER.createObjectNode());
+    } catch (Malformed e) {
+      return "{}".getBytes(StandardCharsets.US_ASCII);
+    } catch (JsonProcessingException e) {
+      throw new UncheckedIOException(e); // a tree that was parsed can be written
+    }
   }
 
   private static void check(JsonNode node, boolean strings) throws Malformed {

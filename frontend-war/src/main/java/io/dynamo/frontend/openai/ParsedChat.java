@@ -1,0 +1,131 @@
+package io.dynamo.frontend.openai;
+
+import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.ChatMessage;
+import io.dynamo.frontend.openai.wire.ChatRequest;
+import io.dynamo.frontend.openai.wire.GenerationFields;
+import io.dynamo.frontend.postprocess.MessageOptions;
+import io.dynamo.frontend.postprocess.tools.ToolChoice;
+import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.preprocess.ModelText;
+import io.dynamo.model.ModelCard;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A checked conversation, whichever API it came by: its prompt is made by the model's template.
+ *
+ * @param dialect of that API
+ */
+record ParsedChat(ChatRequest request, ChatDialect dialect) implements Api.ParsedRequest {
+  @Override
+  public GenerationFields fields() {
+    return request.fields();
+  }
+
+  @Override
+  public Api.ParsedRequest with(GenerationFields fields) {
+    return of(
+        new ChatRequest(
+            fields,
+            request.messages(),
+            request.tools(),
+            request.toolChoice(),
+            request.parallelCalls(),
+            request.templateArgs(),
+            request.addGenerationPrompt(),
+            request.continueFinal(),
+            request.media()));
+  }
+
+  @Override
+  public List<PreparedPrompt> prepare(ModelText model, boolean hideTools) {
+    var text = rendered(model, hideTools);
+    var given = fields().nvext().tokens();
+    return List.of(new PreparedPrompt(given == null ? model.encode(text) : given, text, true));
+  }
+
+  private String rendered(ModelText model, boolean hideTools) {
+    Map<String, Object> args = request.templateArgs();
+    if (!request.addGenerationPrompt()) {
+      args = new LinkedHashMap<>(args);
+      args.put("add_generation_prompt", false);
+    }
+    var text =
+        model.render(
+            new ChatPrompt(
+                request.messages().stream().map(ChatMessage::forTemplate).toList(),
+                hideTools && request.toolChoice() instanceof ToolChoice.None
+                    ? List.of()
+                    : request.tools(),
+                args));
+    return (request.continueFinal() ? open(text) : text).replace("\0", "");
+  }
+
+  /** Cuts off the text that the template wrote after the final message. */
+  private String open(String text) {
+    if (request.messages().getLast().content() instanceof String last && !last.isBlank()) {
+      int at = text.lastIndexOf(last.strip());
+      if (at >= 0) {
+        return text.substring(0, at + last.strip().length());
+      }
+    }
+    return text.stripTrailing();
+  }
+
+  @Override
+  public Map<String, Object> extraArgs(PreparedPrompt prompt) {
+    var messages = request.media().get("messages");
+    return messages == null || prompt.text() == null
+        ? Map.of()
+        : Map.of("messages", messages, "formatted_prompt", prompt.text());
+  }
+
+  @Override
+  public Map<String, Object> passedOn() {
+    var passed = new LinkedHashMap<>(request.media().fields());
+    passed.remove("messages");
+    return passed;
+  }
+
+  @Override
+  public String trigger() {
+    return switch (request.messages().getLast().role()) {
+      case "user" -> "user_message";
+      case "tool", "function" -> "tool_result";
+      default -> "other";
+    };
+  }
+
+  @Override
+  public MessageOptions message() {
+    return new MessageOptions(
+        request.tools(),
+        request.toolChoice(),
+        request.parallelCalls(),
+        request.templateArgs(),
+        fields().sampling().guided() != null);
+  }
+
+  @Override
+  public AnswerFormat answerFormat(
+      String requestId, long createdSeconds, String model, String reasoningField) {
+    return dialect.answerFormat(requestId, createdSeconds, model, reasoningField);
+  }
+
+  private ParsedChat of(ChatRequest other) {
+    return new ParsedChat(other, dialect);
+  }
+
+  @Override
+  public Api.ParsedRequest forModel(ModelCard card) {
+    return of(dialect.forModel(request, card));
+  }
+
+  @Override
+  public byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
+    return dialect.promptAnswer(model, prompts);
+  }
+}

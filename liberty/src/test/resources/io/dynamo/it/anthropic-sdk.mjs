@@ -1,0 +1,53 @@
+// Anthropic's SDK for Node, unmodified: anthropic-sdk.mjs <base url>/v1 <model>. Exits 0 when everything held.
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+
+const require = createRequire(path.join(process.cwd(), 'package.json'));
+const { Anthropic } = require('@anthropic-ai/sdk');
+
+const [baseURL, model] = [process.argv[2].replace(/\/v1$/, ''), process.argv[3]];
+const client = new Anthropic({ baseURL, apiKey: 'none', maxRetries: 0, timeout: 60_000 });
+const ask = {
+  model,
+  max_tokens: 64,
+  temperature: 0,
+  thinking: { type: 'disabled' },
+  messages: [{ role: 'user', content: 'What is the capital of France?' }],
+};
+
+const whole = await client.messages.create(ask);
+assert.equal(whole.stop_reason, 'end_turn');
+assert.match(whole.content[0].text, /Paris/);
+
+const stream = client.messages.stream(ask);
+let text = '';
+stream.on('text', (part) => (text += part));
+const final = await stream.finalMessage();
+assert.equal(text, whole.content[0].text);
+assert.equal(final.usage.output_tokens, whole.usage.output_tokens);
+
+const counted = await client.messages.countTokens({ model, messages: ask.messages, thinking: ask.thinking });
+assert.equal(counted.input_tokens, whole.usage.input_tokens + (whole.usage.cache_read_input_tokens ?? 0));
+
+const called = await client.messages
+  .stream({
+    ...ask,
+    messages: [{ role: 'user', content: 'What is the weather in Paris?' }],
+    tools: [
+      {
+        name: 'get_weather',
+        description: 'Weather of a city',
+        input_schema: { type: 'object', properties: { location: { type: 'string' } } },
+      },
+    ],
+  })
+  .finalMessage();
+assert.equal(called.stop_reason, 'tool_use');
+assert.deepEqual(called.content.at(-1).input, { location: 'Paris' });
+
+const left = await client.messages.create({ ...ask, max_tokens: 400, stream: true });
+for await (const _ of left) break;
+
+await assert.rejects(client.messages.create({ ...ask, model: 'nobody' }), Anthropic.NotFoundError);
+await assert.rejects(client.messages.create({ ...ask, temperature: 9 }), Anthropic.BadRequestError);
