@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
 import io.dynamo.frontend.openai.wire.MessagesReader;
+import io.dynamo.frontend.openai.wire.ResponsesReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -50,6 +51,8 @@ class ApiDocumentTest {
         .containsExactlyInAnyOrderElementsOf(CompletionRequestReader.names());
     assertThat(fields("MessagesRequest"))
         .containsExactlyInAnyOrderElementsOf(MessagesReader.names());
+    assertThat(fields("ResponsesRequest"))
+        .containsExactlyInAnyOrderElementsOf(ResponsesReader.names());
   }
 
   @Test

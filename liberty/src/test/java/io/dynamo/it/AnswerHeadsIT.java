@@ -43,6 +43,8 @@ class AnswerHeadsIT {
     "404, GET, /v1/models/none, ''",
     "404, GET, /nowhere, ''",
     "400, POST, /v1/messages, {",
+    "400, POST, /v1/responses, {}",
+    "404, GET, /v1/responses/resp_1, ''",
     "400, POST, /v1/messages/count_tokens, {}",
     "404, GET, /v1/messages/nowhere, ''",
     "405, GET, /v1/chat/completions, ''",

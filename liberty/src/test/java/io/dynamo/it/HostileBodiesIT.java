@@ -148,6 +148,8 @@ class HostileBodiesIT {
             "/v1/chat/completions",
             "/v1/completions",
             "/v1/messages",
+            "/v1/responses",
+            "/v1/responses/input_tokens",
             "/v1/messages/count_tokens",
             "/v1/models",
             "/busy_threshold",

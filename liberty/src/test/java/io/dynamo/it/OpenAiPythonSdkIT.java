@@ -16,4 +16,9 @@ class OpenAiPythonSdkIT {
   void sdkIsServed() throws Exception {
     SdkScript.python("openai_sdk.py").run(folder, System.getProperty("base.url"));
   }
+
+  @Test
+  void responsesAreServed() throws Exception {
+    SdkScript.python("openai_responses.py").run(folder, System.getProperty("base.url"));
+  }
 }

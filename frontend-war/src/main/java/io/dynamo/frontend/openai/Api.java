@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * An API that answers with generated text: reads its requests and writes its answers. {@link
  * TextService} does the rest.
  */
-sealed interface Api permits ChatApi, CompletionApi, MessagesApi {
+sealed interface Api permits ChatApi, CompletionApi, MessagesApi, ResponsesApi {
   /** Dynamo's label in metrics. */
   String endpoint();
 

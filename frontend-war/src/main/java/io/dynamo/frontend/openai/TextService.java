@@ -25,6 +25,8 @@ import java.util.concurrent.ScheduledExecutorService;
 public final class TextService {
   static final Api CHAT = new ChatApi();
   static final Api COMPLETIONS = new CompletionApi();
+  static final Api RESPONSES = new ResponsesApi(false);
+  static final Api RESPONSES_COUNT = new ResponsesApi(true);
   static final Api MESSAGES = new MessagesApi(false);
   static final Api MESSAGES_COUNT = new MessagesApi(true);
 

@@ -172,12 +172,20 @@ class NothingIsOverheardTest {
     if (api == TextService.MESSAGES) {
       body = MESSAGES;
     }
+    if (api == TextService.RESPONSES) {
+      body = "{\"model\":\"script\",\"input\":\"@\",\"instructions\":\"@\"%s}";
+    }
     return body.formatted(more).replace("@", WRITTEN);
   }
 
   /** Sends to all APIs, for a whole answer and for a stream. */
   private void sendAll(FrontendFixture frontend, int expected) {
-    for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS, TextService.MESSAGES)) {
+    for (var api :
+        List.of(
+            TextService.CHAT,
+            TextService.COMPLETIONS,
+            TextService.MESSAGES,
+            TextService.RESPONSES)) {
       for (var more : List.of("", ",\"stream\":true")) {
         send(frontend, api, body(api, more), expected);
       }
@@ -262,7 +270,12 @@ class NothingIsOverheardTest {
   @Test
   void ofAModelThatIsNone() {
     try (var frontend = frontend(LONG)) {
-      for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS, TextService.MESSAGES)) {
+      for (var api :
+          List.of(
+              TextService.CHAT,
+              TextService.COMPLETIONS,
+              TextService.MESSAGES,
+              TextService.RESPONSES)) {
         send(frontend, api, body(api, "").replace("\"script\"", "\"" + WRITTEN + "\""), 404);
       }
     }
@@ -344,7 +357,12 @@ class NothingIsOverheardTest {
     try (var frontend = frontend(LONG)) {
       frontend.through = workers.dispatcher(frontend.metrics, frontend.stages, timer);
       var part = SAID.codePoints().mapToObj(EngineOutput::ofTokens).toList();
-      for (var api : List.of(TextService.CHAT, TextService.COMPLETIONS, TextService.MESSAGES)) {
+      for (var api :
+          List.of(
+              TextService.CHAT,
+              TextService.COMPLETIONS,
+              TextService.MESSAGES,
+              TextService.RESPONSES)) {
         workers.plays("", new Leg(part, false), new Leg(part, false), new Leg(part, true));
         send(frontend, api, body(api, ",\"stream\":true"), 200);
       }

@@ -10,4 +10,13 @@ public final class PromptCount {
   public static byte[] messages(int tokens) {
     return new ByteText(32).ascii("{\"input_tokens\":").number(tokens).ascii("}").toByteArray();
   }
+
+  /** The answer of OpenAI's {@code input_tokens}. */
+  public static byte[] responses(int tokens) {
+    return new ByteText(64)
+        .ascii("{\"object\":\"response.input_tokens\",\"input_tokens\":")
+        .number(tokens)
+        .ascii("}")
+        .toByteArray();
+  }
 }

@@ -1,0 +1,77 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.io.UncheckedIOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The part of a response that repeats the request, as the Responses API wants it: every key is
+ * there, null or its default where the request says nothing.
+ *
+ * @param json the fields as UTF-8, with a comma before each
+ * @param showsThoughts whether thoughts are items of the answer
+ */
+record ResponsesEcho(byte[] json, boolean showsThoughts) {
+  private static final List<String> REPEATED =
+      List.of(
+          "instructions",
+          "max_output_tokens",
+          "prompt_cache_key",
+          "prompt_cache_retention",
+          "reasoning",
+          "safety_identifier",
+          "user");
+
+  /** What stands in every answer, as nothing of it is offered here. */
+  private static final List<String> ABSENT =
+      List.of("billing", "conversation", "max_tool_calls", "previous_response_id", "prompt");
+
+  static ResponsesEcho of(JsonFields fields) {
+    var nodes = JsonText.MAPPER.getNodeFactory();
+    var echo = JsonText.MAPPER.createObjectNode();
+    echo.put("background", false);
+    ABSENT.forEach(echo::putNull);
+    for (var name : REPEATED) {
+      var value = fields.get(name);
+      echo.set(name, value == null ? nodes.nullNode() : value);
+    }
+    repeat(echo, fields, "metadata", nodes.objectNode());
+    repeat(echo, fields, "parallel_tool_calls", nodes.booleanNode(true));
+    repeat(echo, fields, "service_tier", nodes.textNode("auto"));
+    repeat(echo, fields, "store", nodes.booleanNode(false));
+    repeat(echo, fields, "temperature", nodes.numberNode(1.0));
+    repeat(echo, fields, "top_p", nodes.numberNode(1.0));
+    var text = fields.get("text");
+    var form = nodes.objectNode().set("format", nodes.objectNode().put("type", "text"));
+    if (text instanceof ObjectNode given && !given.hasNonNull("format")) {
+      form = given.deepCopy().setAll(Map.of("format", form.get("format")));
+    } else if (text != null) {
+      form = text;
+    }
+    echo.set("text", form);
+    repeat(echo, fields, "tool_choice", nodes.textNode("auto"));
+    repeat(echo, fields, "tools", nodes.arrayNode());
+    repeat(echo, fields, "truncation", nodes.textNode("disabled"));
+    echo.put("top_logprobs", 0).put("presence_penalty", 0.0).put("frequency_penalty", 0.0);
+    var reasoning = fields.get("reasoning");
+    boolean shows =
+        reasoning != null
+            && (reasoning.hasNonNull("summary") || reasoning.hasNonNull("generate_summary"));
+    try {
+      var json = JsonText.MAPPER.writeValueAsBytes(echo);
+      json[0] = ',';
+      return new ResponsesEcho(Arrays.copyOf(json, json.length - 1), shows);
+    } catch (JsonProcessingException e) {
+      throw new UncheckedIOException(e); // a tree that was parsed can be written
+    }
+  }
+
+  private static void repeat(ObjectNode echo, JsonFields fields, String name, JsonNode absent) {
+    var value = fields.get(name);
+    echo.set(name, value == null ? absent : value);
+  }
+}

@@ -1,0 +1,83 @@
+"""Responses by OpenAI's SDK for Python, unmodified: openai_responses.py <base url> <model>."""
+
+import json
+import sys
+
+import openai
+
+base_url, model = sys.argv[1:3]
+client = openai.OpenAI(base_url=base_url, api_key="none", max_retries=0, timeout=60)
+ask = {"model": model, "input": "What is the capital of France?", "temperature": 0, "max_output_tokens": 64}
+
+whole = client.responses.create(**ask)
+assert whole.id.startswith("resp_") and whole.status == "completed", whole
+assert "Paris" in whole.output_text and whole.usage.output_tokens > 0, whole
+
+events = list(client.responses.create(**ask, stream=True))
+kinds = [event.type for event in events]
+assert kinds[:2] == ["response.created", "response.in_progress"], kinds
+assert kinds[-1] == "response.completed", kinds
+assert [event.sequence_number for event in events] == list(range(len(events)))
+assert "".join(e.delta for e in events if e.type == "response.output_text.delta") == whole.output_text
+assert events[-1].response.output_text == whole.output_text
+
+with client.responses.stream(**ask) as stream:
+    for _ in stream:
+        pass
+    assert stream.get_final_response().output_text == whole.output_text
+
+counted = client.responses.input_tokens.count(model=model, input=ask["input"])
+assert counted.input_tokens == whole.usage.input_tokens, (counted, whole.usage)
+
+short = client.responses.create(**{**ask, "max_output_tokens": 1})
+assert (short.status, short.incomplete_details.reason) == ("incomplete", "max_output_tokens"), short
+
+tools = [
+    {
+        "type": "function",
+        "name": "get_weather",
+        "description": "Weather of a city",
+        "parameters": {"type": "object", "properties": {"location": {"type": "string"}}},
+    }
+]
+question = [{"role": "user", "content": "What is the weather in Paris?"}]
+called = client.responses.create(**{**ask, "input": question}, tools=tools)
+call = called.output[-1]
+assert (call.type, call.name, json.loads(call.arguments)) == ("function_call", "get_weather", {"location": "Paris"}), called
+with client.responses.stream(**{**ask, "input": question}, tools=tools) as stream:
+    for _ in stream:
+        pass
+    assert json.loads(stream.get_final_response().output[-1].arguments) == {"location": "Paris"}
+answered = client.responses.create(
+    **{
+        **ask,
+        "input": question
+        + [item.model_dump(exclude_none=True) for item in called.output]
+        + [{"type": "function_call_output", "call_id": call.call_id, "output": "Sunny, 21 degrees"}],
+    },
+    tools=tools,
+)
+assert answered.output, answered
+
+thought = client.responses.create(
+    **{**ask, "input": "What is 3 plus 4? Think step by step.", "max_output_tokens": 200},
+    reasoning={"effort": "high", "summary": "auto"},
+)
+assert thought.output[0].type == "reasoning" and thought.output[0].content[0].text, thought
+
+with client.responses.create(**{**ask, "max_output_tokens": 400}, stream=True) as left:
+    next(iter(left))
+
+
+def fails(kind, check, **change):
+    try:
+        client.responses.create(**{**ask, **change})
+    except kind as error:
+        assert check(error), (kind, error)
+    else:
+        raise AssertionError(f"{change} did not fail")
+
+
+fails(openai.NotFoundError, lambda e: e.code == "model_not_found", model="nobody")
+fails(openai.BadRequestError, lambda e: e.param == "temperature", temperature=9)
+fails(openai.InternalServerError, lambda e: e.status_code == 501, previous_response_id="resp_1")
