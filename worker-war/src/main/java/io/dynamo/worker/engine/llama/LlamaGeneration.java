@@ -220,7 +220,7 @@ final class LlamaGeneration implements RankQueue.Entry {
    * Unsubscribes from cancellation; also called on any thread for a generation that never held
    * blocks.
    */
-  private void unfollow() {
+  void unfollow() {
     if (registration != null) {
       registration.close();
     }

@@ -39,7 +39,6 @@ final class LlamaRank implements Pacer.Paced {
     void refuse(RuntimeException why);
   }
 
-  private final LlamaEngineConfig config;
   private final BlockPool pool;
   private final LlamaForwardPass pass;
   private final PassPlan plan;
@@ -58,7 +57,6 @@ final class LlamaRank implements Pacer.Paced {
   private volatile long preemptions; // written by each tick
 
   LlamaRank(LlamaEngineConfig config, BlockPool pool, LlamaForwardPass pass, CancelLog cancels) {
-    this.config = config;
     this.pool = pool;
     this.pass = pass;
     this.plan = new PassPlan(config, pool);

@@ -143,7 +143,7 @@ final class MockGeneration extends Sequence implements RankQueue.Entry {
    * Unsubscribes from cancellation; also called on any thread for a generation that never held
    * blocks.
    */
-  private void unfollow() {
+  void unfollow() {
     if (registration != null) {
       registration.close();
     }
