@@ -26,7 +26,7 @@ record ResponsesEcho(byte[] json, boolean showsThoughts) {
           "safety_identifier",
           "user");
 
-  /** What stands in every answer, as nothing of it is offered here. */
+  /** Writes the fields of features that are not offered: every answer has them, with constant values. */
   private static final List<String> ABSENT =
       List.of("billing", "conversation", "max_tool_calls", "previous_response_id", "prompt");
 
