@@ -3,17 +3,19 @@ package io.dynamo.event;
 import io.dynamo.testing.Heard;
 import io.dynamo.wire.event.EventEnvelope;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** A listener that knows when it is connected: it hears probes apart from events. */
 public final class Ear implements EventListener {
-  private static final byte[] PROBE = "probe".getBytes(StandardCharsets.US_ASCII);
+  private static final String PROBE = "probe ";
   private static final int ATTEMPTS = 2000;
   private static final long PAUSE_MILLIS = 10;
+
+  private static final AtomicLong CONNECTIONS = new AtomicLong();
 
   private final LinkedBlockingQueue<Long> probes = new LinkedBlockingQueue<>();
   private final Heard<EventEnvelope> events = new Heard<>();
@@ -21,8 +23,9 @@ public final class Ear implements EventListener {
 
   @Override
   public void accept(EventEnvelope event) {
-    if (Arrays.equals(event.payload(), PROBE)) {
-      probes.add(event.publisherId());
+    var text = new String(event.payload(), StandardCharsets.ISO_8859_1);
+    if (text.startsWith(PROBE)) {
+      probes.add(Long.valueOf(text.substring(PROBE.length())));
     } else {
       events.accept(event);
     }
@@ -38,12 +41,16 @@ public final class Ear implements EventListener {
     publishers.accept("lost " + publisherId);
   }
 
-  /** Publishes probes until one is heard; from then on everything is. */
+  /**
+   * Publishes probes until one is heard; from then on everything is. Probes have a number, as late
+   * ones of another connection may come from a publisher with the same id.
+   */
   public void connectTo(EventPlane.Publisher publisher) throws InterruptedException {
+    long connection = CONNECTIONS.incrementAndGet();
     for (int i = 0; i < ATTEMPTS; i++) {
-      publisher.publish(PROBE.clone());
+      publisher.publish((PROBE + connection).getBytes(StandardCharsets.US_ASCII));
       for (var heard = probe(); heard != null; heard = probe()) {
-        if (heard == publisher.id()) {
+        if (heard == connection) {
           return;
         }
       }

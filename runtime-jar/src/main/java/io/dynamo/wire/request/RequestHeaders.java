@@ -30,8 +30,10 @@ public record RequestHeaders(Map<String, String> more, long sentUnixNanos) {
    */
   public static byte[] toJson(
       String requestId, String path, long sentUnixNanos, Map<String, String> more) {
-    var all = toMap(requestId, sentUnixNanos, more);
+    Map<String, String> all = new LinkedHashMap<>(); // in Dynamo's order
+    all.put(REQUEST_ID, requestId);
     all.put(PATH, path);
+    toMap(requestId, sentUnixNanos, more).forEach(all::putIfAbsent);
     return WireWriter.write(all, PayloadFormat.JSON, WireWriter::any);
   }
 

@@ -26,7 +26,10 @@ record ResponsesEcho(byte[] json, boolean showsThoughts) {
           "safety_identifier",
           "user");
 
-  /** Writes the fields of features that are not offered: every answer has them, with constant values. */
+  /**
+   * Writes the fields of features that are not offered: every answer has them, with constant
+   * values.
+   */
   private static final List<String> ABSENT =
       List.of("billing", "conversation", "max_tool_calls", "previous_response_id", "prompt");
 
