@@ -129,6 +129,8 @@ final class Inspection {
       if (worker.engine() == EngineKind.LLAMACPP) {
         checkConnections(
             "engine", List.of(worker.llamaCpp().url()), 80, "dynamo.worker.llamacpp.url");
+      } else if (worker.engine() == EngineKind.VLLM) {
+        checkConnections("engine", List.of(worker.remote().url()), 80, "dynamo.worker.remote.url");
       }
     }
   }
