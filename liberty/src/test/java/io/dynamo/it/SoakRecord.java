@@ -71,7 +71,9 @@ final class SoakRecord {
         .orElse(0);
   }
 
-  /** The bytes that the logs grew by over a part of the samples; less than written when they rotate. */
+  /**
+   * The bytes that the logs grew by over a part of the samples; less than written when they rotate.
+   */
   long logGrowth(double from, double to) {
     int last = samples.size() - 1;
     return samples.get((int) (to * last)).logBytes() - samples.get((int) (from * last)).logBytes();

@@ -338,16 +338,22 @@ public final class NatsLink implements AutoCloseable {
 
   /** Reports the state of the connection to {@code watcher} from now on. */
   public Registration watch(Watcher watcher) {
-    watchers.add(watcher);
+    var open = new AtomicBoolean(true);
     reports.add(
         () -> {
-          if (cut) {
+          watchers.add(watcher); // between two reports, so that it gets each of them once
+          if (!open.get()) {
+            watchers.remove(watcher);
+          } else if (cut) {
             watcher.cut();
-          } else if (watchers.contains(watcher) && isUp() && flush()) {
+          } else if (isUp() && flush()) {
             watcher.up();
           }
         });
-    return () -> watchers.remove(watcher);
+    return () -> {
+      open.set(false);
+      watchers.remove(watcher);
+    };
   }
 
   private void lost() {

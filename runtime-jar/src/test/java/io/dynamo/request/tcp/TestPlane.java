@@ -154,13 +154,23 @@ final class TestPlane implements AutoCloseable {
       TcpTimeouts timeouts,
       AdmissionSettings admission,
       TlsSettings tls) {
-    return bounded(1 << 24, 10_000, maxFrameBytes, format, timeouts, admission, tls);
+    return bounded(1 << 24, 2, 10_000, maxFrameBytes, format, timeouts, admission, tls);
   }
 
   /** Large requests, of which {@code maxUnsentBytes} may wait. */
   static TcpSettings bounded(int maxUnsentBytes, int maxConnections) {
+    return bounded(maxUnsentBytes, 2, maxConnections);
+  }
+
+  /** The same with one connection to each worker, on which requests follow each other. */
+  static TcpSettings ofOneConnection() {
+    return bounded(1 << 24, 1, 100);
+  }
+
+  private static TcpSettings bounded(int maxUnsentBytes, int poolSize, int maxConnections) {
     return bounded(
         maxUnsentBytes,
+        poolSize,
         maxConnections,
         1 << 25,
         PayloadFormat.MSGPACK,
@@ -171,6 +181,7 @@ final class TestPlane implements AutoCloseable {
 
   private static TcpSettings bounded(
       int maxUnsentBytes,
+      int poolSize,
       int maxConnections,
       int maxFrameBytes,
       PayloadFormat format,
@@ -185,7 +196,7 @@ final class TestPlane implements AutoCloseable {
         maxFrameBytes,
         maxUnsentBytes,
         maxConnections,
-        2,
+        poolSize,
         64,
         format,
         timeouts,
