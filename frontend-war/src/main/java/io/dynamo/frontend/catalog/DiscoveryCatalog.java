@@ -162,10 +162,11 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
 
   @Override
   public Optional<PrefillSet> prefill(ServedModel decoder) {
+    if (!decoder.workers().workerType().equals(ModelCard.DECODE)) {
+      return Optional.empty();
+    }
     var entry = snapshot.get(decoder.name());
-    return entry == null || !decoder.workers().workerType().equals(ModelCard.DECODE)
-        ? Optional.empty()
-        : entry.prefill(decoder, workers);
+    return entry == null ? Optional.empty() : entry.prefill(decoder, workers);
   }
 
   /**

@@ -196,11 +196,17 @@ public final class Generation {
       case null -> fails(Objects.requireNonNull(failure), prefill.instance(), end);
       case RemotePrefill.Outcome.Answered(var item) -> deliver(item, end);
       case RemotePrefill.Outcome.Ready(var handoff) -> {
+        boolean called = false;
+        try {
+          called = !isKilled() && generate(prefill, handoff, end);
+        } finally {
+          if (!called) {
+            prefill.cancel(); // nobody fetches its blocks
+          }
+        }
         if (isKilled()) {
-          prefill.cancel();
           end.complete(null);
-        } else if (!generate(prefill, handoff, end)) {
-          prefill.cancel(); // the decode workers of paired are gone; others cannot fetch its blocks
+        } else if (!called) { // the decode workers of paired are gone; a leg of another set begins
           if (restarts++ == MAX_RESTARTS) {
             throw new NoWorkerException(paired.workers().endpoint(), 0, choice.failures());
           }

@@ -320,6 +320,16 @@ class RemotePrefillTest {
   }
 
   @Test
+  void aPrefillWithoutADecodeWorkerEnds() {
+    rendezvous.put(FIRST, new Rendezvous("h", 5000, 1));
+    decoders = List.of();
+    generate();
+    assertThat(prefillCall().context.cancellation().level()).isEqualTo(Cancellation.Level.KILL);
+    assertThat(client.code()).isEqualTo(ErrorCode.UNAVAILABLE);
+    assertThat(open).isZero();
+  }
+
+  @Test
   void aClientThatGoesEndsThePrefill() {
     generate();
     client.cancel();
