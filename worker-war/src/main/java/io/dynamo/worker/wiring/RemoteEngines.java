@@ -31,7 +31,7 @@ final class RemoteEngines {
             settings.maxRunning(),
             vocabulary);
     return new RemoteEngine(
-        config(settings, vocabulary, positions, maxWaiting), new VllmDialect(wishes), null);
+        config(settings, vocabulary, positions, maxWaiting), new VllmDialect(wishes));
   }
 
   private static RemoteConfig config(

@@ -68,8 +68,7 @@ public final class VllmDialect implements Dialect {
             "dynamo.worker.remote.blocks-per-rank", wishes.blocksPerRank(), told.blocksPerRank()),
         told.ranks(),
         wishes.maxRunning(),
-        null,
-        told.events());
+        null);
   }
 
   private VllmFacts requireFacts() {

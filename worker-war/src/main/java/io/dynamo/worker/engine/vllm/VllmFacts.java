@@ -3,7 +3,6 @@ package io.dynamo.worker.engine.vllm;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.EngineHttp;
-import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -23,7 +22,6 @@ import org.jspecify.annotations.Nullable;
  * @param blocksPerRank null when the server does not say
  * @param ranks data-parallel ranks
  * @param priorities whether requests may have priorities
- * @param events where each rank publishes its KV events; empty when none does
  */
 record VllmFacts(
     String model,
@@ -31,15 +29,10 @@ record VllmFacts(
     @Nullable Integer blockTokens,
     @Nullable Integer blocksPerRank,
     int ranks,
-    boolean priorities,
-    List<KvEventEndpoint> events) {
+    boolean priorities) {
   private static final Duration PROBE = Duration.ofSeconds(60); // the first pass may compile
   private static final String CACHE = "vllm:cache_config_info{";
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
-
-  VllmFacts {
-    events = List.copyOf(events);
-  }
 
   /**
    * Asks the server, at last by generating one token.
@@ -64,8 +57,7 @@ record VllmFacts(
         count(first.get("block_size")),
         count(first.get("num_gpu_blocks")),
         Math.max(1, caches.size()),
-        takesPriorities(http, name),
-        events(http));
+        takesPriorities(http, name));
   }
 
   private static JsonObject model(JsonObject models, @Nullable String wanted) {
@@ -150,27 +142,5 @@ record VllmFacts(
           "/v1/completions returns no token ids; vLLM 0.10.2 and later do");
     }
     return priorities;
-  }
-
-  /** Returns where the ranks publish, by the server's word; older servers do not tell. */
-  private static List<KvEventEndpoint> events(EngineHttp http)
-      throws IOException, InterruptedException {
-    var answer = http.get("/kv_event_sources");
-    if (answer.statusCode() != 200) {
-      return List.of();
-    }
-    var sources = Json.readObject(answer.body());
-    var events = new ArrayList<KvEventEndpoint>();
-    for (int rank = 0; rank < sources.members().size(); rank++) {
-      var source = sources.optionalObject(Integer.toString(rank));
-      if (source != null && "zmq".equals(source.optionalText("publisher"))) {
-        events.add(
-            KvEventEndpoint.of(
-                http.base().getHost(),
-                source.text("endpoint"),
-                source.optionalText("replay_endpoint")));
-      }
-    }
-    return List.copyOf(events);
   }
 }

@@ -57,7 +57,6 @@ final class FakeVllm implements AutoCloseable {
   volatile boolean priorities;
   volatile String models;
   volatile String metrics;
-  volatile String sources = "{}";
 
   /** A request for a streamed answer. */
   record HeardRequest(JsonObject body, List<String> key, List<String> rank) {}
@@ -70,7 +69,6 @@ final class FakeVllm implements AutoCloseable {
     server.createContext("/health", exchange -> answer(exchange, 200, ""));
     server.createContext("/v1/models", exchange -> answer(exchange, 200, models));
     server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
-    server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
     server.start();
   }

@@ -323,8 +323,7 @@ class VllmEngineTest {
             4096,
             1,
             8),
-        new VllmDialect(wishes),
-        null);
+        new VllmDialect(wishes));
   }
 
   @Test
