@@ -25,7 +25,7 @@ class DynamoCommandTest {
   private final Map<String, String> answers = new ConcurrentHashMap<>(); // by path
   private HttpServer server;
 
-  /** What a command printed, and its status. */
+  /** The output of a command, and its exit status. */
   private record Outcome(int status, String out, String error) {}
 
   @BeforeEach

@@ -23,7 +23,7 @@ final class InstalledArchive {
       List.of("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--");
   private static final int UNPACK_SECONDS = 120;
 
-  /** What a command printed, standard output and error together, and its exit status. */
+  /** The output of a command, from standard output and error together, and its exit status. */
   record Outcome(int status, String text) {}
 
   private final Path home;
