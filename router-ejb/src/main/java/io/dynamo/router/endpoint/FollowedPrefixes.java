@@ -12,9 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The router's own index, which follows the workers' events and may answer other routers. Events
- * arrive on threads of the feed. Looking up blocks on devices takes no lock. Looking up blocks
- * below the device, which is done only once a worker has reported any, takes two locks, which the
- * feed holds while it applies one event. Safe for concurrent use.
+ * arrive on threads of the feed; requests look blocks up in all tiers without a lock. Safe for
+ * concurrent use.
  */
 final class FollowedPrefixes implements CachedPrefixes {
   private final TieredIndexer index = new TieredIndexer();

@@ -10,10 +10,10 @@ import io.dynamo.token.SequenceHash;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +28,6 @@ public final class PrefixTableIndexer implements KvIndexer {
   private static final class RankState {
     final int slot;
     final HashLongMap prefixByName = new HashLongMap(); // the engine's name -> prefix hash
-    @Nullable HashLongMap nameByPrefix; // the reverse map; only of ranks in named
 
     RankState(int slot) {
       this.slot = slot;
@@ -39,7 +38,9 @@ public final class PrefixTableIndexer implements KvIndexer {
   private final Prefix root = new Prefix(0, 0, null);
   private final PrefixTable table = new PrefixTable(); // changed under writer
   private final Map<WorkerRank, RankState> states = new HashMap<>(); // guarded by writer
-  private final Set<WorkerRank> named = new HashSet<>(); // see keepNames; guarded by writer
+  // The reverse of prefixByName, prefix hash -> name, of the ranks of keepNames. Changed under
+  // writer.
+  private final ConcurrentMap<WorkerRank, SharedLongMap> names = new ConcurrentHashMap<>();
   private final ArrayDeque<Prefix> toCut = new ArrayDeque<>(); // guarded by writer
 
   /** The rank for each bit of an owner set; replaced as a whole under writer. */
@@ -122,24 +123,18 @@ public final class PrefixTableIndexer implements KvIndexer {
           .filter(rank -> rank.worker().equals(worker))
           .toList()
           .forEach(this::clear);
-      named.removeIf(rank -> rank.worker().equals(worker));
+      names.keySet().removeIf(rank -> rank.worker().equals(worker));
     }
   }
 
   /**
    * Returns the name that {@code rank}'s engine gave to the prefix of {@code hash}; null when the
-   * rank does not have it.
+   * rank does not have it, or names are not kept for it.
    */
   @Nullable Long name(WorkerRank rank, long hash) {
-    synchronized (writer) {
-      var state = states.get(rank);
-      var prefix = state == null ? null : table.find(hash);
-      if (state == null || prefix == null || !prefix.isOwnedBy(state.slot)) {
-        return null;
-      }
-      var names = state.nameByPrefix;
-      return names != null && names.contains(hash) ? names.getOrDefault(hash, 0) : null;
-    }
+    var kept = names.get(rank);
+    long name = kept == null ? SharedLongMap.ABSENT : kept.get(hash);
+    return name == SharedLongMap.ABSENT ? null : (Long) name;
   }
 
   /**
@@ -149,12 +144,21 @@ public final class PrefixTableIndexer implements KvIndexer {
    */
   void keepNames(WorkerRank rank) {
     synchronized (writer) {
-      var state = states.get(rank);
-      if (named.add(rank) && state != null) {
-        var names = new HashLongMap();
-        state.prefixByName.forEach((name, of) -> names.put(of, name));
-        state.nameByPrefix = names;
+      if (names.containsKey(rank)) {
+        return;
       }
+      var kept = new SharedLongMap();
+      var state = states.get(rank);
+      if (state != null) {
+        state.prefixByName.forEach(
+            (name, hash) -> {
+              var prefix = table.find(hash);
+              if (prefix != null && prefix.isOwnedBy(state.slot)) {
+                kept.put(hash, name);
+              }
+            });
+      }
+      names.put(rank, kept);
     }
   }
 
@@ -181,9 +185,9 @@ public final class PrefixTableIndexer implements KvIndexer {
     }
     if (state == null) {
       state = new RankState(takeSlot(rank));
-      state.nameByPrefix = named.contains(rank) ? new HashLongMap() : null;
       states.put(rank, state);
     }
+    var kept = names.get(rank);
     for (var block : stored.blocks()) {
       var prefix = child(parent, block);
       if (prefix == null) {
@@ -191,8 +195,8 @@ public final class PrefixTableIndexer implements KvIndexer {
       }
       prefix.own(state.slot);
       state.prefixByName.put(block.hash().value(), prefix.hash);
-      if (state.nameByPrefix != null) {
-        state.nameByPrefix.put(prefix.hash, block.hash().value());
+      if (kept != null) {
+        kept.put(prefix.hash, block.hash().value());
       }
       parent = prefix;
     }
@@ -220,21 +224,19 @@ public final class PrefixTableIndexer implements KvIndexer {
     return prefix != null && prefix.isOwnedBy(state.slot) ? prefix : null;
   }
 
-  private Outcome remove(WorkerRank rank, List<SequenceHash> names) {
+  private Outcome remove(WorkerRank rank, List<SequenceHash> removed) {
     var state = states.get(rank);
     if (state == null) {
-      return names.isEmpty() ? Outcome.OK : Outcome.BLOCK_NOT_FOUND;
+      return removed.isEmpty() ? Outcome.OK : Outcome.BLOCK_NOT_FOUND;
     }
+    var kept = names.get(rank);
     var outcome = Outcome.OK;
-    for (var name : names) {
+    for (var name : removed) {
       var prefix = held(state, name);
       if (prefix == null) {
         outcome = Outcome.BLOCK_NOT_FOUND;
       } else {
-        cut(prefix, state.slot);
-        if (state.nameByPrefix != null) {
-          state.nameByPrefix.remove(prefix.hash);
-        }
+        cut(prefix, state.slot, kept);
       }
       state.prefixByName.remove(name.value());
     }
@@ -242,7 +244,7 @@ public final class PrefixTableIndexer implements KvIndexer {
   }
 
   private void clear(WorkerRank rank) {
-    named.remove(rank);
+    names.remove(rank);
     var state = states.remove(rank);
     if (state == null) {
       return;
@@ -250,7 +252,7 @@ public final class PrefixTableIndexer implements KvIndexer {
     for (var child = root.firstChild(); child != null; ) {
       var next = child.nextSibling();
       if (child.isOwnedBy(state.slot)) {
-        cut(child, state.slot);
+        cut(child, state.slot, null);
       }
       child = next;
     }
@@ -261,11 +263,16 @@ public final class PrefixTableIndexer implements KvIndexer {
 
   /**
    * Removes {@code top}, which {@code slot} owns, and all prefixes below it that {@code slot} owns.
+   *
+   * @param kept the names of the rank's prefixes, which lose theirs; null where none are kept
    */
-  private void cut(Prefix top, int slot) {
+  private void cut(Prefix top, int slot, @Nullable SharedLongMap kept) {
     toCut.push(top);
     while (!toCut.isEmpty()) {
       var prefix = toCut.pop();
+      if (kept != null) {
+        kept.remove(prefix.hash);
+      }
       for (var child = prefix.firstChild(); child != null; child = child.nextSibling()) {
         if (child.isOwnedBy(slot)) {
           toCut.push(child);

@@ -7,14 +7,18 @@ import io.dynamo.token.HashLongMap;
 /**
  * The blocks of one rank in one tier, as a map from the engine's name of a block and the content of
  * its successor to the successor's name. Blocks need not be consecutive; a chain that lost its
- * middle is complete again when the middle is stored again. For one thread at a time.
+ * middle is complete again when the middle is stored again. One thread at a time applies events;
+ * any thread looks blocks up without a lock.
  */
 final class TierBlocks {
   /** The parent name of first blocks; mixing with the content keeps its edges distinct. */
   static final long ROOT = 0x7b5a_e1c2_94d6_0f31L;
 
-  private final HashLongMap next = new HashLongMap(); // parent's name and content, mixed -> name
-  private final HashLongMap edges = new HashLongMap(); // name -> key in next
+  /** The result of {@link #name} for a block that is not in this tier. */
+  static final long ABSENT = SharedLongMap.ABSENT;
+
+  private final SharedLongMap next = new SharedLongMap(); // parent's name and content -> name
+  private final HashLongMap edges = new HashLongMap(); // name -> key in next; writer only
 
   void apply(KvEvent event) {
     switch (event) {
@@ -38,23 +42,22 @@ final class TierBlocks {
   private void drop(long name) {
     if (edges.contains(name)) {
       long edge = edges.getOrDefault(name, 0);
-      if (next.contains(edge) && next.getOrDefault(edge, 0) == name) {
+      if (next.get(edge) == name) {
         next.remove(edge);
       }
       edges.remove(name);
     }
   }
 
-  /** Whether the block of {@code content} after the block named {@code above} is in this tier. */
-  boolean holds(long above, long content) {
-    return next.contains(BlockHashes.chain(above, content));
-  }
-
-  /** Returns the name of that block if it is in this tier; otherwise 0. */
+  /**
+   * Returns the name of the block of {@code content} after the block named {@code above}; {@link
+   * #ABSENT} if it is not in this tier.
+   */
   long name(long above, long content) {
-    return next.getOrDefault(BlockHashes.chain(above, content), 0);
+    return next.get(BlockHashes.chain(above, content));
   }
 
+  /** Whether no block is left. Writer only. */
   boolean isEmpty() {
     return edges.size() == 0;
   }

@@ -6,25 +6,26 @@ import io.dynamo.kv.StorageTier;
 import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHashes;
 import java.util.EnumMap;
-import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An exact index of all tiers. The device's tier is read without a lock; the blocks that follow in
- * host memory, on disk and farther are looked up rank by rank under one lock, and only if there are
- * any.
+ * An exact index of all tiers. No reader takes a lock; the blocks that follow those on the device
+ * in host memory, on disk and farther are looked up rank by rank, and only if there are any.
  */
 public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
   private static final List<StorageTier> BELOW =
       List.of(StorageTier.HOST_PINNED, StorageTier.DISK, StorageTier.EXTERNAL);
 
   private final PrefixTableIndexer device = new PrefixTableIndexer();
-  // Guarded by itself.
-  private final Map<WorkerRank, Map<StorageTier, TierBlocks>> below = new HashMap<>();
-  private volatile boolean hasLower; // written under below
+  private final Object writer = new Object();
+  // Changed under writer. A map of tiers is replaced as a whole.
+  private final ConcurrentMap<WorkerRank, Map<StorageTier, TierBlocks>> below =
+      new ConcurrentHashMap<>();
 
   @Override
   public OverlapScores match(BlockHashes request) {
@@ -42,16 +43,14 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
    */
   public void extend(
       BlockHashes request, OverlapScores held, List<WorkerRank> ranks, int[] host, int[] disk) {
-    if (!hasLower) {
+    if (below.isEmpty()) {
       return;
     }
-    synchronized (below) {
-      for (int i = 0; i < ranks.size(); i++) {
-        var rank = ranks.get(i);
-        var tiers = below.get(rank);
-        if (tiers != null) {
-          extend(request, rank, held.blocks(rank), tiers, i, host, disk);
-        }
+    for (int i = 0; i < ranks.size(); i++) {
+      var rank = ranks.get(i);
+      var tiers = below.get(rank);
+      if (tiers != null) {
+        extend(request, rank, held.blocks(rank), tiers, i, host, disk);
       }
     }
   }
@@ -64,11 +63,7 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
   public List<WorkerRank> holders(OverlapScores held) {
     var all = new LinkedHashSet<WorkerRank>();
     held.forEach((rank, _) -> all.add(rank));
-    if (hasLower) {
-      synchronized (below) {
-        all.addAll(below.keySet());
-      }
-    }
+    all.addAll(below.keySet());
     return List.copyOf(all);
   }
 
@@ -92,10 +87,12 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
     for (var tier : BELOW) {
       var blocks = tiers.get(tier);
       int before = depth;
-      while (blocks != null
-          && depth < request.length()
-          && blocks.holds(above, request.block(depth))) {
-        above = blocks.name(above, request.block(depth));
+      while (blocks != null && depth < request.length()) {
+        long name = blocks.name(above, request.block(depth));
+        if (name == TierBlocks.ABSENT) {
+          break;
+        }
+        above = name;
         depth++;
       }
       if (tier == StorageTier.HOST_PINNED) {
@@ -109,9 +106,8 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
   @Override
   public Outcome apply(WorkerRank rank, KvEvent event) {
     if (event instanceof KvEvent.Cleared) {
-      synchronized (below) {
+      synchronized (writer) {
         below.remove(rank);
-        hasLower = !below.isEmpty();
       }
     }
     return device.apply(rank, event);
@@ -119,47 +115,54 @@ public final class TieredIndexer implements KvIndexer, LowerTierIndexer {
 
   @Override
   public void apply(WorkerRank rank, StorageTier tier, KvEvent event) {
-    if (event instanceof KvEvent.Stored && !holdsBelow(rank)) {
-      device.keepNames(rank); // here, not on the thread of a request
-    }
-    synchronized (below) {
+    synchronized (writer) {
+      var tiers = below.getOrDefault(rank, Map.of());
+      var blocks = tiers.get(tier);
       if (event instanceof KvEvent.Cleared) {
-        drop(rank, tier);
-      } else {
-        var blocks =
-            below
-                .computeIfAbsent(rank, _ -> new EnumMap<>(StorageTier.class))
-                .computeIfAbsent(tier, _ -> new TierBlocks());
-        blocks.apply(event);
-        if (blocks.isEmpty()) {
-          drop(rank, tier);
+        replace(rank, tiers, tier, null);
+        return;
+      }
+      if (blocks == null) {
+        if (!(event instanceof KvEvent.Stored)) {
+          return;
         }
+        device.keepNames(rank);
+        blocks = new TierBlocks();
+        blocks.apply(event);
+        replace(rank, tiers, tier, blocks);
+      } else {
+        blocks.apply(event);
       }
-      hasLower = !below.isEmpty();
+      if (blocks.isEmpty()) {
+        replace(rank, tiers, tier, null);
+      }
     }
   }
 
-  private boolean holdsBelow(WorkerRank rank) {
-    synchronized (below) {
-      return below.containsKey(rank);
+  /** Sets or removes one of the tiers of a rank. */
+  private void replace(
+      WorkerRank rank,
+      Map<StorageTier, TierBlocks> tiers,
+      StorageTier tier,
+      @Nullable TierBlocks blocks) {
+    var replaced = new EnumMap<StorageTier, TierBlocks>(StorageTier.class);
+    replaced.putAll(tiers);
+    if (blocks == null) {
+      replaced.remove(tier);
+    } else {
+      replaced.put(tier, blocks);
     }
-  }
-
-  private void drop(WorkerRank rank, StorageTier tier) {
-    @Nullable Map<StorageTier, TierBlocks> tiers = below.get(rank);
-    if (tiers != null) {
-      tiers.remove(tier);
-      if (tiers.isEmpty()) {
-        below.remove(rank);
-      }
+    if (replaced.isEmpty()) {
+      below.remove(rank);
+    } else {
+      below.put(rank, replaced);
     }
   }
 
   @Override
   public void forget(InstanceId worker) {
-    synchronized (below) {
+    synchronized (writer) {
       below.keySet().removeIf(rank -> rank.worker().equals(worker));
-      hasLower = !below.isEmpty();
     }
     device.forget(worker);
   }

@@ -10,11 +10,14 @@ import io.dynamo.kv.WorkerRank;
 import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
+import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
@@ -150,5 +153,41 @@ class TieredIndexerTest extends KvIndexerContract {
     index.forget(RANK.worker());
     assertThat(extension(BlockHashes.ofBlocks(contents))).containsExactly(0, 0);
     assertThat(index.size()).isZero();
+  }
+
+  @Test
+  void blocksThatStayAreCountedWhileOthersComeAndGo() throws Exception {
+    var onDevice = new long[] {1, 2};
+    var all = new long[] {1, 2, 3, 4, 5};
+    var other = new long[] {6, 7, 8, 9};
+    index.apply(RANK, stored(onDevice, 0, 2));
+    index.apply(RANK, StorageTier.HOST_PINNED, stored(all, 2, 4));
+    index.apply(RANK, StorageTier.DISK, stored(all, 4, 5));
+    var written = new AtomicBoolean();
+    var reader =
+        CompletableFuture.supplyAsync(
+            () -> {
+              int wrong = 0;
+              var prompt = BlockHashes.ofBlocks(all);
+              while (!written.get()) {
+                wrong += Arrays.equals(extension(prompt), new int[] {2, 1}) ? 0 : 1;
+              }
+              return wrong;
+            });
+    try {
+      var names = IntStream.rangeClosed(1, 4).mapToObj(i -> new SequenceHash(name(other, i)));
+      var removed = new KvEvent.Removed(2, names.toList());
+      for (int round = 0; round < 20_000; round++) {
+        index.apply(RANK, stored(other, 0, 4));
+        index.apply(RANK, StorageTier.HOST_PINNED, stored(other, 0, 4));
+        index.apply(RANK, StorageTier.EXTERNAL, stored(other, 0, 4));
+        index.apply(RANK, removed);
+        index.apply(RANK, StorageTier.HOST_PINNED, removed);
+        index.apply(RANK, StorageTier.EXTERNAL, removed);
+      }
+    } finally {
+      written.set(true);
+    }
+    assertThat(reader.get()).isZero();
   }
 }
