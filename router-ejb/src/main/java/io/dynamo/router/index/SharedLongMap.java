@@ -13,7 +13,7 @@ import java.lang.invoke.VarHandle;
  */
 final class SharedLongMap {
   /**
-   * What {@link #get} returns for a key that is not in the map. An entry with this value, one of
+   * The result of {@link #get} for a key that is not in the map. An entry with this value, one of
    * 2^64, cannot be told from none.
    */
   static final long ABSENT = 0x4d1f_93a6_0be7_5c29L;

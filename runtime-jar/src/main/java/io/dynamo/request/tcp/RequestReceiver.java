@@ -17,11 +17,16 @@ import org.jspecify.annotations.Nullable;
 /**
  * A requester's connection on the worker's side: receives request frames and writes one
  * acknowledgement for each, in order. A started frame must be complete within the time that
- * requesters wait for an acknowledgement, so that slow peers do not hold buffers. Runs on its event
- * loop.
+ * requesters wait for an acknowledgement, so that slow peers do not hold buffers, and what of it
+ * has arrived beyond {@link #FREE_BYTES} is charged to a budget of all connections. Runs on its
+ * event loop.
  */
 final class RequestReceiver extends ByteToMessageDecoder {
+  /** Bytes of an incomplete frame that are not charged: most requests arrive at once. */
+  static final int FREE_BYTES = 64 * 1024;
+
   private final TcpEndpointServer server;
+  private long charged; // bytes of an incomplete frame, taken from the budget
   private @Nullable Future<?> frameTimer; // set while a partial frame is buffered
   private boolean ended; // further input is not read
 
@@ -39,6 +44,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
       var frame = RequestFrame.read(in, server.settings.maxFrameBytes());
       if (frame != null) {
         stopTimer();
+        charge(0);
         acknowledge(ctx, accept(frame));
       }
     } catch (RequestFrame.TooLargeException e) {
@@ -67,6 +73,20 @@ final class RequestReceiver extends ByteToMessageDecoder {
     }
   }
 
+  /**
+   * Sets what is taken from the budget to {@code bytes}.
+   *
+   * @return whether the budget has them; if not, nothing is taken
+   */
+  private boolean charge(long bytes) {
+    if (bytes == charged) {
+      return true;
+    }
+    server.arriving.give(charged);
+    charged = bytes == 0 || server.arriving.take(bytes) ? bytes : 0;
+    return charged == bytes;
+  }
+
   private void refuse(ChannelHandlerContext ctx, String text) {
     ended = true;
     ctx.writeAndFlush(ack(ctx, text)).addListener(ChannelFutureListener.CLOSE);
@@ -83,6 +103,10 @@ final class RequestReceiver extends ByteToMessageDecoder {
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
+    if (!ended && !charge(Math.max(0, actualReadableBytes() - FREE_BYTES))) {
+      server.refusedArrivals.increment();
+      refuse(ctx, Acks.OVERLOADED);
+    }
     ctx.flush();
     if (frameTimer == null && !ended && actualReadableBytes() > 0) {
       frameTimer =
@@ -105,6 +129,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
   @Override
   protected void handlerRemoved0(ChannelHandlerContext ctx) {
     stopTimer();
+    charge(0);
   }
 
   /** Stops reading from a requester that does not read its acknowledgements. */

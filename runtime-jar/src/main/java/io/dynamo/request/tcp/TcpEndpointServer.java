@@ -55,6 +55,11 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
   final PlaneTls tls;
 
+  /** The budget of bytes of incomplete frames, of all connections. */
+  final ByteBudget arriving;
+
+  final Metrics.Counter refusedArrivals;
+
   /** The budget of heap bytes for requests that are being served or wait. */
   private final ByteBudget received;
 
@@ -107,6 +112,8 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     this.carrier = carrier;
     this.settings = settings;
     received = new ByteBudget(maxReceivedBytes);
+    arriving = new ByteBudget(maxReceivedBytes);
+    refusedArrivals = metrics.counter(TransportMetrics.REJECTED);
     this.loops = loops;
     this.metrics = metrics;
     tls = PlaneTls.of(settings.tls());
