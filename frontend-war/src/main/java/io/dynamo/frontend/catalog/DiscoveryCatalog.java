@@ -71,6 +71,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
   /**
    * @param serves whether models of an endpoint are shown
    * @param instances the live workers of an endpoint
+   * @param allBusy whether all live workers of a set are busy; never blocks
    * @param blocking runs loads
    * @param timer restarts loads after a failure
    * @param clock of the creation times in answers
@@ -83,6 +84,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
       TextLoader loader,
       Predicate<EndpointId> serves,
       Function<EndpointId, EndpointInstances> instances,
+      Predicate<WorkerSet> allBusy,
       ExecutorService blocking,
       ScheduledExecutorService timer,
       InstantSource clock,
@@ -94,7 +96,7 @@ public final class DiscoveryCatalog implements ModelCatalog, AutoCloseable {
     this.retention = retention;
     this.loader = loader;
     this.serves = serves;
-    this.workers = new LiveWorkers(instances);
+    this.workers = new LiveWorkers(instances, allBusy);
     this.choice = new SetChoice(workers, random);
     this.blocking = blocking;
     this.timer = timer;

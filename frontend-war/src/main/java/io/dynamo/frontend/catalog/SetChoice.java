@@ -4,11 +4,13 @@ import io.dynamo.discovery.InstanceId;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.DoubleSupplier;
+import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Draws among sets of workers, each weighted by the number of its callable workers. Workers that
- * are set aside after a failure count only if no set has others. Safe for concurrent use.
+ * Draws among sets of workers, each weighted by the number of its callable workers. Sets whose
+ * workers are all busy count only if all sets are, and workers that are set aside after a failure
+ * only if no set has others. Safe for concurrent use.
  */
 final class SetChoice {
   private final LiveWorkers workers;
@@ -75,16 +77,12 @@ final class SetChoice {
    */
   private CatalogEntry drawn(List<CatalogEntry> sets, double point) {
     var weights = new int[sets.size()];
-    int sum = 0;
-    for (int i = 0; i < weights.length; i++) {
-      weights[i] = workers.usable(sets.get(i));
-      sum += weights[i];
+    int sum = weigh(sets, workers::free, weights);
+    if (sum == 0) {
+      sum = weigh(sets, workers::usable, weights);
     }
     if (sum == 0) {
-      for (int i = 0; i < weights.length; i++) {
-        weights[i] = workers.live(sets.get(i));
-        sum += weights[i];
-      }
+      sum = weigh(sets, workers::live, weights);
     }
     double left = point * sum;
     for (int i = 0; i < weights.length; i++) {
@@ -94,6 +92,17 @@ final class SetChoice {
       }
     }
     return sets.getLast(); // their workers left meanwhile
+  }
+
+  /** Fills {@code weights} with the number of workers of each set; returns their sum. */
+  private static int weigh(
+      List<CatalogEntry> sets, ToIntFunction<CatalogEntry> count, int[] weights) {
+    int sum = 0;
+    for (int i = 0; i < weights.length; i++) {
+      weights[i] = count.applyAsInt(sets.get(i));
+      sum += weights[i];
+    }
+    return sum;
   }
 
   /** Maps sessions evenly to [0, 1), each always to the same point. */

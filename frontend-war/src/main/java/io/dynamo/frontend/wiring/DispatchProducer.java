@@ -14,6 +14,7 @@ import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.router.BusyControl;
 import io.dynamo.router.KvRouter;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.wire.MessageCodec;
@@ -32,7 +33,7 @@ public class DispatchProducer {
 
   @Produces
   @Singleton
-  public ModelCatalog catalog(DynamoRuntime runtime) {
+  public ModelCatalog catalog(DynamoRuntime runtime, BusyControl busy) {
     return new DiscoveryCatalog(
         runtime.discovery(),
         new CardTextLoader(
@@ -44,6 +45,7 @@ public class DispatchProducer {
             runtime.settings().discovery().modelFiles()),
         endpoint -> runtime.settings().api().serves(endpoint.namespace()),
         runtime::instances,
+        busy::allBusy,
         runtime.blocking(),
         runtime.timer(),
         InstantSource.system(),

@@ -46,6 +46,7 @@ class DiscoveryCatalogTest {
           this::load,
           endpoint -> !endpoint.namespace().equals("hidden"),
           live,
+          _ -> false,
           loads,
           timer,
           () -> now,

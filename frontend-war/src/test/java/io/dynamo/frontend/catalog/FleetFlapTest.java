@@ -266,6 +266,7 @@ class FleetFlapTest {
                 _ -> idle(ModelText.class),
                 _ -> true,
                 runtime::instances,
+                _ -> false,
                 threads,
                 timer,
                 InstantSource.system(),

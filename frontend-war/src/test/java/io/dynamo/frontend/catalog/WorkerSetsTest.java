@@ -13,8 +13,10 @@ import io.dynamo.model.ModelFile;
 import java.time.Duration;
 import java.time.InstantSource;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.Executors;
@@ -36,6 +38,7 @@ class WorkerSetsTest {
   private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
   private int loads;
   private double point; // of the next draw
+  private final Set<String> busy = new HashSet<>(); // namespaces
   private final DiscoveryCatalog catalog =
       new DiscoveryCatalog(
           discovery,
@@ -45,6 +48,7 @@ class WorkerSetsTest {
           },
           _ -> true,
           live,
+          workers -> busy.contains(workers.endpoint().namespace()),
           new LoadThread(),
           timer,
           InstantSource.system(),
@@ -229,6 +233,24 @@ class WorkerSetsTest {
     assertThat(namespaceAt(0.99)).isEqualTo("new");
     live.setAside(2);
     assertThat(namespaceAt(0)).as("when nobody else is left").isEqualTo("old");
+  }
+
+  @Test
+  void aSetWhoseWorkersAreAllBusyDrawsNoRequestsBesideAnother() {
+    live("blue/backend", 1, tiny().build());
+    live("green/backend", 2, tiny().build());
+    busy.add("blue");
+    for (double at : new double[] {0, 0.3, 0.6, 0.9}) {
+      assertThat(namespace(chosen(at, null, null))).isEqualTo("green");
+    }
+    assertThat(namespace(chosen(0, 1L, null))).as("a named worker").isEqualTo("blue");
+    busy.add("green");
+    assertThat(namespace(chosen(0, null, null))).isEqualTo("blue");
+    assertThat(namespace(chosen(0.9, null, null))).isEqualTo("green");
+  }
+
+  private static String namespace(@Nullable ServedModel model) {
+    return Objects.requireNonNull(model).workers().endpoint().namespace();
   }
 
   @Test
