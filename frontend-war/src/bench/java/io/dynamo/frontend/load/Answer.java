@@ -19,11 +19,15 @@ final class Answer {
     return refused;
   }
 
-  void token() {
+  /** Notes a token; returns the nanoseconds since the one before it, 0 for the first. */
+  long token() {
+    long before = last;
     last = System.nanoTime();
     if (tokens++ == 0) {
       first = last;
+      return 0;
     }
+    return last - before;
   }
 
   void ended(long nanos) {

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.load;
 
 import java.io.File;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,7 +21,6 @@ import java.util.stream.Stream;
 public final class BesideDynamo {
   private static final String FRONTEND_CORE = "0";
   private static final String OTHER_CORE = "1";
-  private static final String SERVER = "wlp/usr/servers/dynamo"; // of the package
   private static final int CONTEXT = 1 << 18;
   private static final Map<String, String> PACED =
       Map.of(
@@ -92,16 +92,10 @@ public final class BesideDynamo {
                   "--seconds",
                   SECONDS)));
 
-  private final Path work;
-  private final Path launcher;
-  private final Path python;
-  private final Path model;
+  private final Installation installation;
 
-  private BesideDynamo(Path work, Path launcher, Path python, Path model) {
-    this.work = work;
-    this.launcher = launcher;
-    this.python = python;
-    this.model = model;
+  private BesideDynamo(Installation installation) {
+    this.installation = installation;
   }
 
   public static void main(String[] args) throws Exception {
@@ -110,17 +104,14 @@ public final class BesideDynamo {
       System.exit(2);
     }
     int rounds = args.length > 2 ? Integer.parseInt(args[2]) : 2;
-    var work = Files.createTempDirectory("beside-dynamo");
-    var built = Path.of(args[0]).toAbsolutePath();
-    run(
-        List.of(
-            "unzip",
-            "-q",
-            built.resolve("liberty-0.1.0-SNAPSHOT.zip").toString(),
-            "-d",
-            work.toString()));
-    var model = work.resolve("tiny");
-    Server.copy(work.resolve(SERVER).resolve("models/tiny"), model);
+    try (var installation = Installation.unpacked(Path.of(args[0]), Path.of(args[1]))) {
+      widen(installation.model());
+      new BesideDynamo(installation).compare(rounds);
+    }
+  }
+
+  /** Lets the model take long prompts. */
+  private static void widen(Path model) throws IOException {
     var config = model.resolve("config.json");
     Files.writeString(
         config,
@@ -130,27 +121,25 @@ public final class BesideDynamo {
     Files.writeString(
         tokenizer,
         Files.readString(tokenizer).replaceAll("(\"model_max_length\":\\s*)\\d+", "$1" + CONTEXT));
-    new BesideDynamo(
-            work,
-            built.resolve("liberty/wlp/bin/server"),
-            Path.of(args[1], "bin", "python").toAbsolutePath(),
-            model)
-        .compare(rounds);
-    run(List.of("rm", "-rf", work.toString()));
   }
 
   private void compare(int rounds) throws Exception {
-    try (var worker = ours("worker", OTHER_CORE, Map.of());
-        var paced = ours("worker", OTHER_CORE, PACED)) {
+    try (var worker = worker(Map.of());
+        var paced = worker(PACED)) {
       worker.await("/health/ready", "UP");
       paced.await("/health/ready", "UP");
       for (int round = 0; round < rounds; round++) {
         try (var frontend =
-            ours("frontend", FRONTEND_CORE, Map.of("DYN_ROUTER_MODE", "round-robin"))) {
+            installation.ours(
+                "frontend",
+                FRONTEND_CORE,
+                null,
+                "frontend",
+                Map.of("DYN_ROUTER_MODE", "round-robin"))) {
           frontend.await("/v1/models", "paced");
           measure("ours", frontend);
         }
-        try (var frontend = dynamo()) {
+        try (var frontend = installation.dynamo(FRONTEND_CORE)) {
           frontend.await("/v1/models", "paced");
           measure("Dynamo", frontend);
         }
@@ -158,51 +147,17 @@ public final class BesideDynamo {
     }
   }
 
-  private Map<String, String> planes() {
-    var environment = new HashMap<String, String>();
-    environment.put("DYN_DISCOVERY_BACKEND", "file");
-    environment.put("DYN_FILE_KV", work.resolve("discovery").toString());
-    environment.put("DYN_REQUEST_PLANE", "tcp");
-    environment.put("DYN_EVENT_PLANE", "zmq");
-    environment.put("DYN_TCP_RPC_HOST", "127.0.0.1");
-    environment.put("HF_HUB_OFFLINE", "1");
-    return environment;
-  }
-
-  private Server ours(String role, String cores, Map<String, String> more) throws Exception {
-    var user = Files.createTempDirectory(work, role);
-    Files.createDirectory(user.resolve("servers"));
-    Server.copy(work.resolve(SERVER), user.resolve("servers/" + role));
-    int port = Server.freePort();
-    var environment = planes();
-    environment.put("JAVA_HOME", System.getProperty("java.home"));
-    environment.put("WLP_USER_DIR", user.toString());
-    environment.put("DYNAMO_ROLES", role);
-    environment.put("DYN_HTTP_PORT", Integer.toString(port));
-    environment.put("DYNAMO_WORKER_ENGINE", "mock");
-    environment.put("DYNAMO_WORKER_MODEL_PATH", model.toString());
-    environment.put("DYNAMO_WORKER_MODEL_NAME", "tiny");
-    environment.put("DYNAMO_WORKER_TOKEN_INTERVAL", "0s");
-    environment.put("DYNAMO_WORKER_PREFILL_PER_TOKEN", "0s");
-    environment.put("DYNAMO_WORKER_BLOCKS_PER_RANK", "16384");
-    environment.put("DYNAMO_WORKER_BLOCK_BYTES", "64B");
-    environment.putAll(more);
-    return Server.start(
-        role, port, cores, user, environment, List.of(launcher.toString(), "run", role));
-  }
-
-  private Server dynamo() throws Exception {
-    int port = Server.freePort();
-    var command =
-        List.of(
-            python.toString(),
-            "-m",
-            "dynamo.frontend",
-            "--http-port",
-            Integer.toString(port),
-            "--router-mode",
-            "round-robin");
-    return Server.start("dynamo", port, FRONTEND_CORE, work, planes(), command);
+  private Server worker(Map<String, String> more) throws Exception {
+    var settings = new HashMap<String, String>();
+    settings.put("DYNAMO_WORKER_ENGINE", "mock");
+    settings.put("DYNAMO_WORKER_MODEL_PATH", installation.model().toString());
+    settings.put("DYNAMO_WORKER_MODEL_NAME", "tiny");
+    settings.put("DYNAMO_WORKER_TOKEN_INTERVAL", "0s");
+    settings.put("DYNAMO_WORKER_PREFILL_PER_TOKEN", "0s");
+    settings.put("DYNAMO_WORKER_BLOCKS_PER_RANK", "16384");
+    settings.put("DYNAMO_WORKER_BLOCK_BYTES", "64B");
+    settings.putAll(more);
+    return installation.ours("worker", OTHER_CORE, null, "worker", settings);
   }
 
   private static void measure(String who, Server frontend) throws Exception {

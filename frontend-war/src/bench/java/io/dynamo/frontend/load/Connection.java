@@ -19,6 +19,7 @@ final class Connection implements AutoCloseable {
   private static final Set<Integer> REFUSALS = Set.of(429, 503, 529);
 
   private final int port;
+  private final Figures figures;
   private Socket socket;
   private InputStream in;
   private boolean ending; // the server closes after this answer
@@ -29,8 +30,9 @@ final class Connection implements AutoCloseable {
   private boolean chunked;
   private long length;
 
-  Connection(int port) throws IOException {
+  Connection(int port, Figures figures) throws IOException {
     this.port = port;
+    this.figures = figures;
     open();
   }
 
@@ -103,7 +105,7 @@ final class Connection implements AutoCloseable {
         if (matched == CONTENT.length) {
           matched = 0;
           if (b != '"') {
-            answer.token();
+            figures.token(answer.token());
           }
         } else if (b == CONTENT[matched]) {
           matched++;

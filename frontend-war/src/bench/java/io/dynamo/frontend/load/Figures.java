@@ -2,17 +2,41 @@ package io.dynamo.frontend.load;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.ToLongFunction;
 
 /** What was seen while it counted. Safe for concurrent use. */
 final class Figures {
   private final List<Answer> answers = new ArrayList<>();
   private final List<Answer> refusals = new ArrayList<>();
+  private final LongAdder streamed = new LongAdder();
+  private volatile Gaps gaps = new Gaps();
   private int failed;
   private volatile boolean counting;
 
   void count(boolean on) {
     counting = on;
+  }
+
+  /** Counts a token as it comes, also of an answer that does not end while it is counted. */
+  void token(long nanosSinceLast) {
+    if (counting) {
+      streamed.increment();
+      if (nanosSinceLast > 0) {
+        gaps.record(nanosSinceLast);
+      }
+    }
+  }
+
+  /** Tokens that came, whether or not their answers have ended. */
+  long streamed() {
+    return streamed.sum();
+  }
+
+  /** Collects the times between tokens anew. */
+  Gaps newGaps() {
+    gaps = new Gaps();
+    return gaps;
   }
 
   synchronized void answered(Answer answer) {

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
@@ -47,9 +46,7 @@ public final class FrontendLoad {
       if (options.rate() > 0) {
         threads.submit(() -> openLoop(threads));
       } else {
-        for (int i = 0; i < options.clients(); i++) {
-          threads.submit(this::closedLoop);
-        }
+        new ClosedLoop(options, figures, over::get).start(threads);
       }
       sleep(options.warmupSeconds());
       for (var each : watched) {
@@ -93,23 +90,8 @@ public final class FrontendLoad {
   }
 
   private Client client() throws IOException {
-    return new Client(new Connection(options.port()), new Chat(options, seeds.getAndIncrement()));
-  }
-
-  private void closedLoop() {
-    while (!over.get()) {
-      try {
-        var client = client();
-        try (var connection = client.connection()) {
-          while (!over.get()) {
-            figures.answered(connection.ask(client.chat().next(), System.nanoTime()));
-          }
-        }
-      } catch (IOException | RuntimeException e) {
-        figures.failed(e);
-        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(100));
-      }
-    }
+    return new Client(
+        new Connection(options.port(), figures), new Chat(options, seeds.getAndIncrement()));
   }
 
   /**

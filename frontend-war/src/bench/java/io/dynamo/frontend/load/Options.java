@@ -44,6 +44,11 @@ record Options(
         --pid ID           a process to watch; may be given again
       """;
 
+  /** Streams of {@code tokens} each, as many as there are clients. */
+  static Options streams(int port, int clients, int tokens) {
+    return new Options(port, "tiny", clients, 0, true, tokens, 12, 1, 0, 0, List.of());
+  }
+
   static Options parse(String[] args) {
     int port = 8000;
     var model = "tiny";

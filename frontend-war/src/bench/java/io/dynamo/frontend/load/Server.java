@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 
-/** A server of the comparison, on cores of its own. One thread. */
+/** A server of the comparison. One thread. */
 final class Server implements AutoCloseable {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
   private static final long START_SECONDS = 300; // two servers start on one core
@@ -29,7 +29,11 @@ final class Server implements AutoCloseable {
     this.process = process;
   }
 
-  /** Starts {@code command} on {@code cores}; what it prints goes to a file in {@code folder}. */
+  /**
+   * Starts {@code command}; what it prints goes to a file in {@code folder}.
+   *
+   * @param cores that it may use; null for all
+   */
   static Server start(
       String name,
       int port,
@@ -38,7 +42,10 @@ final class Server implements AutoCloseable {
       Map<String, String> environment,
       List<String> command)
       throws IOException {
-    var all = new ArrayList<>(List.of("taskset", "-c", cores));
+    var all = new ArrayList<String>();
+    if (cores != null) {
+      all.addAll(List.of("taskset", "-c", cores));
+    }
     all.addAll(command);
     var builder = new ProcessBuilder(all).directory(folder.toFile()).redirectErrorStream(true);
     builder.redirectOutput(folder.resolve(name + ".log").toFile());

@@ -6,29 +6,31 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import javax.management.MBeanServerConnection;
 import javax.management.ObjectName;
+import javax.management.remote.JMXConnector;
 import javax.management.remote.JMXConnectorFactory;
 import javax.management.remote.JMXServiceURL;
 
 /** A process whose use of the machine is measured. One thread. */
-final class Watched {
+final class Watched implements AutoCloseable {
   private static final double TICKS_PER_SECOND = 100; // USER_HZ on Linux
 
   private final long pid;
-  private final MBeanServerConnection beans; // null where it is no JVM of ours
+  private final JMXConnector connector; // null where it is no JVM of ours, as is the next
+  private final MBeanServerConnection beans;
   private double cpuSeconds;
   private long allocated;
 
   Watched(long pid) throws IOException {
     this.pid = pid;
-    this.beans = attach(pid);
+    this.connector = attach(pid);
+    this.beans = connector == null ? null : connector.getMBeanServerConnection();
   }
 
-  private static MBeanServerConnection attach(long pid) {
+  private static JMXConnector attach(long pid) {
     try {
       var machine = VirtualMachine.attach(Long.toString(pid));
       try {
-        return JMXConnectorFactory.connect(new JMXServiceURL(machine.startLocalManagementAgent()))
-            .getMBeanServerConnection();
+        return JMXConnectorFactory.connect(new JMXServiceURL(machine.startLocalManagementAgent()));
       } finally {
         machine.detach();
       }
@@ -42,16 +44,26 @@ final class Watched {
     allocated = allocated();
   }
 
+  /** Microseconds of CPU time since the start. */
+  double cpuMicros() throws IOException {
+    return (cpuSeconds() - cpuSeconds) * 1e6;
+  }
+
+  /** Bytes of the heap that were allocated since the start; 0 for what is no JVM of ours. */
+  long allocatedBytes() throws Exception {
+    return beans == null ? 0 : allocated() - allocated;
+  }
+
   /** What it used since the start, per request and per token. */
   String used(int requests, long tokens) throws Exception {
-    double micros = (cpuSeconds() - cpuSeconds) * 1e6;
+    double micros = cpuMicros();
     var text =
         "process %d: %.0f us CPU per request, %.2f per token, %d MB RSS"
             .formatted(pid, micros / requests, micros / tokens, residentMegabytes());
     if (beans == null) {
       return text;
     }
-    long bytes = allocated() - allocated;
+    long bytes = allocatedBytes();
     return text
         + ", %.0f bytes allocated per request, %.0f per token"
             .formatted((double) bytes / requests, (double) bytes / tokens);
@@ -63,7 +75,7 @@ final class Watched {
     return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) / TICKS_PER_SECOND;
   }
 
-  private long residentMegabytes() throws IOException {
+  long residentMegabytes() throws IOException {
     try (var lines = Files.lines(Path.of("/proc", Long.toString(pid), "status"))) {
       return lines
           .filter(line -> line.startsWith("VmRSS:"))
@@ -78,5 +90,12 @@ final class Watched {
         : (Long)
             beans.getAttribute(
                 new ObjectName("java.lang:type=Threading"), "TotalThreadAllocatedBytes");
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (connector != null) {
+      connector.close();
+    }
   }
 }
