@@ -1,21 +1,21 @@
 package io.dynamo.request.tcp;
 
-import io.dynamo.error.DynamoException;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.SentStream;
-import io.dynamo.pipeline.TwoPartFrame;
-import io.dynamo.wire.request.Prologue;
+import io.netty.buffer.ByteBuf;
+import java.util.function.Function;
 
 /**
- * Sends the requester the reason why its request is not served, on the answer stream it waits for:
- * a prologue with the error, then the sentinel. Called on the stream's event loop.
+ * Sends the requester the reason why its request is not served, on the answer stream it waits for.
+ * Called on the stream's event loop.
  *
+ * @param frames makes all frames of the stream but the sentinel
  * @param after run once, when everything is sent or cannot be sent
  */
-record Refusal(DynamoException cause, Runnable after) implements CallHomeListener {
+record Refusal(Function<SentStream, ByteBuf> frames, Runnable after) implements CallHomeListener {
   @Override
   public void connected(SentStream stream) {
-    stream.finish(TwoPartFrame.ofHeader(stream.allocator(), Prologue.refused(cause)), () -> {});
+    stream.finish(frames.apply(stream), () -> {});
   }
 
   @Override

@@ -11,14 +11,12 @@ import io.dynamo.pipeline.CallHomeClient;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
-import io.dynamo.pipeline.TwoPartFrame;
 import io.dynamo.request.RequestContext;
 import io.dynamo.wire.ItemForm;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.request.ControlMessage;
 import io.dynamo.wire.request.DynamoError;
 import io.dynamo.wire.request.Prologue;
-import io.dynamo.wire.request.ResponseEnvelope;
 import io.netty.buffer.ByteBuf;
 import java.time.Duration;
 import java.util.Map;
@@ -45,7 +43,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   private final TcpEndpoint<Q, R> endpoint;
   private final Serving<R> serving;
   private final AnswerWriter<R> answer; // by the handler's threads only
-  private final boolean plain; // the item form has no room for an error
+  private final ItemForm form;
   private final ControlMessage control;
   private final Map<String, String> headers;
   private final Admission.Ticket ticket;
@@ -76,7 +74,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     this.endpoint = endpoint;
     this.serving = serving;
     answer = new AnswerWriter<>(codec, control.format(), settings.maxFrameBytes());
-    plain = codec.itemForm() == ItemForm.PLAIN;
+    form = codec.itemForm();
     window = settings.streamBuffer();
     this.control = control;
     this.headers = headers;
@@ -176,8 +174,8 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   }
 
   /**
-   * Sends a refusing prologue. If {@link #shutDown} has set an error, that error is sent, since it
-   * made the handler fail.
+   * Sends a refusal. If {@link #shutDown} has set an error, that error is sent, since it made the
+   * handler fail.
    */
   private void refuse(SentStream to, Throwable cause) {
     Throwable reason;
@@ -186,7 +184,7 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     }
     if (ended.compareAndSet(false, true)) {
       to.finish(
-          TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(reason)),
+          AnswerEnd.refusal(to, reason, form, control.format(), endpoint.meters::sent),
           () -> endpoint.ended(this));
     }
   }
@@ -370,12 +368,9 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
       return;
     }
     boolean unheard = cancellation.level() == Cancellation.Level.KILL;
-    if (cause != null && (unheard || plain)) {
+    if (cause != null && (unheard || form == ItemForm.PLAIN)) { // no room for an error
       if (!unheard) {
-        LOG.log(
-            System.Logger.Level.WARNING,
-            "request " + control.id() + " failed",
-            FailureShape.of(cause));
+        logFailure(cause);
       }
       to.abort();
       return;
@@ -384,30 +379,17 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
   }
 
   private ByteBuf lastFrames(SentStream to, @Nullable Throwable cause) {
-    var format = control.format();
-    var mark = ResponseEnvelope.end(format);
-    endpoint.meters.sent(mark.length);
-    var end = TwoPartFrame.ofBody(to.allocator(), mark);
     if (cause == null) {
-      return end;
+      return AnswerEnd.mark(to, control.format(), endpoint.meters::sent);
     }
     if (DynamoError.of(cause).code() == ErrorCode.BACKEND_UNKNOWN) {
-      LOG.log(
-          System.Logger.Level.WARNING,
-          "request " + control.id() + " failed",
-          FailureShape.of(cause));
+      logFailure(cause);
     }
-    var item = ResponseEnvelope.ofError(DynamoError.of(cause), format);
-    endpoint.meters.sent(item.length);
-    var error = TwoPartFrame.ofBody(to.allocator(), item);
-    try {
-      return to.allocator()
-          .buffer(error.readableBytes() + end.readableBytes())
-          .writeBytes(error)
-          .writeBytes(end);
-    } finally {
-      error.release();
-      end.release();
-    }
+    return AnswerEnd.error(to, cause, control.format(), endpoint.meters::sent);
+  }
+
+  private void logFailure(Throwable cause) {
+    LOG.log(
+        System.Logger.Level.WARNING, "request " + control.id() + " failed", FailureShape.of(cause));
   }
 }

@@ -2,15 +2,18 @@ package io.dynamo.request.tcp;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.discovery.TransportAddress;
-import io.dynamo.error.DynamoException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.pipeline.Handshake;
+import io.dynamo.pipeline.SentStream;
+import io.dynamo.pipeline.TwoPartFrame;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.request.ControlMessage;
+import io.dynamo.wire.request.Prologue;
 import io.dynamo.wire.request.RequestHeaders;
+import io.netty.buffer.ByteBuf;
 import java.nio.ByteBuffer;
 import java.util.HashSet;
 import java.util.List;
@@ -19,6 +22,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -91,7 +95,13 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     if (text.isEmpty() || text.equals(Acks.UNREADABLE)) {
       return text;
     }
-    return sendHome(ByteBuffer.wrap(frame.control()), Acks.failure(text)) ? "" : text;
+    var control = ByteBuffer.wrap(frame.control());
+    var format = ControlMessage.ofJson(control.duplicate()).format();
+    var cause = Acks.failure(text);
+    boolean sent =
+        sendHome(
+            control, to -> AnswerEnd.refusal(to, cause, codec.itemForm(), format, meters::sent));
+    return sent ? "" : text;
   }
 
   /** Ends {@code carried} with this endpoint, or at once when it has ended. */
@@ -171,11 +181,14 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
         "endpoint {0} cannot read a request: {1}",
         path,
         cause.getMessage());
-    return sendHome(control, cause) ? "" : Acks.UNREADABLE;
+    // as a prologue, which needs no payload format: that may be what cannot be read
+    boolean sent =
+        sendHome(control, to -> TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(cause)));
+    return sent ? "" : Acks.UNREADABLE;
   }
 
   /** Sends a refusal to the requester's call-home address; returns whether there is one. */
-  private boolean sendHome(ByteBuffer control, DynamoException cause) {
+  private boolean sendHome(ByteBuffer control, Function<SentStream, ByteBuf> refusal) {
     var home = ControlMessage.homeOf(control);
     if (home == null || !server.refusals.tryAcquire()) {
       return false;
@@ -184,7 +197,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
       server.callHome.dial(
           SocketAddresses.parse(home.address()),
           new Handshake(home.subject(), Handshake.RESPONSE),
-          new Refusal(cause, server.refusals::release));
+          new Refusal(refusal, server.refusals::release));
       return true;
     } catch (IllegalArgumentException e) {
       server.refusals.release();

@@ -8,15 +8,19 @@ import io.dynamo.config.plane.TcpTimeouts;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.metrics.Metrics;
+import io.dynamo.net.PayloadFormat;
 import io.dynamo.pipeline.ReceivedStream;
 import io.dynamo.pipeline.StreamSignal;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
 import io.dynamo.request.tcp.silence.SilenceRules;
 import io.dynamo.wire.Golden;
+import io.dynamo.wire.request.DynamoError;
 import io.dynamo.wire.request.Prologue;
+import io.dynamo.wire.request.ResponseEnvelope;
 import java.io.IOException;
 import java.net.ServerSocket;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
@@ -158,7 +162,7 @@ class TcpDeadlineTest {
   }
 
   @Test
-  void aPayloadThatIsNoneIsRefusedInThePrologue() throws Exception {
+  void aPayloadThatIsNoneIsRefusedInAnItem() throws Exception {
     var served = plane.serve((request, context) -> new Endless(new AtomicInteger()));
     var chat = Golden.request("chat-stream");
     try (var home = RawPeer.listen();
@@ -170,7 +174,16 @@ class TcpDeadlineTest {
               new Golden.Frame(chat.payload().header(), new byte[] {(byte) 0xc1, 1}));
       requester.write(Captured.patched(broken, Captured.CHAT_PATH, home));
       assertThat(requester.readAck()).isEmpty();
-      assertRefusedAtHome(home);
+      try (var stream = RawPeer.accept(home)) {
+        stream.readFrame();
+        assertThat(Prologue.ofJson(stream.readFrame().header()).failure()).isNull();
+        var item = ByteBuffer.wrap(stream.readFrame().body());
+        assertThat(ResponseEnvelope.read(item, PayloadFormat.MSGPACK).error())
+            .extracting(DynamoError::toException)
+            .isInstanceOf(InvalidRequestException.class);
+        assertThat(stream.readFrame().body()).isEqualTo(Captured.END_MARK);
+        assertThat(stream.readFrame().header()).asString().isEqualTo("\"sentinel\"");
+      }
     }
     assertThat(served.drain(Deadline.after(TestPlane.PATIENCE))).isTrue();
   }

@@ -9,14 +9,17 @@ import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.ErrorCode;
+import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.net.PayloadFormat;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.request.RequestContext;
 import io.dynamo.wire.Golden;
+import io.dynamo.wire.request.DynamoError;
 import io.dynamo.wire.request.Prologue;
 import io.dynamo.wire.request.ResponseEnvelope;
+import io.netty.buffer.Unpooled;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.net.ServerSocket;
@@ -24,6 +27,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.Map;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -377,6 +381,82 @@ class TcpEndpointServerWireTest {
     if (error != null) {
       assertThat(error.code()).isEqualTo(ErrorCode.BACKEND_ENGINE_SHUTDOWN);
     }
+  }
+
+  @Test
+  void aRefusalHasTheFormOfDynamosWorkers() throws Exception {
+    var captured = Golden.frames("chat-error-unary.w2f.bin");
+    var theirs = ResponseEnvelope.read(wrapped(captured.get(2)), PayloadFormat.MSGPACK).error();
+    assertThat(theirs).isNotNull();
+    if (theirs == null) {
+      return;
+    }
+    var text = String.valueOf(theirs.publicMessage());
+    served.close();
+    served =
+        plane.serve(
+            (request, context) -> {
+              throw new InvalidRequestException(text);
+            });
+    try (var requester = dial()) {
+      requester.write(Captured.chat(home));
+      assertThat(requester.readAck()).isEmpty();
+    }
+    var ours =
+        new DynamoError(
+            theirs.code(), theirs.errorClass(), theirs.reason(), text, text, text, null);
+    try (var stream = RawPeer.accept(home)) {
+      assertThat(stream.readFrame().header()).asString().contains(Captured.CHAT_SUBJECT);
+      assertThat(stream.readFrame().header()).isEqualTo(captured.get(1).header());
+      assertThat(stream.readFrame().body())
+          .isEqualTo(ResponseEnvelope.ofError(ours, PayloadFormat.MSGPACK));
+      assertThat(stream.readFrame().body()).isEqualTo(captured.get(3).body());
+      assertThat(stream.readFrame().header()).isEqualTo(captured.get(4).header());
+    }
+    assertThat(ResponseEnvelope.ofError(theirs, PayloadFormat.MSGPACK))
+        .as("their own error, as we write it")
+        .isEqualTo(captured.get(2).body());
+  }
+
+  private static ByteBuffer wrapped(Golden.Frame frame) {
+    return ByteBuffer.wrap(frame.body());
+  }
+
+  @Test
+  void aFullWorkerRefusesACarriedRequestByAnItem() throws Exception {
+    restart(new TestPlane(TestPlane.settings(PayloadFormat.MSGPACK, DYNAMO_MAX_BYTES, 1)));
+    var endpoint = plane.server.endpoint(Captured.CHAT_PATH);
+    assertThat(endpoint).isNotNull();
+    if (endpoint == null) {
+      return;
+    }
+    var frame = RequestFrame.read(Unpooled.wrappedBuffer(Captured.chat(home)), DYNAMO_MAX_BYTES);
+    assertThat(frame).isNotNull();
+    if (frame == null) {
+      return;
+    }
+    assertThat(endpoint.receiveCarried(Map.of(), frame.payload())).isEmpty();
+    try (var first = RawPeer.accept(home)) {
+      first.readFrame();
+      var running = next();
+      assertThat(endpoint.receiveCarried(Map.of(), frame.payload())).isEmpty();
+      try (var second = RawPeer.accept(home)) {
+        second.readFrame();
+        assertThat(second.readFrame().header()).asString().isEqualTo("{\"error\":null}");
+        assertThat(errorIn(second.readFrame().body())).isEqualTo(ErrorCode.WORKER_OVERLOADED);
+        assertThat(second.readFrame().body()).isEqualTo(Captured.END_MARK);
+        assertThat(second.readFrame().header()).asString().isEqualTo("\"sentinel\"");
+      }
+      running.answer().complete();
+    }
+  }
+
+  private static ErrorCode errorIn(byte[] item) {
+    var error = ResponseEnvelope.read(ByteBuffer.wrap(item), PayloadFormat.MSGPACK).error();
+    if (error == null) {
+      throw new AssertionError("an item, not an error");
+    }
+    return error.code();
   }
 
   @Test
