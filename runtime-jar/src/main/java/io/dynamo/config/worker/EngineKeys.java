@@ -32,7 +32,8 @@ public final class EngineKeys {
           INTEGER,
           "8192",
           atLeast(1),
-          "tokens that a pass of the mock engine computes at most, vLLM's `max_num_batched_tokens`");
+          "tokens that a pass of the mock engine computes at most, vLLM's"
+              + " `max_num_batched_tokens`");
   static final SettingKey<Boolean> MOCK_CHUNKED_PREFILL =
       KEYS.key(
           "dynamo.worker.mock.chunked-prefill",
@@ -60,7 +61,8 @@ public final class EngineKeys {
           oneOf(MockSettings.Timing.class),
           "linear",
           none(),
-          "how long the mock engine's passes take: by the two settings of its pace, or as Dynamo's mocker has it");
+          "how long the mock engine's passes take: by the two settings of its pace, or as Dynamo's"
+              + " mocker has it");
   static final SettingKey<Double> MOCK_SPEEDUP =
       KEYS.key(
           "dynamo.worker.mock.speedup",
@@ -103,7 +105,8 @@ public final class EngineKeys {
           DURATION,
           "2m",
           WAIT,
-          "how long llama.cpp's server may send nothing of an answer; the generation then goes on elsewhere");
+          "how long llama.cpp's server may send nothing of an answer; the generation then goes on"
+              + " elsewhere");
 
   static final SettingKey<URI> REMOTE_URL =
       KEYS.key(
@@ -139,21 +142,40 @@ public final class EngineKeys {
           DURATION,
           "2m",
           WAIT,
-          "how long the engine's server may send nothing of an answer; the generation then goes on elsewhere");
+          "how long the engine's server may send nothing of an answer; the generation then goes on"
+              + " elsewhere");
   static final SettingKey<Integer> REMOTE_BLOCK_TOKENS =
       KEYS.key(
           "dynamo.worker.remote.block-tokens",
           INTEGER,
           "",
           between(1, 4096),
-          "tokens per KV block of a server that does not report it; where it does, both must agree");
+          "tokens per KV block of a server that does not report it; where it does, both must"
+              + " agree");
   static final SettingKey<Integer> REMOTE_BLOCKS_PER_RANK =
       KEYS.key(
           "dynamo.worker.remote.blocks-per-rank",
           INTEGER,
           "",
           atLeast(1),
-          "KV blocks of a rank of a server that does not report them; where it does, both must agree");
+          "KV blocks of a rank of a server that does not report them; where it does, both must"
+              + " agree");
+
+  static final SettingKey<String> REMOTE_KV_EVENTS =
+      KEYS.key(
+          "dynamo.worker.remote.kv-events",
+          TEXT,
+          "",
+          none(),
+          "`tcp://host:port` where rank 0 of the engine publishes its KV events over ZeroMQ,"
+              + " further ranks at the ports behind; without it where the server reports it");
+  static final SettingKey<String> REMOTE_KV_REPLAY =
+      KEYS.key(
+          "dynamo.worker.remote.kv-replay",
+          TEXT,
+          "",
+          none(),
+          "`tcp://host:port` where rank 0 repeats KV events that were lost, beside `kv-events`");
 
   private EngineKeys() {}
 

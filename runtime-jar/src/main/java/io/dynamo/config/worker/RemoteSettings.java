@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param silenceTimeout how long the server may send nothing during an answer
  * @param blockTokens tokens per KV block; null where the server reports it
  * @param blocksPerRank KV blocks of one rank; null where the server reports it
+ * @param kvEvents {@code tcp://host:port} of the KV events of rank 0; null where the server reports
+ *     it
+ * @param kvReplay the same of the socket that repeats them
  */
 public record RemoteSettings(
     URI url,
@@ -24,4 +27,6 @@ public record RemoteSettings(
     Duration startTimeout,
     Duration silenceTimeout,
     @Nullable Integer blockTokens,
-    @Nullable Integer blocksPerRank) {}
+    @Nullable Integer blocksPerRank,
+    @Nullable String kvEvents,
+    @Nullable String kvReplay) {}

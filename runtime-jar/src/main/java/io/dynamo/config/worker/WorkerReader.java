@@ -227,6 +227,8 @@ public final class WorkerReader {
             of.get(EngineKeys.REMOTE_START_TIMEOUT),
             of.get(EngineKeys.REMOTE_SILENCE_TIMEOUT),
             of.optional(EngineKeys.REMOTE_BLOCK_TOKENS),
-            of.optional(EngineKeys.REMOTE_BLOCKS_PER_RANK)));
+            of.optional(EngineKeys.REMOTE_BLOCKS_PER_RANK),
+            of.optional(EngineKeys.REMOTE_KV_EVENTS),
+            of.optional(EngineKeys.REMOTE_KV_REPLAY)));
   }
 }

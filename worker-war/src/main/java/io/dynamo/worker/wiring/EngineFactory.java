@@ -23,6 +23,7 @@ import io.dynamo.worker.engine.mock.PassTiming;
 import io.dynamo.worker.engine.mock.Scheduling;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
+import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -44,12 +45,17 @@ final class EngineFactory {
 
   private final WorkerSettings settings;
   private final HostMemory memory;
+  private final RemoteEvents events;
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
   private @Nullable VllmSeries series; // shared by all engines of the model
 
-  EngineFactory(WorkerSettings settings, HostMemory memory) {
+  /**
+   * @param events follows the KV events of servers
+   */
+  EngineFactory(WorkerSettings settings, HostMemory memory, RemoteEvents events) {
     this.settings = settings;
     this.memory = memory;
+    this.events = events;
   }
 
   /**
@@ -72,7 +78,8 @@ final class EngineFactory {
         yield new EngineParts(remote, remote, listener -> {});
       }
       case VLLM -> {
-        var remote = RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting());
+        var remote =
+            RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting(), events);
         yield new EngineParts(remote, remote, listener -> {});
       }
     };

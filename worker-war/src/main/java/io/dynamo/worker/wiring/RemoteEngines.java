@@ -2,8 +2,10 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
+import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.vllm.VllmDialect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,18 +22,21 @@ final class RemoteEngines {
    * @param vocabulary number of token ids of the model
    * @param positions the model's context length
    * @param maxWaiting generations beyond those that run
+   * @param events follows the KV events of the server
    */
-  static RemoteEngine vllm(WorkerSettings settings, int vocabulary, int positions, int maxWaiting) {
+  static RemoteEngine vllm(
+      WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
     var remote = settings.remote();
     var wishes =
         new VllmDialect.Wishes(
             remote.model(),
             remote.blockTokens(),
             remote.blocksPerRank(),
+            events(remote),
             settings.maxRunning(),
             vocabulary);
     return new RemoteEngine(
-        config(settings, vocabulary, positions, maxWaiting), new VllmDialect(wishes));
+        config(settings, vocabulary, positions, maxWaiting), new VllmDialect(wishes), events);
   }
 
   private static RemoteConfig config(
@@ -47,6 +52,19 @@ final class RemoteEngines {
         vocabulary,
         settings.ranks(),
         STREAM_BUFFER);
+  }
+
+  private static @Nullable KvEventEndpoint events(RemoteSettings remote) {
+    var events = remote.kvEvents();
+    if (events == null) {
+      if (remote.kvReplay() != null) {
+        throw new IllegalArgumentException(
+            "dynamo.worker.remote.kv-replay is %s without dynamo.worker.remote.kv-events; set both or neither"
+                .formatted(remote.kvReplay()));
+      }
+      return null;
+    }
+    return KvEventEndpoint.of(remote.url().getHost(), events, remote.kvReplay());
   }
 
   private static @Nullable String key(RemoteSettings remote) {

@@ -27,6 +27,7 @@ import io.dynamo.worker.engine.EngineDescription;
 import io.dynamo.worker.engine.EngineParts;
 import io.dynamo.worker.engine.PassReport;
 import io.dynamo.worker.engine.SleepableEngine;
+import io.dynamo.worker.engine.remote.ZmqKvEvents;
 import io.dynamo.worker.kv.KvEventPublisher;
 import io.dynamo.worker.kv.KvSources;
 import io.dynamo.worker.load.ForwardPasses;
@@ -143,7 +144,10 @@ final class WorkerAssembly {
   }
 
   private SleepableEngine engine() {
-    var factory = new EngineFactory(settings, runtime.memory());
+    var events =
+        new ZmqKvEvents(
+            runtime.streams(), runtime.metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED, labels));
+    var factory = new EngineFactory(settings, runtime.memory(), events);
     return new SleepableEngine(
         new SleepableEngine.Source() {
           @Override

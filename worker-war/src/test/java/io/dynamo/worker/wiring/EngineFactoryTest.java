@@ -73,8 +73,15 @@ class EngineFactoryTest {
                 Duration.ofMillis(1),
                 Duration.ofSeconds(1),
                 null,
+                null,
+                null,
                 null));
-    return new EngineFactory(settings, new HeapMemory());
+    return new EngineFactory(
+        settings,
+        new HeapMemory(),
+        (facts, sink) -> {
+          throw new AssertionError("no server is followed here");
+        });
   }
 
   private static EngineParts make(EngineKind kind, Path model) {

@@ -70,6 +70,8 @@ class ParserNamesTest {
             Duration.ofMillis(1),
             Duration.ofSeconds(1),
             null,
+            null,
+            null,
             null));
   }
 

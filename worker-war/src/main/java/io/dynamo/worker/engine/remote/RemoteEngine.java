@@ -41,11 +41,13 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
 
   private final RemoteConfig config;
   private final Dialect dialect;
+  private final @Nullable RemoteEvents events;
   private final CancelLog cancels = new CancelLog();
   private final AtomicInteger live = new AtomicInteger();
   private final Set<RemoteGeneration> generations = ConcurrentHashMap.newKeySet();
-  private volatile @Nullable EngineHttp http; // written under this, as is the next
+  private volatile @Nullable EngineHttp http; // written under this, as are the next two
   private volatile @Nullable Started started;
+  private RemoteEvents.@Nullable Following following;
   private volatile boolean closed;
 
   /** The server's limits, and counts of each rank. */
@@ -56,9 +58,13 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
       AtomicLongArray promptTokens,
       AtomicLongArray cachedTokens) {}
 
-  public RemoteEngine(RemoteConfig config, Dialect dialect) {
+  /**
+   * @param events follows the server's KV events; null to ignore them
+   */
+  public RemoteEngine(RemoteConfig config, Dialect dialect, @Nullable RemoteEvents events) {
     this.config = config;
     this.dialect = dialect;
+    this.events = events;
   }
 
   /**
@@ -93,6 +99,9 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
               config.vocabulary(),
               "%s serves %d, the model's own files say %d"
                   .formatted(dialect.engine(), facts.positions(), config.modelPositions()));
+      if (events != null && tellsEvents(facts)) {
+        following = events.follow(facts, sink);
+      }
       started =
           new Started(
               to,
@@ -102,14 +111,16 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
               new AtomicLongArray(facts.ranks()));
       LOG.log(
           Level.INFO,
-          "{0} at {1}: {2} tokens of context, {3} ranks of {4} blocks of {5} tokens; no KV events, so"
-              + " routers know only its load",
+          "{0} at {1}: {2} tokens of context, {3} ranks of {4} blocks of {5} tokens; {6}",
           dialect.engine(),
           config.server(),
           positions,
           facts.ranks(),
           facts.totalBlocks(),
-          facts.blockTokens());
+          facts.blockTokens(),
+          description.tellsKvEvents()
+              ? "routers know its cache by its KV events"
+              : "no KV events, so routers know only its load");
       return description;
     } catch (InterruptedException e) {
       to.close();
@@ -134,7 +145,11 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
         facts.ranks(),
         facts.maxRunning(),
         facts.passTokens(),
-        false);
+        tellsEvents(facts));
+  }
+
+  private boolean tellsEvents(RemoteFacts facts) {
+    return events != null && !facts.events().isEmpty();
   }
 
   @Override
@@ -335,6 +350,12 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
     var to = http;
     if (to != null) {
       to.close(); // ends a start that waits
+    }
+    synchronized (this) {
+      if (following != null) {
+        following.close();
+        following = null;
+      }
     }
   }
 }

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.remote;
 
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -11,6 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param ranks data-parallel ranks
  * @param maxRunning generations that one rank runs at once
  * @param passTokens tokens that one forward pass computes at most, null when unknown
+ * @param events where each rank publishes its KV events; empty when they do not
  */
 public record RemoteFacts(
     int positions,
@@ -18,7 +20,12 @@ public record RemoteFacts(
     int totalBlocks,
     int ranks,
     int maxRunning,
-    @Nullable Integer passTokens) {
+    @Nullable Integer passTokens,
+    List<KvEventEndpoint> events) {
+  public RemoteFacts {
+    events = List.copyOf(events);
+  }
+
   /**
    * Returns the value of a setting that the server may report too.
    *

@@ -8,6 +8,7 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
@@ -17,7 +18,9 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to vLLM's server: token ids in and out over {@code /v1/completions}. */
@@ -32,12 +35,15 @@ public final class VllmDialect implements Dialect {
   /**
    * The values of settings; a null one is asked of the server, another must agree with its answer.
    *
+   * @param events where rank 0 publishes its KV events; the ports of others are higher by their
+   *     rank
    * @param maxRunning generations that one rank runs at once, which the server does not tell
    */
   public record Wishes(
       @Nullable String model,
       @Nullable Integer blockTokens,
       @Nullable Integer blocksPerRank,
+      @Nullable KvEventEndpoint events,
       int maxRunning,
       int vocabulary) {}
 
@@ -57,7 +63,8 @@ public final class VllmDialect implements Dialect {
     if (!told.priorities()) {
       LOG.log(
           Level.INFO,
-          "vLLM at {0} has no priority scheduling: priorities of requests count in the router alone",
+          "vLLM at {0} has no priority scheduling: priorities of requests count in the router"
+              + " alone",
           http.base());
     }
     return new RemoteFacts(
@@ -68,7 +75,15 @@ public final class VllmDialect implements Dialect {
             "dynamo.worker.remote.blocks-per-rank", wishes.blocksPerRank(), told.blocksPerRank()),
         told.ranks(),
         wishes.maxRunning(),
-        null);
+        null,
+        events(told));
+  }
+
+  private List<KvEventEndpoint> events(VllmFacts told) {
+    var wanted = wishes.events();
+    return wanted == null
+        ? told.events()
+        : IntStream.range(0, told.ranks()).mapToObj(wanted::ofRank).toList();
   }
 
   private VllmFacts requireFacts() {

@@ -3,7 +3,9 @@ package io.dynamo.worker.engine.vllm;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import java.io.IOException;
+import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -22,6 +24,7 @@ import org.jspecify.annotations.Nullable;
  * @param blocksPerRank null when the server does not say
  * @param ranks data-parallel ranks
  * @param priorities whether requests may have priorities
+ * @param events where each rank publishes its KV events; empty when none does
  */
 record VllmFacts(
     String model,
@@ -29,10 +32,16 @@ record VllmFacts(
     @Nullable Integer blockTokens,
     @Nullable Integer blocksPerRank,
     int ranks,
-    boolean priorities) {
+    boolean priorities,
+    List<KvEventEndpoint> events) {
+  private static final System.Logger LOG = System.getLogger(VllmFacts.class.getName());
   private static final Duration PROBE = Duration.ofSeconds(60); // the first pass may compile
   private static final String CACHE = "vllm:cache_config_info{";
   private static final Pattern LABEL = Pattern.compile("(\\w+)=\"((?:[^\"\\\\]|\\\\.)*)\"");
+
+  VllmFacts {
+    events = List.copyOf(events);
+  }
 
   /**
    * Asks the server, at last by generating one token.
@@ -57,7 +66,8 @@ record VllmFacts(
         count(first.get("block_size")),
         count(first.get("num_gpu_blocks")),
         Math.max(1, caches.size()),
-        takesPriorities(http, name));
+        takesPriorities(http, name),
+        events(http));
   }
 
   private static JsonObject model(JsonObject models, @Nullable String wanted) {
@@ -142,5 +152,37 @@ record VllmFacts(
           "/v1/completions returns no token ids; vLLM 0.10.2 and later do");
     }
     return priorities;
+  }
+
+  /** Returns where the ranks publish; empty for servers that do not report it, as older ones. */
+  private static List<KvEventEndpoint> events(EngineHttp http)
+      throws IOException, InterruptedException {
+    var answer = http.get("/kv_event_sources");
+    if (answer.statusCode() != 200) {
+      return List.of();
+    }
+    var sources = Json.readObject(answer.body());
+    var events = new ArrayList<KvEventEndpoint>();
+    try {
+      for (int rank = 0; rank < sources.members().size(); rank++) {
+        var source = sources.optionalObject(Integer.toString(rank));
+        if (source == null || !"zmq".equals(source.optionalText("publisher"))) {
+          break;
+        }
+        events.add(
+            KvEventEndpoint.ofServer(
+                http.base().getHost(),
+                source.text("endpoint"),
+                source.optionalText("replay_endpoint")));
+      }
+    } catch (IllegalArgumentException e) {
+      LOG.log(
+          Level.WARNING,
+          "the KV events of vLLM at {0} are not followed, routers know only its load: {1}",
+          http.base(),
+          e.getMessage());
+      return List.of();
+    }
+    return List.copyOf(events);
   }
 }

@@ -47,7 +47,8 @@ final class FakeVllm implements AutoCloseable {
 
   static final int PAUSE = 100;
   private static final String CHUNK =
-      "data: {\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"tiny\",\"choices\":[{\"index\":0,\"text\":\"\",\"logprobs\":null,\"finish_reason\":%s,\"stop_reason\":null,\"token_ids\":[%d]}]}\n\n";
+      "data:"
+          + " {\"id\":\"cmpl-1\",\"object\":\"text_completion\",\"created\":1,\"model\":\"tiny\",\"choices\":[{\"index\":0,\"text\":\"\",\"logprobs\":null,\"finish_reason\":%s,\"stop_reason\":null,\"token_ids\":[%d]}]}\n\n";
 
   private final HttpServer server;
   private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
@@ -57,6 +58,7 @@ final class FakeVllm implements AutoCloseable {
   volatile boolean priorities;
   volatile String models;
   volatile String metrics;
+  volatile String sources = "{}";
 
   /** A request for a streamed answer. */
   record HeardRequest(JsonObject body, List<String> key, List<String> rank) {}
@@ -69,6 +71,7 @@ final class FakeVllm implements AutoCloseable {
     server.createContext("/health", exchange -> answer(exchange, 200, ""));
     server.createContext("/v1/models", exchange -> answer(exchange, 200, models));
     server.createContext("/metrics", exchange -> answer(exchange, 200, metrics));
+    server.createContext("/kv_event_sources", exchange -> answer(exchange, 200, sources));
     server.createContext("/v1/completions", this::complete);
     server.start();
   }

@@ -21,6 +21,7 @@ final class LiveVllm {
     return new RemoteEngine(
         new RemoteConfig(
             address(), null, Duration.ofMinutes(2), Duration.ofMinutes(1), 64, 4096, 4096, 1, 8),
-        new VllmDialect(new VllmDialect.Wishes(null, null, null, 16, 4096)));
+        new VllmDialect(new VllmDialect.Wishes(null, null, null, null, 16, 4096)),
+        null);
   }
 }

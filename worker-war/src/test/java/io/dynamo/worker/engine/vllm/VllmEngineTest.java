@@ -21,9 +21,11 @@ import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.Requests;
+import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -323,17 +325,57 @@ class VllmEngineTest {
             4096,
             1,
             8),
-        new VllmDialect(wishes));
+        new VllmDialect(wishes),
+        null);
+  }
+
+  @Test
+  void eventsOfARankAreFollowedWhereTheServerReportsThem() {
+    server.sources =
+        "{\"0\":{\"publisher\":\"zmq\",\"endpoint\":\"tcp://*:5557\",\"replay_endpoint\":\"tcp://[::]:5657\"}}";
+    assertThat(followed())
+        .containsExactly(new KvEventEndpoint("tcp://127.0.0.1:5557", "tcp://127.0.0.1:5657"));
+    server.sources = "{\"0\":{\"publisher\":\"null\"}}";
+    assertThat(followed()).isEmpty();
+    server.sources = "{\"0\":{\"publisher\":\"zmq\",\"endpoint\":\"tcp://127.0.0.1:5557\"}}";
+    assertThat(followed()).as("to which the server connects").isEmpty();
+    server.sources = "{\"0\":{\"publisher\":\"zmq\",\"endpoint\":\"ipc:///tmp/*\"}}";
+    assertThat(followed()).isEmpty();
+  }
+
+  /** Returns the addresses that an engine follows; its card says whether there are any. */
+  private List<KvEventEndpoint> followed() {
+    var followed = new ArrayList<KvEventEndpoint>();
+    try (var other =
+        new RemoteEngine(
+            new RemoteConfig(
+                server.address(),
+                null,
+                Duration.ofSeconds(20),
+                Duration.ofSeconds(20),
+                4,
+                4096,
+                4096,
+                1,
+                8),
+            new VllmDialect(new VllmDialect.Wishes(null, null, null, null, 4, 4096)),
+            (facts, _) -> {
+              followed.addAll(facts.events());
+              return () -> {};
+            })) {
+      assertThat(other.start(EngineContract.DEAF).tellsKvEvents()).isEqualTo(!followed.isEmpty());
+    }
+    return followed;
   }
 
   @Test
   void aSettingThatDisagreesWithTheServerIsRefusedWithBothValues() {
-    try (var other = wishing(new VllmDialect.Wishes(null, 16, null, 4, 4096))) {
+    try (var other = wishing(new VllmDialect.Wishes(null, 16, null, null, 4, 4096))) {
       assertThatThrownBy(() -> other.start(EngineContract.DEAF))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("reports 32, dynamo.worker.remote.block-tokens is 16");
     }
-    try (var other = wishing(new VllmDialect.Wishes("gpt", null, null, 4, 4096))) {
+    try (var other = wishing(new VllmDialect.Wishes("gpt", null, null, null, 4, 4096))) {
       assertThatThrownBy(() -> other.start(EngineContract.DEAF))
           .hasMessageContaining("it serves [tiny], dynamo.worker.remote.model is gpt");
     }
@@ -344,7 +386,7 @@ class VllmEngineTest {
     server.metrics = "";
     assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
         .hasMessageContaining("dynamo.worker.remote.block-tokens");
-    try (var other = wishing(new VllmDialect.Wishes(null, 64, 10, 4, 4096))) {
+    try (var other = wishing(new VllmDialect.Wishes(null, 64, 10, null, 4, 4096))) {
       assertThat(other.start(EngineContract.DEAF).totalBlocks()).isEqualTo(10);
     }
   }
@@ -359,7 +401,7 @@ class VllmEngineTest {
             .findFirst()
             .orElseThrow();
     server.metrics = line + "\n" + line.replace("engine=\"0\"", "engine=\"1\"") + "\n";
-    try (var narrow = wishing(new VllmDialect.Wishes(null, null, null, 4, 4096))) {
+    try (var narrow = wishing(new VllmDialect.Wishes(null, null, null, null, 4, 4096))) {
       assertThatThrownBy(() -> narrow.start(EngineContract.DEAF))
           .hasMessageContaining("has 2 data-parallel ranks, dynamo.worker.ranks is 1");
     }

@@ -1,0 +1,175 @@
+package io.dynamo.worker.engine.remote;
+
+import io.dynamo.event.RawStreams;
+import io.dynamo.event.zmq.ZmqReplay;
+import io.dynamo.metrics.Metrics.Counter;
+import io.dynamo.wire.kv.EngineEventCodec;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.time.Duration;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Follows the KV events of one rank on a thread of its own. The stream's thread hands messages over
+ * in a bounded queue; a message that finds it full is lost. Lost messages are requested again from
+ * the publisher; where it no longer has them, the rank's blocks are cleared. After a new connection
+ * the engine may be another one, so the rank is cleared and everything is requested again.
+ */
+final class RankFollower implements RawStreams.Listener, AutoCloseable {
+  private static final System.Logger LOG = System.getLogger(RankFollower.class.getName());
+  private static final int MAX_QUEUED = 1024;
+  private static final int MAX_FRAME_BYTES = 32 << 20;
+  private static final long MAX_QUEUED_BYTES = 2L * MAX_FRAME_BYTES;
+  private static final Duration REPLAY = Duration.ofSeconds(10);
+  private static final Duration JOIN = Duration.ofSeconds(5);
+  private static final long UNKNOWN = -1; // the first message says where the stream is
+
+  /** A message of the publisher; without a payload it only wakes the thread. */
+  private record Message(long sequence, byte @Nullable [] payload) {}
+
+  private final int rank;
+  private final KvEventEndpoint endpoint;
+  private final EngineBlocks blocks;
+  private final Counter dropped;
+  private final ArrayBlockingQueue<Message> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
+  private final AtomicLong queuedBytes = new AtomicLong();
+  private final AtomicBoolean linked = new AtomicBoolean();
+  private final Thread thread;
+  private long next = UNKNOWN; // of the follower's thread
+
+  RankFollower(int rank, KvEventEndpoint endpoint, EngineBlocks blocks, Counter dropped) {
+    this.rank = rank;
+    this.endpoint = endpoint;
+    this.blocks = blocks;
+    this.dropped = dropped;
+    this.thread = Thread.ofVirtual().name("kv-events-" + rank).unstarted(this::run);
+  }
+
+  void start() {
+    thread.start();
+  }
+
+  @Override
+  public void message(byte[][] frames) throws IOException {
+    var sequence = frames[1];
+    if (sequence.length != Long.BYTES) {
+      throw new IOException("a sequence of %d bytes".formatted(sequence.length));
+    }
+    int bytes = frames[2].length;
+    if (queuedBytes.addAndGet(bytes) > MAX_QUEUED_BYTES
+        || !queue.offer(new Message(ByteBuffer.wrap(sequence).getLong(), frames[2]))) {
+      queuedBytes.addAndGet(-bytes);
+      throw new IOException("its follower is too slow");
+    }
+  }
+
+  @Override
+  public void up() {
+    linked.set(true);
+    var _ = queue.offer(new Message(UNKNOWN, null)); // a full queue wakes the thread, too
+  }
+
+  @Override
+  public void cut() {
+    LOG.log(Level.WARNING, "the KV events of rank {0} at {1} are cut off", rank, endpoint.events());
+  }
+
+  private void run() {
+    try {
+      while (true) {
+        var message = queue.take();
+        if (linked.getAndSet(false)) {
+          blocks.forget();
+          next = endpoint.replay() == null ? UNKNOWN : 0;
+          if (next == 0) {
+            fill();
+          }
+        }
+        if (message.payload() != null) {
+          queuedBytes.addAndGet(-message.payload().length);
+          take(message.sequence(), message.payload());
+        }
+      }
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt(); // closed: the thread ends
+    }
+  }
+
+  private void take(long sequence, byte[] payload) {
+    if (next == UNKNOWN) {
+      next = sequence;
+    }
+    if (sequence > next && endpoint.replay() != null) {
+      fill();
+    }
+    advance(sequence, payload);
+  }
+
+  /** Applies a message, unless it was applied before. */
+  private void advance(long sequence, byte[] payload) {
+    if (sequence < next) {
+      return;
+    }
+    if (sequence > next && blocks.forget()) {
+      LOG.log(
+          Level.WARNING,
+          "{0} messages of KV events of rank {1} at {2} are lost; its blocks are forgotten",
+          sequence - next,
+          rank,
+          endpoint.events());
+    }
+    next = sequence + 1;
+    try {
+      EngineEventCodec.decode(payload).forEach(blocks::apply);
+    } catch (IllegalArgumentException e) {
+      dropped.add(1);
+      LOG.log(
+          Level.WARNING,
+          "a message of KV events of rank {0} at {1} is not understood, its blocks are forgotten:"
+              + " {2}",
+          rank,
+          endpoint.events(),
+          e.getMessage());
+      blocks.forget();
+    }
+  }
+
+  /** Asks for the messages from the next one on. */
+  private void fill() {
+    var replay = endpoint.replay();
+    if (replay == null) {
+      return;
+    }
+    try {
+      ZmqReplay.request(replay, next, MAX_FRAME_BYTES, REPLAY, this::advance);
+    } catch (IOException e) {
+      if (thread.isInterrupted()) {
+        return; // closed
+      }
+      LOG.log(
+          Level.WARNING,
+          "KV events of rank {0} from {1} on are not repeated by {2}: {3}",
+          rank,
+          next,
+          replay,
+          e.toString());
+    }
+  }
+
+  /** Ends the thread; reports nothing after it returns, unless the thread hangs. Idempotent. */
+  @Override
+  public void close() {
+    thread.interrupt();
+    try {
+      if (thread.getState() != Thread.State.NEW && !thread.join(JOIN)) {
+        LOG.log(Level.WARNING, "the follower of {0} still runs after {1}", endpoint.events(), JOIN);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

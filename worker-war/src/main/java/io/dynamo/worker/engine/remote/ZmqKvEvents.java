@@ -1,0 +1,50 @@
+package io.dynamo.worker.engine.remote;
+
+import io.dynamo.event.RawStreams;
+import io.dynamo.metrics.Metrics.Counter;
+import io.dynamo.worker.engine.KvEventSink;
+import java.util.ArrayList;
+
+/** Follows the KV events that the ranks of a server publish over ZeroMQ. */
+public final class ZmqKvEvents implements RemoteEvents {
+  private static final int FRAMES = 3; // topic, sequence, payload
+
+  private final RawStreams streams;
+  private final Counter dropped;
+
+  /**
+   * @param dropped counts messages that are dropped
+   */
+  public ZmqKvEvents(RawStreams streams, Counter dropped) {
+    this.streams = streams;
+    this.dropped = dropped;
+  }
+
+  @Override
+  public Following follow(RemoteFacts facts, KvEventSink sink) {
+    var followed = new ArrayList<RawStreams.Following>();
+    var followers = new ArrayList<RankFollower>();
+    Following all =
+        () -> {
+          followed.forEach(RawStreams.Following::close);
+          followers.forEach(RankFollower::close);
+        };
+    try {
+      for (int rank = 0; rank < Math.min(facts.ranks(), facts.events().size()); rank++) {
+        var endpoint = facts.events().get(rank);
+        var follower =
+            new RankFollower(
+                rank, endpoint, new EngineBlocks(rank, facts.blockTokens(), sink), dropped);
+        follower.start();
+        followers.add(follower);
+        followed.add(
+            streams.follow(
+                "KV events of rank " + rank, endpoint.events(), FRAMES, dropped, follower));
+      }
+    } catch (RuntimeException failure) {
+      all.close();
+      throw failure;
+    }
+    return all;
+  }
+}

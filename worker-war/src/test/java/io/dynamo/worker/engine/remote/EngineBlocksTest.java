@@ -1,0 +1,279 @@
+package io.dynamo.worker.engine.remote;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.json.Json;
+import io.dynamo.kv.EngineKvEvent;
+import io.dynamo.kv.StoredBlock;
+import io.dynamo.token.BlockHash;
+import io.dynamo.token.BlockHasher;
+import io.dynamo.token.SequenceHash;
+import io.dynamo.wire.kv.EngineEventCodec;
+import io.dynamo.worker.engine.KvEventSink;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HexFormat;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** Reads KV events of live engines, byte for byte as they were recorded. */
+class EngineBlocksTest {
+  private static final int VLLM_MESSAGES = 17;
+  private static final int SGLANG_MESSAGES = 10;
+  private static final int BLOCK = 32;
+  private static final int SGLANG_BLOCK = 16;
+  private static final String FOLDER = "vllm-0.32.0/kv-events/";
+
+  /** What was reported of one rank: its blocks by name, and the kinds of events. */
+  private static final class Heard implements KvEventSink {
+    final Map<SequenceHash, BlockHash> held = new LinkedHashMap<>();
+    final List<String> log = new ArrayList<>();
+
+    @Override
+    public void stored(int rank, @Nullable SequenceHash parent, List<StoredBlock> blocks) {
+      log.add("stored " + blocks.size() + " on " + rank);
+      blocks.forEach(block -> held.put(block.hash(), block.content()));
+    }
+
+    @Override
+    public void removed(int rank, List<SequenceHash> blocks) {
+      log.add("removed " + blocks.size() + " on " + rank);
+      blocks.forEach(held::remove);
+    }
+
+    @Override
+    public void cleared(int rank) {
+      log.add("cleared " + rank);
+      held.clear();
+    }
+  }
+
+  private final Heard heard = new Heard();
+  private final EngineBlocks blocks = new EngineBlocks(0, BLOCK, heard);
+
+  private static List<EngineKvEvent> recorded(int message) {
+    return EngineEventCodec.decode(Recording.file("%s%03d.frame2.bin".formatted(FOLDER, message)));
+  }
+
+  /** Returns the recorded prompt of 100 tokens. */
+  private static int[] prompt() {
+    var body =
+        Json.readObject(Recording.of("vllm-0.32.0/http/01-completion-100-tokens.txt").request());
+    return body.list("prompt").stream().mapToInt(id -> ((Number) id).intValue()).toArray();
+  }
+
+  @Test
+  void allMessagesOfVllmAreReadAsTheirRecorderReadThem() {
+    var lines =
+        new String(Recording.file(FOLDER + "decoded.jsonl"), StandardCharsets.UTF_8)
+            .lines()
+            .toList();
+    assertThat(lines).hasSize(VLLM_MESSAGES);
+    for (int i = 0; i < VLLM_MESSAGES; i++) {
+      var expected =
+          (List<?>)
+              Json.readObject(lines.get(i).getBytes(StandardCharsets.UTF_8)).list("payload").get(1);
+      var events = recorded(i);
+      assertThat(events).hasSize(expected.size());
+      for (int j = 0; j < events.size(); j++) {
+        assertSame(events.get(j), (Map<?, ?>) expected.get(j));
+      }
+    }
+  }
+
+  private static void assertSame(EngineKvEvent event, Map<?, ?> expected) {
+    switch (event) {
+      case EngineKvEvent.Stored stored -> {
+        assertThat(expected.get("type")).isEqualTo("BlockStored");
+        assertThat(stored.hashes()).containsExactly(longs(expected.get("block_hashes")));
+        var parent = expected.get("parent_block_hash");
+        assertThat(stored.parent())
+            .isEqualTo(parent == null ? null : ((Number) parent).longValue());
+        assertThat(Arrays.stream(stored.tokens()).asLongStream().toArray())
+            .containsExactly(longs(expected.get("token_ids")));
+        assertThat(stored.medium()).isEqualTo("GPU");
+      }
+      case EngineKvEvent.Removed removed -> {
+        assertThat(expected.get("type")).isEqualTo("BlockRemoved");
+        assertThat(removed.hashes()).containsExactly(longs(expected.get("block_hashes")));
+      }
+      case EngineKvEvent.Cleared _ ->
+          assertThat(expected.get("type")).isEqualTo("AllBlocksCleared");
+    }
+  }
+
+  private static long[] longs(@Nullable Object list) {
+    return ((List<?>) Objects.requireNonNull(list))
+        .stream().mapToLong(one -> ((Number) one).longValue()).toArray();
+  }
+
+  @Test
+  void aPromptsBlocksAreThoseThatRoutersComputeFromItsTokens() {
+    recorded(0).forEach(blocks::apply);
+    var expected = BlockHasher.of(BLOCK).hash(prompt());
+    assertThat(expected.length()).isEqualTo(3);
+    assertThat(heard.held.values())
+        .extracting(BlockHash::value)
+        .containsExactly(expected.block(0), expected.block(1), expected.block(2));
+    assertThat(heard.held.keySet())
+        .extracting(Object::toString)
+        .containsExactly("425734261895719409", "15444440888041948718", "4200037948375908548");
+  }
+
+  @Test
+  void blocksUnderACacheSaltAreThoseOfThatSalt() {
+    recorded(3).forEach(blocks::apply);
+    var salted = BlockHasher.of(BLOCK, null, "tenant-a").hash(prompt());
+    assertThat(heard.held.values())
+        .extracting(BlockHash::value)
+        .containsExactly(salted.block(0), salted.block(1), salted.block(2));
+  }
+
+  @Test
+  void aBlockBehindASaltedOneHasItsSalt() {
+    var parent = 7L;
+    var first = new int[BLOCK];
+    blocks.apply(stored(parent, null, first, List.of(List.of("tenant-a"))));
+    blocks.apply(stored(8L, parent, first, List.of(List.of())));
+    var salted = BlockHasher.of(BLOCK, null, "tenant-a").hash(new int[2 * BLOCK]);
+    assertThat(heard.held.get(new SequenceHash(8))).isEqualTo(new BlockHash(salted.block(1)));
+  }
+
+  @Test
+  void anAdaptersNameAmongTheKeysIsNoSalt() {
+    blocks.apply(
+        new EngineKvEvent.Stored(
+            new long[] {9},
+            null,
+            new int[BLOCK],
+            BLOCK,
+            "GPU",
+            "poet",
+            List.of(List.of("poet")),
+            0L));
+    var expected = BlockHasher.of(BLOCK, "poet", null).hash(new int[BLOCK]).block(0);
+    assertThat(heard.held.values()).containsExactly(new BlockHash(expected));
+  }
+
+  private static EngineKvEvent stored(
+      long hash, @Nullable Long parent, int[] tokens, List<List<Object>> keys) {
+    return new EngineKvEvent.Stored(
+        new long[] {hash}, parent, tokens, BLOCK, "GPU", null, keys, 0L);
+  }
+
+  @Test
+  void blocksThatNoRouterCouldFindAreLeftOut() {
+    var tokens = new int[BLOCK];
+    blocks.apply(
+        new EngineKvEvent.Stored(new long[] {1}, null, tokens, BLOCK, "CPU", null, List.of(), 0L));
+    blocks.apply(
+        new EngineKvEvent.Stored(new long[] {2}, null, tokens, BLOCK, "GPU", null, List.of(), 1L));
+    blocks.apply(
+        new EngineKvEvent.Stored(
+            new long[] {3}, null, new int[16], 16, "GPU", null, List.of(), 0L));
+    blocks.apply(stored(4, null, tokens, List.of(List.of(List.of("image", 3L)))));
+    blocks.apply(stored(5, 4L, tokens, List.of(List.of())));
+    blocks.apply(new EngineKvEvent.Removed(new long[] {4, 5}, "GPU", 0L));
+    assertThat(heard.log).isEmpty();
+    blocks.apply(stored(5, null, tokens, List.of(List.of())));
+    assertThat(heard.log).containsExactly("stored 1 on 0");
+  }
+
+  @Test
+  void eventsOfSglangAreReadWithTheirSignedHashes() {
+    var sglang = new EngineBlocks(0, SGLANG_BLOCK, heard);
+    for (int i = 0; i < SGLANG_MESSAGES; i++) {
+      EngineEventCodec.decode(
+              Recording.file("sglang-0.5.23/kv-events/%03d.frame2.bin".formatted(i)))
+          .forEach(sglang::apply);
+    }
+    assertThat(heard.log).contains("stored 6 on 0", "cleared 0").hasSize(SGLANG_MESSAGES);
+    var expected = BlockHasher.of(SGLANG_BLOCK).hash(prompt());
+    assertThat(heard.held.values())
+        .as("after the flush, one prompt of 100 tokens")
+        .extracting(BlockHash::value)
+        .containsExactlyElementsOf(IntStream.range(0, 6).mapToObj(expected::block).toList());
+    assertThat(heard.held.keySet()).first().isEqualTo(new SequenceHash(-1425232744281033968L));
+  }
+
+  @Test
+  void allMessagesLeaveTheBlocksThatTheEngineHolds() {
+    for (int i = 0; i < VLLM_MESSAGES; i++) {
+      recorded(i).forEach(blocks::apply);
+    }
+    assertThat(heard.log).contains("cleared 0");
+    assertThat(heard.log.stream().filter(line -> line.startsWith("removed"))).isNotEmpty();
+    assertThat(heard.held).as("after the reset, one prompt of 100 tokens").hasSize(3);
+  }
+
+  @Test
+  void forgettingIsReportedOnlyOfWhatWasReported() {
+    blocks.forget();
+    assertThat(heard.log).isEmpty();
+    recorded(0).forEach(blocks::apply);
+    blocks.forget();
+    blocks.forget();
+    assertThat(heard.log).containsExactly("stored 3 on 0", "cleared 0");
+  }
+
+  /**
+   * [0.0, [["BlockStored", [-1], nil, [5, 6], 2, nil, "GPU"], ["BlockRemoved", [-1]],
+   * ["AllBlocksCleared"]], 0].
+   */
+  private static final String ARRAYS =
+      "93cb0000000000000000"
+          + "93"
+          + "97ab426c6f636b53746f726564"
+          + "91ff"
+          + "c0"
+          + "920506"
+          + "02"
+          + "c0"
+          + "a3475055"
+          + "92ac426c6f636b52656d6f766564"
+          + "91ff"
+          + "91b0416c6c426c6f636b73436c6561726564"
+          + "00";
+
+  @Test
+  void eventsOfOlderVersionsAreArraysInAFixedOrder() {
+    var events = EngineEventCodec.decode(HexFormat.of().parseHex(ARRAYS));
+    assertThat(events).hasSize(3);
+    assertThat(events.get(0))
+        .isInstanceOfSatisfying(
+            EngineKvEvent.Stored.class,
+            stored -> {
+              assertThat(stored.hashes()).containsExactly(-1);
+              assertThat(stored.tokens()).containsExactly(5, 6);
+              assertThat(stored.blockTokens()).isEqualTo(2);
+              assertThat(stored.medium()).isEqualTo("GPU");
+              assertThat(stored.extraKeys()).isEmpty();
+            });
+    assertThat(events.get(1))
+        .isInstanceOfSatisfying(
+            EngineKvEvent.Removed.class,
+            removed -> assertThat(removed.hashes()).containsExactly(-1));
+    assertThat(events.get(2)).isInstanceOf(EngineKvEvent.Cleared.class);
+  }
+
+  @Test
+  void whatIsNoBatchIsRefused() {
+    for (var hex :
+        List.of(
+            "", "c0", "90", "91cb0000000000000000", "92cb000000000000000091c0", ARRAYS + "00")) {
+      assertThatThrownBy(() -> EngineEventCodec.decode(HexFormat.of().parseHex(hex)))
+          .as(hex)
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    var mismatch = ARRAYS.replace("920506", "9105");
+    assertThatThrownBy(() -> EngineEventCodec.decode(HexFormat.of().parseHex(mismatch)))
+        .hasMessageContaining("1 blocks of 2 tokens come with 1 tokens");
+  }
+}
