@@ -6,8 +6,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
+import io.dynamo.frontend.openai.wire.DetokenizeRequest;
 import io.dynamo.frontend.openai.wire.MessagesReader;
 import io.dynamo.frontend.openai.wire.ResponsesReader;
+import io.dynamo.frontend.openai.wire.SglangGenerateReader;
+import io.dynamo.frontend.openai.wire.TokenizeRequest;
+import io.dynamo.frontend.openai.wire.VllmGenerateReader;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -53,6 +57,14 @@ class ApiDocumentTest {
         .containsExactlyInAnyOrderElementsOf(MessagesReader.names());
     assertThat(fields("ResponsesRequest"))
         .containsExactlyInAnyOrderElementsOf(ResponsesReader.names());
+    assertThat(fields("TokenizeRequest"))
+        .containsExactlyInAnyOrderElementsOf(TokenizeRequest.names());
+    assertThat(fields("DetokenizeRequest"))
+        .containsExactlyInAnyOrderElementsOf(DetokenizeRequest.names());
+    assertThat(fields("VllmGenerateRequest"))
+        .containsExactlyInAnyOrderElementsOf(VllmGenerateReader.names());
+    assertThat(fields("SglangGenerateRequest"))
+        .containsExactlyInAnyOrderElementsOf(SglangGenerateReader.names());
   }
 
   /** The container answers 500 for a document with one: its merge cannot copy them. */

@@ -104,6 +104,7 @@ public final class UnsupportedVariables {
           Map.entry("DYN_RUNTIME_", JVM),
           Map.entry("DYN_SDK_DISABLE_ANSI_LOGGING", LOGGING),
           Map.entry("DYN_SGLANG_", OTHER_API),
+          Map.entry("DYN_SGLANG_ENABLE_GENERATE", "SGLang's /generate is always served"),
           Map.entry("DYN_SIDECAR_GRPC_", OTHER_API),
           Map.entry("DYN_STABLE_ROUTING_ID", NO_CARD_FIELD),
           Map.entry("DYN_STRIP_ANTHROPIC_PREAMBLE", "that line is always dropped"),
@@ -116,6 +117,9 @@ public final class UnsupportedVariables {
           Map.entry("DYN_TOPOLOGY_", NO_CARD_FIELD),
           Map.entry("DYN_TRUST_REMOTE_CODE", "no code of a model is run"),
           Map.entry("DYN_VLLM_", OTHER_API),
+          Map.entry(
+              "DYN_VLLM_ENABLE_INFERENCE_V1_GENERATE",
+              "vLLM's /inference/v1/generate is always served"),
           Map.entry("DYN_ZMQ_BROKER_ENABLED", "brokers are named in DYN_ZMQ_BROKER_URL"),
           Map.entry("DYN_ZMQ_IO_THREADS", JVM),
           Map.entry("ETCD_", "only the names of etcd in docs/configuration.md are read"),

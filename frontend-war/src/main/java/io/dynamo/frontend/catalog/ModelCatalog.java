@@ -1,8 +1,11 @@
 package io.dynamo.frontend.catalog;
 
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.model.ModelCard;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** The models that live workers serve now. Safe for concurrent use; never blocks. */
@@ -10,12 +13,23 @@ public interface ModelCatalog extends CompanionSets {
   /**
    * The conditions of a request on the workers that serve it.
    *
-   * @param modelType the flag of its API, {@code Chat} for example
+   * @param modelTypes the flags of its API, {@code Chat} for example, of which one suffices; empty
+   *     for any
    * @param worker the only one that may serve it; null for any
    * @param session a session whose requests stay with one set of workers as long as the sets do not
    *     change; null for none
    */
-  record Query(String modelType, @Nullable InstanceId worker, @Nullable String session) {}
+  record Query(Set<String> modelTypes, @Nullable InstanceId worker, @Nullable String session) {
+    /** Whether models of {@code card} may serve the request. */
+    public boolean takes(ModelCard card) {
+      return isAnyOf(modelTypes, card);
+    }
+
+    /** Whether {@code card} has one of the flags, or there are none. */
+    public static boolean isAnyOf(Set<String> modelTypes, ModelCard card) {
+      return modelTypes.isEmpty() || !Collections.disjoint(modelTypes, card.modelTypes());
+    }
+  }
 
   /** Returns the ready models, each once, by name. */
   List<ServedModel> models();

@@ -28,7 +28,7 @@ final class SetChoice {
   @Nullable ServedModel among(List<CatalogEntry> sets, ModelCatalog.Query query) {
     var fitting = new ArrayList<CatalogEntry>(sets.size());
     for (var set : sets) {
-      if (set.card().modelTypes().contains(query.modelType())) {
+      if (query.takes(set.card())) {
         fitting.add(set);
       }
     }

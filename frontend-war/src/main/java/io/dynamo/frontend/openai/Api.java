@@ -9,18 +9,28 @@ import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
  * An API that answers with generated text: reads its requests and writes its answers. {@link
  * TextService} does the rest.
  */
-sealed interface Api permits ChatApi, CompletionApi, MessagesApi, ResponsesApi {
+sealed interface Api
+    permits ChatApi,
+        CompletionApi,
+        DetokenizeApi,
+        MessagesApi,
+        NativeApi,
+        ResponsesApi,
+        TokenizeApi {
   /** Dynamo's label in metrics. */
   String endpoint();
 
-  /** The model type on cards of models that serve this API. */
-  String modelType();
+  /**
+   * The model types on cards of models that serve this API, of which one suffices; empty for any.
+   */
+  Set<String> modelTypes();
 
   /** The request's field that holds the prompt. */
   String promptField();
@@ -30,6 +40,11 @@ sealed interface Api permits ChatApi, CompletionApi, MessagesApi, ResponsesApi {
    * the model takes.
    */
   default boolean asksForPromptOnly() {
+    return false;
+  }
+
+  /** Whether its requests need not name a model where there is only one to take them. */
+  default boolean mayOmitModel() {
     return false;
   }
 
@@ -47,6 +62,17 @@ sealed interface Api permits ChatApi, CompletionApi, MessagesApi, ResponsesApi {
    * @throws io.dynamo.frontend.ApiException with 400 or 501
    */
   ParsedRequest read(JsonNode body);
+
+  /**
+   * Reads and checks a body that came with headers.
+   *
+   * @param headers by lower-case name
+   * @param id of the request
+   * @throws io.dynamo.frontend.ApiException with 400 or 501
+   */
+  default ParsedRequest read(JsonNode body, Map<String, String> headers, String id) {
+    return read(body);
+  }
 
   /** The checked content of one request. */
   interface ParsedRequest {

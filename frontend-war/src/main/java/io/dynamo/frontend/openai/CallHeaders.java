@@ -23,7 +23,11 @@ final class CallHeaders {
 
   private static final int MAX_METADATA = 64;
   private static final int MAX_METADATA_BYTES = 65_536;
-  private static final List<String> FORWARDED = List.of("x-request-id");
+
+  /** The client's own id of a request. */
+  static final String CLIENT_ID = "x-request-id";
+
+  private static final List<String> FORWARDED = List.of(CLIENT_ID);
 
   private static final List<String> WORKER =
       List.of("x-dynamo-worker-instance-id", "x-worker-instance-id");

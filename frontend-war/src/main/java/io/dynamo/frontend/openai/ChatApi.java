@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.openai.wire.ChatAnswer;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
+import java.util.Set;
 
 /** Chat completions: one prompt, made of messages by the model's template. */
 final class ChatApi implements Api {
@@ -12,8 +13,8 @@ final class ChatApi implements Api {
   }
 
   @Override
-  public String modelType() {
-    return "Chat";
+  public Set<String> modelTypes() {
+    return Set.of("Chat");
   }
 
   @Override

@@ -9,6 +9,7 @@ import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.frontend.preprocess.ModelText;
 import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 
 /** Completions: prompts as they are, without a template. */
 final class CompletionApi implements Api {
@@ -18,8 +19,8 @@ final class CompletionApi implements Api {
   }
 
   @Override
-  public String modelType() {
-    return "Completions";
+  public Set<String> modelTypes() {
+    return Set.of("Completions");
   }
 
   @Override

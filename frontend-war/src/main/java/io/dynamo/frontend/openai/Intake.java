@@ -1,6 +1,7 @@
 package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.DynamoException;
@@ -72,9 +73,12 @@ final class Intake {
     var body = rules.applyTo(JsonBody.parse(arrived.drain()), api);
     received.share().work(cost.keptBytes());
     var metadata = rules.metadata(headers);
+    if (api.mayOmitModel() && body instanceof ObjectNode request && !request.hasNonNull("model")) {
+      request.put("model", onlyModel(api));
+    }
     var name = JsonBody.model(body);
     var found = found(received, name, JsonBody.asksForStream(body));
-    var read = parse(api, body, headers);
+    var read = parse(api, body, headers, received.id());
     var model = choose(found, api, name, read, headers);
     var parsed = read.forModel(model.card());
     received.account().reserveTexts(parsed.prompts() * parsed.texts());
@@ -112,8 +116,8 @@ final class Intake {
   }
 
   /** Reads and checks a body; routing options of headers win over those of the body. */
-  private Api.ParsedRequest parse(Api api, JsonNode body, Map<String, String> headers) {
-    var read = api.read(body);
+  private Api.ParsedRequest parse(Api api, JsonNode body, Map<String, String> headers, String id) {
+    var read = api.read(body, headers, id);
     var nvext = CallHeaders.overriding(read.fields().nvext(), rules.routing(headers));
     return read.with(read.fields().with(nvext));
   }
@@ -187,7 +191,7 @@ final class Intake {
     var worker = parsed.fields().nvext().routing().worker();
     var query =
         new ModelCatalog.Query(
-            api.modelType(),
+            api.modelTypes(),
             worker == null ? null : new InstanceId(worker.longValue()),
             headers.get(Generation.SESSION_HEADER));
     var model = found == null ? null : catalog.choose(name, query).orElse(null);
@@ -198,6 +202,35 @@ final class Intake {
               : ApiError.modelNotFound(name));
     }
     return model;
+  }
+
+  /**
+   * The name of the one model that serves {@code api}.
+   *
+   * @throws ApiException with 400 when there are several, with 404 when there is none
+   */
+  private String onlyModel(Api api) {
+    String only = null;
+    for (var model : catalog.models()) {
+      if (ModelCatalog.Query.isAnyOf(api.modelTypes(), model.card())) {
+        if (only != null) {
+          throw new ApiException(
+              new ApiError(
+                  400,
+                  "the request names no model, and several are served, %s and %s among them; name one"
+                      .formatted(only, model.name()),
+                  null,
+                  "model",
+                  null));
+        }
+        only = model.name();
+      }
+    }
+    if (only == null) {
+      throw new ApiException(
+          ApiError.of(404, "the request names no model, and none is served that could take it"));
+    }
+    return only;
   }
 
   /**

@@ -10,6 +10,7 @@ import io.dynamo.frontend.openai.wire.PromptCount;
 import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.model.ModelCard;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Anthropic's Messages: conversations like those of chat, answered with blocks. */
@@ -29,8 +30,8 @@ final class MessagesApi implements Api, ChatDialect {
   }
 
   @Override
-  public String modelType() {
-    return "Chat";
+  public Set<String> modelTypes() {
+    return Set.of("Chat");
   }
 
   @Override

@@ -6,6 +6,7 @@ import io.dynamo.frontend.openai.wire.PromptCount;
 import io.dynamo.frontend.openai.wire.ResponsesReader;
 import io.dynamo.frontend.preprocess.ModelText;
 import java.util.List;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** OpenAI's Responses: conversations like those of chat, answered with items. */
@@ -25,8 +26,8 @@ final class ResponsesApi implements Api {
   }
 
   @Override
-  public String modelType() {
-    return "Chat";
+  public Set<String> modelTypes() {
+    return Set.of("Chat");
   }
 
   @Override

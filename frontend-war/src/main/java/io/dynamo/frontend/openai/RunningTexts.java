@@ -8,7 +8,6 @@ import io.dynamo.frontend.admission.RequestAccount;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.RouteTrace;
-import io.dynamo.frontend.openai.wire.ChunkFormat;
 import io.dynamo.frontend.openai.wire.LogprobsText;
 import io.dynamo.frontend.postprocess.MessageGrammar;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
@@ -178,7 +177,7 @@ final class RunningTexts implements AutoCloseable {
   }
 
   /** Storage for the log probabilities of each text, none when the client asked for none. */
-  List<LogprobsText> logprobs(ChunkFormat format, List<String> openings) {
+  List<LogprobsText> logprobs(LogprobsText.Factory format, List<String> openings) {
     var fields = answerContext.fields();
     var alternatives = fields.output().logprobs();
     if (alternatives == null) {
@@ -188,8 +187,7 @@ final class RunningTexts implements AutoCloseable {
     var tokens = new LogprobsText.Tokens(vocabulary::bytes, fields.tokensAsIds());
     var storage = new ArrayList<LogprobsText>();
     for (var opening : openings) {
-      storage.add(
-          format.logprobs(tokens, alternatives, opening.codePointCount(0, opening.length())));
+      storage.add(format.open(tokens, alternatives, opening.codePointCount(0, opening.length())));
     }
     return storage;
   }

@@ -38,19 +38,23 @@ final class TextCalls {
       headers.put(CallHeaders.REQUEST_ID, id); // the header and the answer's id agree
       sink = new JaxRsAnswer(response, api.errors(), "req_" + id.replace("-", ""));
     }
-    var call =
-        new IncomingRequest(
-            request.getContentType(),
-            request.getContentLengthLong(),
-            headers,
-            end(request.getLocalAddr(), request.getLocalPort()),
-            end(request.getRemoteAddr(), request.getRemotePort()),
-            request.getInputStream());
     try {
-      service.serve(api, call, sink);
+      service.serve(api, incoming(request, headers), sink);
     } catch (ApiException e) {
       response.resume(sink.response(e.error()));
     }
+  }
+
+  /** The request as the service takes it. */
+  static IncomingRequest incoming(HttpServletRequest request, Map<String, String> headers)
+      throws IOException {
+    return new IncomingRequest(
+        request.getContentType(),
+        request.getContentLengthLong(),
+        headers,
+        end(request.getLocalAddr(), request.getLocalPort()),
+        end(request.getRemoteAddr(), request.getRemotePort()),
+        request.getInputStream());
   }
 
   /**
@@ -65,7 +69,8 @@ final class TextCalls {
     }
   }
 
-  private static Map<String, String> headers(HttpServletRequest request) {
+  /** The first value of each header, by lower-case name. */
+  static Map<String, String> headers(HttpServletRequest request) {
     var headers = new HashMap<String, String>();
     for (var name : Collections.list(request.getHeaderNames())) {
       headers.putIfAbsent(name.toLowerCase(Locale.ROOT), request.getHeader(name));

@@ -5,6 +5,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.BlockFormat;
 import io.dynamo.frontend.openai.wire.ChunkFormat;
+import io.dynamo.frontend.openai.wire.TokenFormat;
 import io.dynamo.frontend.sse.ClientConnection;
 import io.dynamo.frontend.sse.FrameEncoder;
 import io.dynamo.frontend.sse.SseWriter;
@@ -86,6 +87,7 @@ final class TextGeneration implements AutoCloseable {
         switch (format) {
           case ChunkFormat chunks -> wholeChoices(chunks, gathered);
           case BlockFormat blocks -> new BlockEncoder(blocks, texts.choices(), gathered).whole();
+          case TokenFormat tokens -> tokenEncoder(tokens).whole(gathered, texts.openings().size());
         });
   }
 
@@ -94,7 +96,7 @@ final class TextGeneration implements AutoCloseable {
     var context = texts.answerContext();
     var openings = texts.openings();
     var nvext = texts.nvext(received.receivedMillis(), received.receivedNanos());
-    var choices = new UnaryAnswer(openings, texts.logprobs(chunks, openings), nvext);
+    var choices = new UnaryAnswer(openings, texts.logprobs(chunks::logprobs, openings), nvext);
     gathered.drain(texts.choices(), choices::add);
     return chunks.unary(
         choices.best(context.texts(), context.fields().choices()),
@@ -114,10 +116,19 @@ final class TextGeneration implements AutoCloseable {
           case ChunkFormat chunks -> chunkEncoder(chunks);
           case BlockFormat blocks ->
               new BlockEncoder(blocks, choices, new GatheredAnswer(received.share()::gather));
+          case TokenFormat tokens -> tokenEncoder(tokens);
         };
     var sse =
         new SseWriter<>(choices, encoder, settings.heartbeat(), parts.rules().keepAlive(), client);
     answer.events(out -> streamFailure = sse.writeTo(out));
+  }
+
+  private TokenEncoder tokenEncoder(TokenFormat tokens) {
+    return new TokenEncoder(
+        tokens,
+        texts.choices(),
+        texts.answerContext().fields().stream(),
+        texts.logprobs(tokens::logprobs, texts.openings()));
   }
 
   private FrameEncoder<ChoiceDelta> chunkEncoder(ChunkFormat chunks) {
@@ -129,7 +140,7 @@ final class TextGeneration implements AutoCloseable {
         texts.choices(),
         fields.stream(),
         openings,
-        texts.logprobs(chunks, openings),
+        texts.logprobs(chunks::logprobs, openings),
         texts.nvext(received.receivedMillis(), received.receivedNanos()),
         Annotations.prelude(fields.nvext(), context.context().id(), context.prompts().getFirst()));
   }

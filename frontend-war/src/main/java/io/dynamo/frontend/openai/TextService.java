@@ -29,6 +29,10 @@ public final class TextService {
   static final Api RESPONSES_COUNT = new ResponsesApi(true);
   static final Api MESSAGES = new MessagesApi(false);
   static final Api MESSAGES_COUNT = new MessagesApi(true);
+  static final Api TOKENIZE = new TokenizeApi();
+  static final Api DETOKENIZE = new DetokenizeApi();
+  static final Api VLLM_GENERATE = new NativeApi(NativeApi.Engine.VLLM);
+  static final Api SGLANG_GENERATE = new NativeApi(NativeApi.Engine.SGLANG);
 
   private final RequestAdmission admission;
   private final DisconnectWatcher watcher;

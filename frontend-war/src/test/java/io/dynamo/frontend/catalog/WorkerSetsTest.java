@@ -108,7 +108,8 @@ class WorkerSetsTest {
     return catalog
         .choose(
             "tiny",
-            new ModelCatalog.Query("Chat", worker == null ? null : new InstanceId(worker), session))
+            new ModelCatalog.Query(
+                Set.of("Chat"), worker == null ? null : new InstanceId(worker), session))
         .orElse(null);
   }
 
@@ -338,7 +339,8 @@ class WorkerSetsTest {
     live("old/backend", 1, tiny().modelTypes(Set.of("Completions")).build());
     live("new/backend", 2, tiny().build());
     assertThat(namespaceAt(0)).isEqualTo("new");
-    assertThat(catalog.choose("tiny", new ModelCatalog.Query("Embedding", null, null))).isEmpty();
+    assertThat(catalog.choose("tiny", new ModelCatalog.Query(Set.of("Embedding"), null, null)))
+        .isEmpty();
   }
 
   @Test

@@ -94,7 +94,8 @@ final class CodePoints implements ModelText, TokenTable {
   @Override
   public byte[] bytes(int id) {
     var text = fixture.tinyTokens ? TINY.get(id) : null;
-    return (text == null ? Character.toString(id) : text).getBytes(StandardCharsets.UTF_8);
+    return (text == null ? Character.toString(id).repeat(fixture.tokenCopies) : text)
+        .getBytes(StandardCharsets.UTF_8);
   }
 
   @Override

@@ -146,6 +146,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   Api api = TextService.CHAT;
   int promptTokens = 5;
   int maxTokenChars = 1000;
+  int tokenCopies = 1; // of a character in its token
   int @Nullable [] promptIds; // instead of so many zeros
   long createdSeconds = 1_795_217_895;
   List<EngineOutput> items = List.of();
@@ -302,7 +303,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
 
   @Override
   public Optional<ServedModel> choose(String name, Query query) {
-    return find(name).filter(model -> model.card().modelTypes().contains(query.modelType()));
+    return find(name).filter(model -> query.takes(model.card()));
   }
 
   @Override

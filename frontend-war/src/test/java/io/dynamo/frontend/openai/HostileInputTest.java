@@ -239,7 +239,11 @@ class HostileInputTest {
         TextService.MESSAGES,
         TextService.RESPONSES,
         TextService.RESPONSES_COUNT,
-        TextService.MESSAGES_COUNT);
+        TextService.MESSAGES_COUNT,
+        TextService.TOKENIZE,
+        TextService.DETOKENIZE,
+        TextService.VLLM_GENERATE,
+        TextService.SGLANG_GENERATE);
   }
 
   private static String body(Api api, String field, String value) {
@@ -256,7 +260,12 @@ class HostileInputTest {
     if (api.promptField().equals("messages") && !field.equals("messages")) {
       body.append(",\"messages\":[{\"role\":\"user\",\"content\":\"").append(SECRET).append("\"}]");
     }
-    if (api == TextService.COMPLETIONS && !field.equals("prompt")) {
+    for (var tokens : List.of("tokens", "token_ids", "input_ids")) {
+      if (api.promptField().equals(tokens) && !field.equals(tokens)) {
+        body.append(",\"").append(tokens).append("\":[1,2]");
+      }
+    }
+    if (api.promptField().equals("prompt") && !field.equals("prompt")) {
       body.append(",\"prompt\":\"").append(SECRET).append("\"");
     }
     return body.append("}").toString();

@@ -48,6 +48,12 @@ public abstract class LogprobsText {
     }
   }
 
+  /** Opens the storage of each choice. */
+  @FunctionalInterface
+  public interface Factory {
+    LogprobsText open(Tokens tokens, int alternatives, int textOffset);
+  }
+
   final Tokens tokens;
   final int alternatives;
 
