@@ -5,6 +5,7 @@ import io.dynamo.config.Role;
 import io.dynamo.config.Settings;
 import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.config.plane.DiscoverySettings;
+import io.dynamo.config.plane.KubernetesSettings;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.file.FileDiscovery;
@@ -27,6 +28,7 @@ import java.util.Locale;
 /** Looks for what would keep a server from starting, without starting one. For one thread. */
 final class Inspection {
   private static final int CONNECT_MILLIS = 3000;
+  private static final int HTTPS_PORT = 443;
   private static final int ETCD_PORT = 2379;
 
   /**
@@ -164,6 +166,16 @@ final class Inspection {
         about, "%s; start the server there, or set %s".formatted(String.join(", ", faults), key));
   }
 
+  private void checkKubernetes(KubernetesSettings kubernetes) {
+    var server = kubernetes.apiServer();
+    if (server == null) {
+      ok("discovery", "Kubernetes: the API server of the service account is asked at the start");
+    } else {
+      checkConnections(
+          "discovery", List.of(server), HTTPS_PORT, "dynamo.discovery.kubernetes.api-server");
+    }
+  }
+
   private void checkDiscovery(DiscoverySettings discovery) {
     switch (discovery.backend()) {
       case MEMORY -> ok("discovery", "memory: the server is alone");
@@ -173,6 +185,7 @@ final class Inspection {
               discovery.etcd().endpoints(),
               ETCD_PORT,
               "dynamo.discovery.etcd.endpoints");
+      case KUBERNETES -> checkKubernetes(discovery.kubernetes());
       case FILE -> {
         try (var _ =
             new FileDiscovery(

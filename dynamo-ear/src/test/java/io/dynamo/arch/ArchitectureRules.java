@@ -27,6 +27,7 @@ final class ArchitectureRules {
   private static final Pattern CONFIG = Pattern.compile("config");
   private static final Pattern NETTY =
       Pattern.compile("pipeline(\\..+)?|net|(.+\\.)?tcp|discovery\\.etcd");
+  private static final Pattern KUBERNETES = Pattern.compile("discovery\\.kubernetes");
   private static final Pattern ETCD = Pattern.compile("discovery\\.etcd");
   private static final Pattern JACKSON =
       Pattern.compile("json|wire|frontend\\.openai(\\..+)?|frontend\\.preprocess");
@@ -70,6 +71,7 @@ final class ArchitectureRules {
     rules.put("msgpackIsForTestsAlone", confined("org.msgpack."));
     rules.put("zeroMqIsForTestsAlone", confined("org.zeromq."));
     rules.put("etcdStaysInItsPackage", confined("io.etcd.", ETCD));
+    rules.put("kubernetesStaysInItsPackage", confined("io.fabric8.", KUBERNETES));
     rules.put("grpcStaysBesideEtcd", confined("io.grpc.", ETCD));
     rules.put("openTelemetryStaysInItsPackage", confined("io.opentelemetry.", OPEN_TELEMETRY));
     rules.put("picocliStaysInTheCommandLine", confined("picocli.", COMMAND_LINE));

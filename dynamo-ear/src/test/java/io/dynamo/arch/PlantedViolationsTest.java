@@ -35,6 +35,7 @@ class PlantedViolationsTest {
         Arguments.of("msgpackIsForTestsAlone", "kv.UnpacksMsgpack"),
         Arguments.of("zeroMqIsForTestsAlone", "kv.OpensASocket"),
         Arguments.of("etcdStaysInItsPackage", "kv.AsksEtcd"),
+        Arguments.of("kubernetesStaysInItsPackage", "kv.AsksKubernetes"),
         Arguments.of("grpcStaysBesideEtcd", "kv.CallsOverGrpc"),
         Arguments.of("openTelemetryStaysInItsPackage", "kv.MakesASpan"),
         Arguments.of("picocliStaysInTheCommandLine", "kv.ParsesArguments"),

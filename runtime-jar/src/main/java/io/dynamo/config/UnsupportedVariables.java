@@ -31,7 +31,8 @@ public final class UnsupportedVariables {
   private static final String NO_PREFILL = "there are no pools of prefill workers";
   private static final String NO_JETSTREAM = "JetStream is not used";
   private static final String NO_TIERS = "there are no KV tiers below the device";
-  private static final String KUBERNETES = "Kubernetes is not asked for anything";
+  private static final String KUBERNETES =
+      "only the names of Kubernetes in docs/configuration.md are read";
   private static final String NO_CARD_FIELD = "model cards are published without that field";
   private static final String JVM = "threads and memory are the JVM's, which jvm.options sets";
   private static final String LOGGING = "the container logs; its configuration sets level and form";

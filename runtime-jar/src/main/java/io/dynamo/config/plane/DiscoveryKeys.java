@@ -51,8 +51,8 @@ public final class DiscoveryKeys {
           DURATION,
           "10s",
           between(Duration.ofSeconds(2), "2s", Duration.ofHours(1), "1h"),
-          "how long a record of the file backend outlives the last sign of life of its owner; Dynamo's own"
-              + " processes assume 10s");
+          "how long a record of the file backend outlives the last sign of life of its owner;"
+              + " Dynamo's own processes assume 10s");
 
   private DiscoveryKeys() {}
 
@@ -60,6 +60,7 @@ public final class DiscoveryKeys {
     var keys = new KeyList();
     keys.addAll(KEYS.all());
     keys.addAll(EtcdKeys.all());
+    keys.addAll(KubernetesKeys.all());
     return keys.all();
   }
 
@@ -75,6 +76,7 @@ public final class DiscoveryKeys {
         reader.get(FILE_SHARED),
         reader.get(LEASE_TTL),
         EtcdKeys.read(reader),
+        KubernetesKeys.read(reader),
         ModelFileKeys.read(reader));
   }
 }

@@ -11,6 +11,7 @@ import java.time.Duration;
  * @param fileShared whether other users of the host may own or write that store
  * @param leaseTtl how long a record of the file backend outlives the last sign of life of its owner
  * @param etcd of the etcd backend
+ * @param kubernetes of the kubernetes backend
  * @param modelFiles which files the cards of models may name
  */
 public record DiscoverySettings(
@@ -19,11 +20,13 @@ public record DiscoverySettings(
     boolean fileShared,
     Duration leaseTtl,
     EtcdSettings etcd,
+    KubernetesSettings kubernetes,
     ModelFileSettings modelFiles) {
   /** The backends of this version. */
   public enum Backend {
     MEMORY,
     FILE,
-    ETCD
+    ETCD,
+    KUBERNETES
   }
 }

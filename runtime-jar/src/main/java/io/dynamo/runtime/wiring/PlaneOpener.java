@@ -12,6 +12,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.etcd.EtcdDiscovery;
 import io.dynamo.discovery.etcd.StoreGuard;
 import io.dynamo.discovery.file.FileDiscovery;
+import io.dynamo.discovery.kubernetes.KubernetesDiscovery;
 import io.dynamo.discovery.memory.MemoryDiscovery;
 import io.dynamo.discovery.memory.MemoryStore;
 import io.dynamo.event.EventPlane;
@@ -95,12 +96,11 @@ final class PlaneOpener implements RuntimeOpener {
     var link = nats(settings, timer, opened);
     var outlets = new PlaneFactory.Outlets(metrics, text, status, link);
     var parts = planes.open(settings, outlets, opened);
-    var id = instanceId(settings.discovery(), random);
-    var discovery = opened.push("discovery", discovery(settings.discovery(), id, random, clock));
+    var discovery = opened.push("discovery", discovery(settings.discovery(), random, clock));
     metrics.gauge(
         EndpointMetrics.UPTIME,
         () -> health.uptime().toNanos() / NANOS_PER_SECOND,
-        new Label("worker_id", id.hex()));
+        new Label("worker_id", discovery.instanceId().hex()));
     var events =
         opened.push(
             "events",
@@ -171,22 +171,21 @@ final class PlaneOpener implements RuntimeOpener {
     return metrics;
   }
 
-  private static InstanceId instanceId(DiscoverySettings settings, RandomGenerator random) {
-    return new InstanceId(
-        switch (settings.backend()) {
-          case MEMORY, FILE -> random.nextLong();
-          case ETCD -> random.nextLong(1, Long.MAX_VALUE); // the id of its lease
-        });
-  }
-
   private Discovery discovery(
-      DiscoverySettings settings, InstanceId id, RandomGenerator random, InstantSource clock) {
+      DiscoverySettings settings, RandomGenerator random, InstantSource clock) {
     return switch (settings.backend()) {
-      case MEMORY -> new MemoryDiscovery(new MemoryStore(), id);
+      case MEMORY -> new MemoryDiscovery(new MemoryStore(), new InstanceId(random.nextLong()));
       case FILE ->
           new FileDiscovery(
-              settings.fileRoot(), settings.fileShared(), settings.leaseTtl(), id, clock);
-      case ETCD -> EtcdDiscovery.open(settings.etcd(), id, etcd, random);
+              settings.fileRoot(),
+              settings.fileShared(),
+              settings.leaseTtl(),
+              new InstanceId(random.nextLong()),
+              clock);
+      case ETCD -> // the id is that of its lease
+          EtcdDiscovery.open(
+              settings.etcd(), new InstanceId(random.nextLong(1, Long.MAX_VALUE)), etcd, random);
+      case KUBERNETES -> KubernetesDiscovery.open(settings.kubernetes());
     };
   }
 
