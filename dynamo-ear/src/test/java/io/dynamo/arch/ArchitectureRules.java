@@ -21,7 +21,8 @@ import org.jspecify.annotations.NullMarked;
 /** The rules, for all classes below one root package. Immutable. */
 final class ArchitectureRules {
   private static final Pattern WIRING = Pattern.compile("(.+\\.)?(wiring|health)");
-  private static final Pattern JAX_RS = Pattern.compile("frontend|frontend\\.(admin|openai)");
+  private static final Pattern JAX_RS =
+      Pattern.compile("frontend|frontend\\.(admin|console|openai)");
   // A fault-tolerance leg is a CDI class bean: interceptors do not reach what a producer returns.
   private static final Pattern LEGS = Pattern.compile("frontend\\.dispatch");
   private static final Pattern CONFIG = Pattern.compile("config");

@@ -9,20 +9,33 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** The administrative routes of the frontend, and who may use each. */
-final class AdminRoutes {
+public final class AdminRoutes {
   static final String THRESHOLDS = "/busy_threshold";
   static final String EXPLANATIONS = "/router/explain";
+
+  /** The console's page and the files that belong to it. */
+  public static final String CONSOLE = "/console";
+
+  /** The console's data. */
+  public static final String CONSOLE_DATA = "/console/data";
 
   private final Map<String, AdminGuard> guards; // by the path of the servlet
 
   /**
+   * @param remote whether thresholds and the console are open to other machines
    * @param names of hosts under which the server may be asked, beside addresses
    */
-  AdminRoutes(boolean remoteThresholds, boolean remoteExplanations, List<String> names) {
+  AdminRoutes(boolean remote, boolean remoteExplanations, List<String> names) {
     guards =
         Map.of(
-            THRESHOLDS, new AdminGuard(remoteThresholds, names),
-            EXPLANATIONS, new AdminGuard(remoteExplanations, names));
+            THRESHOLDS,
+            new AdminGuard(remote, names),
+            EXPLANATIONS,
+            new AdminGuard(remoteExplanations, names),
+            CONSOLE,
+            AdminGuard.ofPages(remote, names),
+            CONSOLE_DATA,
+            AdminGuard.ofPages(remote, names));
   }
 
   /**

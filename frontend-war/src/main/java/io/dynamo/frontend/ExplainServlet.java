@@ -1,6 +1,7 @@
 package io.dynamo.frontend;
 
 import io.dynamo.json.Json;
+import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
 import jakarta.inject.Inject;
 import jakarta.servlet.annotation.WebServlet;
@@ -8,6 +9,7 @@ import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
 import java.util.Map;
+import java.util.Optional;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -55,11 +57,14 @@ public class ExplainServlet extends VirtualThreadServlet {
     }
   }
 
+  /** Returns the decision for an id as a client holds it, with or without the prefix of its API. */
+  public static Optional<RouteExplanation> find(RouteExplanations among, String requestId) {
+    var found = among.of(requestId); // an id of a client's own may have any form
+    return found.isPresent() ? found : among.of(API_PREFIX.matcher(requestId).replaceFirst(""));
+  }
+
   private void one(String requestId, HttpServletResponse response) throws IOException {
-    var found = explanations.of(requestId); // an id of a client's own may have any form
-    if (found.isEmpty()) {
-      found = explanations.of(API_PREFIX.matcher(requestId).replaceFirst(""));
-    }
+    var found = find(explanations, requestId);
     if (found.isPresent()) {
       answer(response, ExplanationJson.of(found.get()));
     } else {

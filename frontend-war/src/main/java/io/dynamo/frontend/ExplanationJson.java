@@ -7,11 +7,15 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** A decision of the router as JSON. Worker ids are unsigned numbers, as everywhere on the wire. */
-final class ExplanationJson {
+/**
+ * A decision of the router as JSON. Worker ids are hexadecimal, as in logs, and unsigned numbers,
+ * as on the wire.
+ */
+public final class ExplanationJson {
   private ExplanationJson() {}
 
-  static Map<String, Object> of(RouteExplanation decision) {
+  /** Returns a decision with all its candidates. */
+  public static Map<String, Object> of(RouteExplanation decision) {
     var json = new LinkedHashMap<String, Object>();
     json.put("request_id", decision.requestId());
     json.put("endpoint", decision.endpoint().toString());
@@ -30,7 +34,8 @@ final class ExplanationJson {
     return json;
   }
 
-  private static Map<String, @Nullable Object> of(RouteExplanation.Candidate candidate) {
+  /** Returns one candidate: its cached blocks, load and cost. */
+  public static Map<String, @Nullable Object> of(RouteExplanation.Candidate candidate) {
     Map<String, @Nullable Object> json = rank(candidate.rank());
     var overlap = new LinkedHashMap<String, Object>();
     overlap.put("device", candidate.deviceOverlap());
@@ -71,6 +76,7 @@ final class ExplanationJson {
 
   private static Map<String, @Nullable Object> rank(WorkerRank rank) {
     var json = new LinkedHashMap<String, @Nullable Object>();
+    json.put("worker", rank.worker().hex());
     json.put("worker_id", Json.unsigned(rank.worker().value()));
     json.put("dp_rank", rank.rank());
     return json;

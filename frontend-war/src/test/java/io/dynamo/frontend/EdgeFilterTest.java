@@ -173,4 +173,23 @@ class EdgeFilterTest {
     ask(AdminRoutes.THRESHOLDS, AdminRoutes.THRESHOLDS);
     assertThat(passed).isFalse();
   }
+
+  @ParameterizedTest
+  @ValueSource(strings = {AdminRoutes.CONSOLE, AdminRoutes.CONSOLE_DATA})
+  void theConsoleIsForAdministratorsAndItsOwnPages(String path) throws Exception {
+    header("Host", "127.0.0.1:8000");
+    header("Sec-Fetch-Site", "same-origin");
+    ask(path + "/x", path);
+    assertThat(passed).isTrue();
+    passed = false;
+    caller = "192.0.2.7";
+    ask(path + "/x", path);
+    assertThat(passed).isFalse();
+    assertThat(exchange.status()).isEqualTo(404);
+    caller = "127.0.0.1";
+    headers.put("Host", List.of("attacker.example:8000"));
+    ask(path + "/x", path);
+    assertThat(passed).isFalse();
+    assertThat(exchange.status()).isEqualTo(403);
+  }
 }

@@ -5,8 +5,8 @@ import java.util.List;
 /**
  * The rules for using administrative routes. Keys: {@code dynamo.security.admin-*}.
  *
- * @param remote whether {@code /busy_threshold} answers callers on other machines and behind
- *     proxies
+ * @param remote whether {@code /busy_threshold} and {@code /console} answer callers on other
+ *     machines and behind proxies
  * @param names host names by which this server may be addressed, besides addresses and {@code
  *     localhost}
  */

@@ -50,8 +50,8 @@ final class ServerKeys {
           TEXT,
           "127.0.0.1",
           none(),
-          "where the HTTP port is bound; off loopback only with `dynamo.http.tls.client-authorities`"
-              + " or `dynamo.security.insecure`",
+          "where the HTTP port is bound; off loopback only with"
+              + " `dynamo.http.tls.client-authorities` or `dynamo.security.insecure`",
           plain("DYN_HTTP_HOST"));
   static final SettingKey<Integer> HTTP_PORT =
       KEYS.key("dynamo.http.port", INTEGER, "8000", PORT, "the HTTP port", plain("DYN_HTTP_PORT"));
@@ -107,7 +107,7 @@ final class ServerKeys {
           BOOLEAN,
           "false",
           none(),
-          "whether `/busy_threshold` answers callers of other machines and proxies");
+          "whether `/busy_threshold` and `/console` answer callers of other machines and proxies");
   static final SettingKey<List<String>> ADMIN_NAMES =
       KEYS.key(
           "dynamo.security.admin-names",
@@ -130,7 +130,8 @@ final class ServerKeys {
           DURATION,
           "25s",
           WAIT_OR_NEVER,
-          "how long running streams may take to end when the server stops; the server itself waits 30s",
+          "how long running streams may take to end when the server stops; the server itself waits"
+              + " 30s",
           numbered("DYN_WORKER_GRACEFUL_SHUTDOWN_TIMEOUT", "s"));
   static final SettingKey<Duration> HANDOVER_AFTER =
       KEYS.key(

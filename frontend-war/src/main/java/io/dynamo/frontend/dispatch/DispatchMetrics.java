@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Counts and times migrations of generations. */
-final class DispatchMetrics {
-  static final MetricName MIGRATIONS =
+public final class DispatchMetrics {
+  public static final MetricName MIGRATIONS =
       new MetricName(
           "dynamo_frontend_model_migration_total",
           "Legs lost and taken up again by another worker, by when they were lost");

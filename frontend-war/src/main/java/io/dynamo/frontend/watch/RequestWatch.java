@@ -5,6 +5,7 @@ import io.dynamo.inference.Usage;
 import io.dynamo.trace.Span;
 import io.dynamo.trace.TraceContext;
 import io.dynamo.trace.Tracing;
+import java.time.Instant;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,19 +19,23 @@ public final class RequestWatch {
     private final Stages stages;
     private final boolean logs;
     private final RequestConsole console;
+    private final RecentFailures failures;
 
     /** Creates a factory whose requests leave no lines on the console. */
     public WatchFactory(Stages stages, boolean logs) {
-      this(stages, logs, RequestConsole.OFF);
+      this(stages, logs, RequestConsole.OFF, new RecentFailures());
     }
 
     /**
      * @param logs whether each finished request is logged
+     * @param failures keeps the newest requests that ended in an error
      */
-    public WatchFactory(Stages stages, boolean logs, RequestConsole console) {
+    public WatchFactory(
+        Stages stages, boolean logs, RequestConsole console, RecentFailures failures) {
       this.stages = stages;
       this.logs = logs;
       this.console = console;
+      this.failures = failures;
     }
 
     public Stages stages() {
@@ -149,6 +154,9 @@ public final class RequestWatch {
   public void end(@Nullable ApiError error) {
     int status = error == null ? 200 : error.status();
     endSpan(status, error);
+    if (error != null) {
+      keep(error);
+    }
     if (whole != null) {
       whole.requestId = requestId;
       whole.model = model;
@@ -167,6 +175,24 @@ public final class RequestWatch {
     if (factory.console.takes(status)) {
       factory.console.print(status, line -> describe(line, status, error));
     }
+  }
+
+  private void keep(ApiError error) {
+    var traced = span.context();
+    if (traced == null) {
+      traced = incoming;
+    }
+    factory.failures.add(
+        new RecentFailures.Failure(
+            Instant.now(),
+            requestId,
+            endpoint,
+            model,
+            error.status(),
+            error.errorType(),
+            error.message(),
+            servedBy.worker(),
+            traced == null ? null : traced.traceId()));
   }
 
   private void endSpan(int status, @Nullable ApiError error) {

@@ -4,6 +4,7 @@ import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
+import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
@@ -12,6 +13,7 @@ import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.HangUpDetector;
 import io.dynamo.frontend.sse.NoHangUpDetector;
+import io.dynamo.frontend.watch.RecentFailures;
 import io.dynamo.frontend.watch.RequestConsole;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
@@ -99,6 +101,7 @@ public class FrontendProducer {
       DisconnectWatcher watcher,
       Stages stages,
       RequestConsole console,
+      RecentFailures failures,
       WorkerGauges workers) {
     return new TextService(
         runtime.settings().frontend(),
@@ -111,7 +114,8 @@ public class FrontendProducer {
         admission,
         watcher,
         new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system()),
-        new RequestWatch.WatchFactory(stages, runtime.settings().watch().requestLog(), console),
+        new RequestWatch.WatchFactory(
+            stages, runtime.settings().watch().requestLog(), console, failures),
         workers);
   }
 
@@ -123,13 +127,15 @@ public class FrontendProducer {
       RequestAdmission admission,
       TextService completions,
       ModelCatalog catalog,
-      ModelGauges gauges) {
+      ModelGauges gauges,
+      ConsoleFeed console) {
     return new FrontendRole(
         runtime.settings().server(),
         runtime.status(),
         admission,
         completions,
         catalog,
+        console,
         runtime.settings().api().drainTimeout(),
         runtime.timer());
   }

@@ -6,6 +6,7 @@ import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
+import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.runtime.status.SystemStatus;
@@ -24,6 +25,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final RequestAdmission admission;
   private final TextService completions;
   private final ModelCatalog catalog;
+  private final ConsoleFeed console;
   private final Duration drainTimeout;
   private final ScheduledExecutorService timer;
   private @Nullable Welcome welcome; // start and stop come one after the other
@@ -34,9 +36,11 @@ public final class FrontendRole implements RoleLifecycle {
       RequestAdmission admission,
       TextService completions,
       ModelCatalog catalog,
+      ConsoleFeed console,
       Duration drainTimeout,
       ScheduledExecutorService timer) {
     this.catalog = catalog;
+    this.console = console;
     this.drainTimeout = drainTimeout;
     this.timer = timer;
     this.server = server;
@@ -68,6 +72,7 @@ public final class FrontendRole implements RoleLifecycle {
     if (welcome != null) {
       welcome.cancel();
     }
+    console.close(); // its streams would never end by themselves
     long patience = Math.max(0, deadline.within(drainTimeout).remainingNanos());
     int left = admission.drain(Duration.ofNanos(patience));
     if (left > 0) {

@@ -108,7 +108,7 @@ class RequestLogTest {
             console,
             () -> Instant.parse("2026-01-02T03:04:05.678901Z"))) {
       var stages = new Stages(new Metrics(), Tracing.OFF);
-      var factory = new RequestWatch.WatchFactory(stages, false, lines);
+      var factory = new RequestWatch.WatchFactory(stages, false, lines, new RecentFailures());
       for (var outcome : outcomes) {
         var watch =
             factory.open("completions", Map.of("traceparent", PARENT, "x-request-id", "\"\n"));

@@ -6,12 +6,14 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.OverloadedException;
 import io.dynamo.kv.WorkerRank;
+import io.dynamo.router.RankReports;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteRequest;
 import io.dynamo.router.queue.AdmissionQueue;
 import io.dynamo.router.queue.PolicyClass;
 import io.dynamo.router.queue.Ticket;
 import java.util.HashSet;
+import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
@@ -195,6 +197,20 @@ final class EndpointRouter implements AutoCloseable {
   /** Returns the number of KV blocks in use, by the workers' reports. */
   long reportedBlocks() {
     return loads.reported().usedBlocks();
+  }
+
+  /** Returns the newest valid load report of {@code rank}; empty when there is none. */
+  Optional<RankReports.RankReport> report(WorkerRank rank) {
+    return loads
+        .reported()
+        .of(rank)
+        .map(
+            it ->
+                new RankReports.RankReport(
+                    it.load().kvUsedBlocks(),
+                    it.load().activeDecodeBlocks(),
+                    it.load().activePrefillTokens(),
+                    it.ageNanos()));
   }
 
   /** Returns the number of sessions that are bound now. */

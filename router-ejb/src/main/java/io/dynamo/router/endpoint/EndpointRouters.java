@@ -14,6 +14,7 @@ import io.dynamo.router.BookedLoads;
 import io.dynamo.router.BusyControl;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.QueueDepths;
+import io.dynamo.router.RankReports;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
@@ -35,7 +36,13 @@ import org.jspecify.annotations.Nullable;
  * loads, queues or sessions. Safe for concurrent use.
  */
 public final class EndpointRouters
-    implements KvRouter, BusyControl, BookedLoads, QueueDepths, RouteExplanations, AutoCloseable {
+    implements KvRouter,
+        BusyControl,
+        BookedLoads,
+        RankReports,
+        QueueDepths,
+        RouteExplanations,
+        AutoCloseable {
   /**
    * A router and the profile that it was made by.
    *
@@ -216,6 +223,11 @@ public final class EndpointRouters
   @Override
   public long prefillTokens(EndpointId endpoint, WorkerRank rank) {
     return at(endpoint).stream().mapToLong(router -> router.prefillTokens(rank)).sum();
+  }
+
+  @Override
+  public Optional<RankReport> report(EndpointId endpoint, WorkerRank rank) {
+    return at(endpoint).stream().flatMap(router -> router.report(rank).stream()).findFirst();
   }
 
   @Override

@@ -15,6 +15,7 @@ import io.dynamo.router.BookedLoads;
 import io.dynamo.router.BusyControl;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.QueueDepths;
+import io.dynamo.router.RankReports;
 import io.dynamo.router.RouteDecision;
 import io.dynamo.router.RouteExplanation;
 import io.dynamo.router.RouteExplanations;
@@ -47,6 +48,7 @@ final class RunningRouter
     implements KvRouter,
         BusyControl,
         BookedLoads,
+        RankReports,
         QueueDepths,
         RouteExplanations,
         RouterStatus,
@@ -134,6 +136,11 @@ final class RunningRouter
   @Override
   public long prefillTokens(EndpointId endpoint, WorkerRank rank) {
     return routers.prefillTokens(endpoint, rank);
+  }
+
+  @Override
+  public Optional<RankReport> report(EndpointId endpoint, WorkerRank rank) {
+    return routers.report(endpoint, rank);
   }
 
   @Override

@@ -31,16 +31,35 @@ public final class AdminGuard {
           "cf-connecting-ip");
 
   private final boolean openToOthers;
+  private final boolean forPages;
   private final Set<String> names;
 
   /**
+   * Creates the guard of commands, which no web page may send.
+   *
    * @param openToOthers whether other machines and proxies are allowed
    * @param names host names by which this server may be addressed, besides addresses and {@code
    *     localhost}
    */
   public AdminGuard(boolean openToOthers, Collection<String> names) {
+    this(openToOthers, false, names);
+  }
+
+  private AdminGuard(boolean openToOthers, boolean forPages, Collection<String> names) {
     this.openToOthers = openToOthers;
+    this.forPages = forPages;
     this.names = names.stream().map(AdminGuard::plain).collect(Collectors.toUnmodifiableSet());
+  }
+
+  /**
+   * Creates the guard of a page for operators and of the data that it reads. Unlike commands, both
+   * may be requested by pages of this server itself, and the page by a link on another one.
+   *
+   * @param openToOthers as in {@link #AdminGuard}
+   * @param names as in {@link #AdminGuard}
+   */
+  public static AdminGuard ofPages(boolean openToOthers, Collection<String> names) {
+    return new AdminGuard(openToOthers, true, names);
   }
 
   /**
@@ -72,11 +91,32 @@ public final class AdminGuard {
     return host(head);
   }
 
-  private static @Nullable Objection page(RequestHead head) {
+  private @Nullable Objection page(RequestHead head) {
     var site = head.first("sec-fetch-site");
-    return head.first("origin") != null || (site != null && !site.equals("none"))
-        ? refused("Commands are not taken from web pages")
-        : null;
+    boolean typed = site == null || site.equals("none"); // or no browser at all
+    if (forPages
+        ? isOwnOrigin(head) && (typed || "same-origin".equals(site) || isLink(head))
+        : typed && head.first("origin") == null) {
+      return null;
+    }
+    return refused(
+        forPages
+            ? "The console is not answered to pages of other origins"
+            : "Commands are not taken from web pages");
+  }
+
+  /** Whether the request names no origin, or that of this server as the caller addresses it. */
+  private static boolean isOwnOrigin(RequestHead head) {
+    var origin = head.first("origin");
+    var host = head.first("host");
+    return origin == null
+        || (host != null && (origin.equals("http://" + host) || origin.equals("https://" + host)));
+  }
+
+  /** Whether a browser follows a link: no other page can read the answer. */
+  private static boolean isLink(RequestHead head) {
+    return "navigate".equals(head.first("sec-fetch-mode"))
+        && "document".equals(head.first("sec-fetch-dest"));
   }
 
   private static @Nullable Objection proxy(RequestHead head) {

@@ -108,4 +108,63 @@ class AdminGuardTest {
     assertThat(ask(OPEN, "10.0.0.7", "admin.internal")).isNull();
     assertThat(ask(OPEN, "10.0.0.7", "attacker.example")).isNotNull();
   }
+
+  @ParameterizedTest
+  @CsvSource({
+    "same-origin, cors, empty",
+    "same-origin, no-cors, script",
+    "none, navigate, document",
+    "cross-site, navigate, document"
+  })
+  void theConsoleIsAnsweredToItselfAndToLinks(String site, String mode, String destination) {
+    assertThat(
+            ask(
+                AdminGuard.ofPages(false, List.of()),
+                "127.0.0.1",
+                "127.0.0.1:8000",
+                "Sec-Fetch-Site",
+                site,
+                "Sec-Fetch-Mode",
+                mode,
+                "Sec-Fetch-Dest",
+                destination))
+        .isNull();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "cross-site, cors, empty",
+    "same-site, cors, empty",
+    "cross-site, no-cors, script",
+    "cross-site, navigate, iframe"
+  })
+  void theConsoleIsNotAnsweredToOtherPages(String site, String mode, String destination) {
+    assertThat(
+            ask(
+                AdminGuard.ofPages(true, List.of()),
+                "127.0.0.1",
+                "127.0.0.1:8000",
+                "Sec-Fetch-Site",
+                site,
+                "Sec-Fetch-Mode",
+                mode,
+                "Sec-Fetch-Dest",
+                destination))
+        .isNotNull();
+  }
+
+  @Test
+  void theConsoleIsNotAnsweredToForeignOriginsNamesAndMachines() {
+    var guard = AdminGuard.ofPages(false, List.of());
+    assertThat(ask(guard, "127.0.0.1", "localhost:8000", "Origin", "http://localhost:8000"))
+        .as("a module of the page itself")
+        .isNull();
+    assertThat(ask(guard, "127.0.0.1", "localhost:8000", "Origin", "http://localhost:3000"))
+        .isNotNull();
+    assertThat(ask(guard, "127.0.0.1", "localhost:8000", "Origin", "null")).isNotNull();
+    assertThat(ask(guard, "127.0.0.1", "attacker.example:8000", "Sec-Fetch-Site", "same-origin"))
+        .isNotNull();
+    assertThat(ask(guard, "10.0.0.7", "localhost")).isNotNull();
+    assertThat(ask(guard, "127.0.0.1", "localhost", "X-Forwarded-For", "10.0.0.9")).isNotNull();
+  }
 }
