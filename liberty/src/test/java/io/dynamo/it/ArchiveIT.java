@@ -9,8 +9,10 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse.BodyHandlers;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.Map;
@@ -108,6 +110,47 @@ class ArchiveIT {
     assertThat(archive.files()).isEqualTo(before);
     assertThat(archive.scratch().resolve(".local/state/dynamo/front/logs/messages.log")).exists();
     assertThat(archive.scratch().resolve(".local/state/dynamo/worker/logs/messages.log")).exists();
+  }
+
+  @Test
+  void theSecondStartMapsTheClassesThatTheFirstLeft() throws Exception {
+    var data = archive.scratch().resolve("mapped");
+    assertThat(serveOnce("first", data, TIERED)).doesNotContain("classes-");
+    assertThat(serveOnce("second", data, TIERED)).contains(archiveOf(data).toString());
+
+    // one that is cut short, and a JVM with an agent, which may not record classes
+    try (var cut = FileChannel.open(archiveOf(data), StandardOpenOption.WRITE)) {
+      cut.truncate(100_000);
+    }
+    assertThat(serveOnce("cut", data, TIERED)).doesNotContain("classes-");
+    var agent = "-javaagent:" + archive.home().resolve("wlp/bin/tools/ws-javaagent.jar");
+    assertThat(serveOnce("agent", data, TIERED + " " + agent)).doesNotContain("classes-");
+  }
+
+  /** Starts a server on {@code data}, stops it, and returns the files that its memory maps. */
+  private static String serveOnce(String name, Path data, String jvm) throws Exception {
+    int port = ServerProcess.freePort();
+    var server =
+        archive.start(
+            folder.resolve(name + ".log"),
+            Map.of("JVM_ARGS", jvm),
+            "serve",
+            "--data",
+            data.toString(),
+            "--port",
+            Integer.toString(port));
+    try {
+      awaitReady(server, name, port);
+      return Files.readString(Path.of("/proc/" + server.pid() + "/maps"));
+    } finally {
+      end(server);
+    }
+  }
+
+  private static Path archiveOf(Path data) throws IOException {
+    try (var files = Files.newDirectoryStream(data, "classes-*.jsa")) {
+      return files.iterator().next();
+    }
   }
 
   private static void theCommandLineSeesThem(int port, String answer) throws Exception {
