@@ -79,7 +79,7 @@ class BusyThresholdServletTest {
 
     @Override
     public Optional<ServedModel> choose(String name, Query query) {
-      return find(name).filter(model -> model.card().modelTypes().contains(query.modelType()));
+      return find(name).filter(model -> query.takes(model.card()));
     }
 
     @Override
