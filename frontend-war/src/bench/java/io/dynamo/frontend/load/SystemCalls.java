@@ -24,6 +24,8 @@ final class SystemCalls {
           "write",
           "writev",
           "epoll_wait",
+          "epoll_pwait",
+          "epoll_pwait2",
           "epoll_ctl",
           "futex",
           "getsockopt");
