@@ -11,5 +11,7 @@ public enum EngineKind {
   /** An engine that calls llama.cpp's server. */
   LLAMACPP,
   /** An engine that calls vLLM's server. */
-  VLLM
+  VLLM,
+  /** An engine that calls SGLang's server. */
+  SGLANG
 }

@@ -56,8 +56,8 @@ public final class WorkerKeys {
           oneOf(EngineKind.class),
           "llama",
           none(),
-          "what makes the tokens: the model in this process, a simulation, an echo of the prompt, or"
-              + " the server of llama.cpp or vLLM");
+          "what makes the tokens: the model in this process, a simulation, an echo of the prompt,"
+              + " or the server of llama.cpp, vLLM or SGLang");
   static final SettingKey<Path> MODEL_PATH =
       KEYS.key(
           "dynamo.worker.model-path",
@@ -143,8 +143,8 @@ public final class WorkerKeys {
           TEXT,
           "",
           none(),
-          "how routers are to choose among the workers of this model, JSON as `router_config` of a model"
-              + " card; absent leaves it to the frontend");
+          "how routers are to choose among the workers of this model, JSON as `router_config` of a"
+              + " model card; absent leaves it to the frontend");
   static final SettingKey<List<String>> TAINTS =
       KEYS.key(
           "dynamo.worker.taints",
@@ -176,7 +176,8 @@ public final class WorkerKeys {
           "30s",
           WAIT_OR_NEVER,
           "how long a rank may show no sign of life while somebody waits for its token; then its"
-              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for ever",
+              + " requests go elsewhere and the worker leaves discovery until it answers; 0s for"
+              + " ever",
           numbered("DYN_ENGINE_HEALTH_CHECK_TIMEOUT", "s"));
   static final SettingKey<Integer> LLAMA_BLOCKS_PER_RANK =
       KEYS.key(
@@ -184,7 +185,8 @@ public final class WorkerKeys {
           INTEGER,
           "512",
           between(1, 1 << 24),
-          "KV blocks that a rank of the `llama` engine can hold; their bytes follow from the model");
+          "KV blocks that a rank of the `llama` engine can hold; their bytes follow from the"
+              + " model");
   static final SettingKey<Integer> LLAMA_PASS_TOKENS =
       KEYS.key(
           "dynamo.worker.llama.pass-tokens",

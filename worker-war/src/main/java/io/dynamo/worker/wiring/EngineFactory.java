@@ -82,6 +82,11 @@ final class EngineFactory {
             RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting(), events);
         yield new EngineParts(remote, remote, listener -> {});
       }
+      case SGLANG -> {
+        var remote =
+            RemoteEngines.sglang(settings, vocabulary(model), positions, maxWaiting(), events);
+        yield new EngineParts(remote, remote, listener -> {});
+      }
     };
   }
 

@@ -6,6 +6,8 @@ import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
+import io.dynamo.worker.engine.remote.RemoteWishes;
+import io.dynamo.worker.engine.sglang.SglangDialect;
 import io.dynamo.worker.engine.vllm.VllmDialect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -26,17 +28,30 @@ final class RemoteEngines {
    */
   static RemoteEngine vllm(
       WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
-    var remote = settings.remote();
-    var wishes =
-        new VllmDialect.Wishes(
-            remote.model(),
-            remote.blockTokens(),
-            remote.blocksPerRank(),
-            events(remote),
-            settings.maxRunning(),
-            vocabulary);
     return new RemoteEngine(
-        config(settings, vocabulary, positions, maxWaiting), new VllmDialect(wishes), events);
+        config(settings, vocabulary, positions, maxWaiting),
+        new VllmDialect(wishes(settings, vocabulary)),
+        events);
+  }
+
+  /** Makes one for SGLang; parameters as of {@link #vllm}. */
+  static RemoteEngine sglang(
+      WorkerSettings settings, int vocabulary, int positions, int maxWaiting, RemoteEvents events) {
+    return new RemoteEngine(
+        config(settings, vocabulary, positions, maxWaiting),
+        new SglangDialect(wishes(settings, vocabulary)),
+        events);
+  }
+
+  private static RemoteWishes wishes(WorkerSettings settings, int vocabulary) {
+    var remote = settings.remote();
+    return new RemoteWishes(
+        remote.model(),
+        remote.blockTokens(),
+        remote.blocksPerRank(),
+        events(remote),
+        settings.maxRunning(),
+        vocabulary);
   }
 
   private static RemoteConfig config(

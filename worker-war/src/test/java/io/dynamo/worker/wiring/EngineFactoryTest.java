@@ -25,6 +25,8 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class EngineFactoryTest {
   private static final Path TINY = Path.of("../server-config/src/main/liberty/config/models/tiny");
@@ -133,13 +135,14 @@ class EngineFactoryTest {
     }
   }
 
-  @Test
-  void vllmThatIsNotThereNamesTheWayOut() {
-    try (var engine = make(EngineKind.VLLM, TINY).engine()) {
+  @ParameterizedTest
+  @CsvSource({"VLLM, vLLM", "SGLANG, SGLang"})
+  void aServerThatIsNotThereNamesTheWayOut(EngineKind kind, String name) {
+    try (var engine = make(kind, TINY).engine()) {
       assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining(
-              "the vLLM server at http://127.0.0.1:1 was not ready within PT0.001S")
+              "the %s server at http://127.0.0.1:1 was not ready within PT0.001S".formatted(name))
           .hasMessageContaining("dynamo.worker.remote.url");
     }
   }

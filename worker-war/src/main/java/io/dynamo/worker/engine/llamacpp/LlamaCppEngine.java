@@ -14,6 +14,7 @@ import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.RankLoad;
 import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.remote.GenerationThread;
 import io.dynamo.worker.engine.remote.LineExchange;
 import io.dynamo.worker.engine.sampling.EndTokens;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
@@ -152,13 +153,13 @@ public final class LlamaCppEngine implements Engine, LoadReport {
             new GeneratedText(request.tokenIds(), budget, ends, prompting.alternatives()),
             context,
             config.streamBuffer());
-    generation.follow(context.cancellation());
+    generation.thread().follow(context.cancellation());
     at.slots.enter(generation);
     if (closed) { // close may have run before it entered
-      generation.shutDown();
+      generation.thread().shutDown();
     }
-    generation.start();
-    return generation.stream;
+    generation.thread().start();
+    return generation.thread().stream();
   }
 
   /** The engine's services for its generations. */
@@ -178,7 +179,7 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     public void settled(LlamaCppGeneration generation) {
       promptTokens.addAndGet(generation.text().promptTokens());
       cachedTokens.addAndGet(generation.text().cachedTokens());
-      if (generation.isGivenUp()) {
+      if (generation.thread().isGivenUp()) {
         cancels.record();
       }
       at.slots.leave(generation);
@@ -241,25 +242,15 @@ public final class LlamaCppEngine implements Engine, LoadReport {
     closed = true; // without the lock: a waiting start holds it
     var at = started;
     if (at != null) {
-      endAll(at.slots.all());
+      GenerationThread.endAll(
+          at.slots.all().stream().map(LlamaCppGeneration::thread).toList(),
+          JOIN,
+          LOG,
+          config.server());
     }
     var to = server;
     if (to != null) {
       to.close();
-    }
-  }
-
-  private static void endAll(List<LlamaCppGeneration> left) {
-    left.forEach(LlamaCppGeneration::shutDown);
-    try {
-      long until = System.nanoTime() + JOIN.toNanos();
-      for (var generation : left) {
-        if (!generation.join(Duration.ofNanos(Math.max(1, until - System.nanoTime())))) {
-          LOG.log(Level.WARNING, "a generation of llama.cpp still runs after {0}", JOIN);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
     }
   }
 }

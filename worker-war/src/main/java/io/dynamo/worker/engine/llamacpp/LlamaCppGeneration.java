@@ -1,26 +1,22 @@
 package io.dynamo.worker.engine.llamacpp;
 
-import io.dynamo.concurrent.Cancellation;
-import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
-import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
+import io.dynamo.inference.Usage;
 import io.dynamo.request.RequestContext;
-import io.dynamo.worker.engine.TokenStream;
+import io.dynamo.worker.engine.remote.GenerationThread;
 import io.dynamo.worker.engine.remote.LineExchange;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.http.HttpConnectTimeoutException;
 import java.time.Duration;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One text being generated, on a thread of its own, which alone offers to the stream. Other threads
- * cancel, admit and wake it.
+ * One text being generated, on a thread of its own. Other threads cancel, admit and wake it.
  *
  * <p>The server streams text, and holds back a token whose bytes do not end a character; the ids of
  * tokens held back are never sent. So a text is made in requests: a streamed one until a token is
@@ -29,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * the server finds in its cache. Tokens before {@code min_tokens} are a leg of their own, in which
  * no end token can be drawn.
  */
-final class LlamaCppGeneration implements Runnable {
+final class LlamaCppGeneration implements GenerationThread.Work {
   /** The services of the engine that a generation uses. */
   interface Host {
     LineExchange complete(byte[] body, Runnable onNews);
@@ -53,18 +49,13 @@ final class LlamaCppGeneration implements Runnable {
     }
   }
 
-  final TokenStream stream;
   private final Host host;
   private final Prompting prompting;
   private final GeneratedText text;
-  private final long deadlineNanos;
-  private final Thread thread;
+  private final GenerationThread thread;
   private boolean whole; // the next leg is not streamed
   private volatile boolean computing; // the first token has not arrived yet
   private volatile boolean admitted;
-  private volatile boolean givenUp;
-  private volatile boolean shutDown;
-  private Cancellation.@Nullable Registration registration;
 
   LlamaCppGeneration(
       Host host,
@@ -75,62 +66,18 @@ final class LlamaCppGeneration implements Runnable {
     this.host = host;
     this.prompting = prompting;
     this.text = text;
-    this.deadlineNanos = context.deadline().nanoTime();
     this.whole = prompting.isGuided();
-    this.thread = Thread.ofVirtual().name("llamacpp-generation").unstarted(this);
-    this.stream = new TokenStream(streamBuffer, this::wake, this::giveUp);
+    this.thread = new GenerationThread("llamacpp-generation", this, context, streamBuffer);
   }
 
-  /** Subscribes to the requester's cancellation; called before the start. */
-  void follow(Cancellation cancellation) {
-    registration = cancellation.onCancel(_ -> giveUp());
-  }
-
-  /** Unsubscribes from cancellation. */
-  void unfollow() {
-    if (registration != null) {
-      registration.close();
-    }
-  }
-
-  void start() {
-    thread.start();
-  }
-
-  private void wake() {
-    LockSupport.unpark(thread);
-  }
-
-  private void giveUp() {
-    givenUp = true;
-    wake();
-  }
-
-  boolean isGivenUp() {
-    return givenUp;
+  GenerationThread thread() {
+    return thread;
   }
 
   /** Called when the generation has got a slot of the server. */
   void admit() {
     admitted = true;
-    wake();
-  }
-
-  /** Ends the generation so that it migrates; its own thread ends the stream. */
-  void shutDown() {
-    shutDown = true;
-    wake();
-  }
-
-  /**
-   * Waits for the thread's end, at most {@code most}; returns at once when it was not started.
-   *
-   * @return whether the thread has ended or was not started, or is the calling thread
-   */
-  boolean join(Duration most) throws InterruptedException {
-    return thread.getState() == Thread.State.NEW
-        || thread.equals(Thread.currentThread())
-        || thread.join(most);
+    thread.wake();
   }
 
   GeneratedText text() {
@@ -143,46 +90,51 @@ final class LlamaCppGeneration implements Runnable {
   }
 
   @Override
-  public void run() {
-    Runnable end;
-    try {
-      end = generate();
-    } catch (DynamoException failure) {
-      end = () -> stream.fail(failure);
-    } catch (RuntimeException failure) {
-      end =
-          () ->
-              stream.fail(
-                  new EngineFailedException(
-                      ErrorCode.BACKEND_UNKNOWN,
-                      "llama.cpp's server said what this engine does not understand: " + failure,
-                      failure));
-    } catch (Error failure) { // its slot must not be lost with its thread
-      end =
-          () ->
-              stream.fail(
-                  new WorkerLostException(
-                      ErrorCode.BACKEND_STREAM_INCOMPLETE,
-                      "the engine failed: " + failure,
-                      failure));
-    }
-    unfollow();
-    host.settled(this);
-    end.run();
+  public Usage usage() {
+    return text.usage();
   }
 
-  private Runnable generate() {
+  @Override
+  public int made() {
+    return text.made();
+  }
+
+  @Override
+  public int budget() {
+    return text.budget();
+  }
+
+  @Override
+  public void settled() {
+    host.settled(this);
+  }
+
+  @Override
+  public Runnable generate() {
+    try {
+      return legs();
+    } catch (DynamoException failure) {
+      throw failure;
+    } catch (RuntimeException failure) {
+      throw new EngineFailedException(
+          ErrorCode.BACKEND_UNKNOWN,
+          "llama.cpp's server said what this engine does not understand: " + failure,
+          failure);
+    }
+  }
+
+  private Runnable legs() {
     while (!admitted) {
-      var early = ending();
+      var early = thread.ending();
       if (early != null) {
         return early;
       }
-      LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
+      thread.await();
     }
     computing = true;
     boolean again = false;
     while (true) {
-      var early = ending();
+      var early = thread.ending();
       if (early != null) {
         return early;
       }
@@ -206,28 +158,6 @@ final class LlamaCppGeneration implements Runnable {
         ErrorCode.BACKEND_STREAM_INCOMPLETE, "llama.cpp's server " + what, cause);
   }
 
-  /** Returns the action that ends the generation early, or null when it goes on. */
-  private @Nullable Runnable ending() {
-    if (givenUp) {
-      return finish(FinishReason.CANCELLED);
-    }
-    if (shutDown) {
-      return () -> stream.fail(TokenStream.shutDown());
-    }
-    if (System.nanoTime() - deadlineNanos >= 0) {
-      var late =
-          new DeadlineExceededException(
-              "the deadline passed after %d of %d tokens".formatted(text.made(), text.budget()));
-      return () -> stream.fail(late);
-    }
-    return null;
-  }
-
-  private Runnable finish(FinishReason reason) {
-    var last = EngineOutput.finish(reason, text.usage());
-    return () -> stream.finish(last);
-  }
-
   /**
    * Generates tokens with one request.
    *
@@ -243,11 +173,11 @@ final class LlamaCppGeneration implements Runnable {
       most = Math.min(most, WHOLE_LEG_TOKENS);
     }
     var body = prompting.body(text.tokens(), from, most, !whole);
-    try (var exchange = host.complete(body, this::wake)) {
+    try (var exchange = host.complete(body, thread::wake)) {
       while (true) {
         var line = awaitLine(exchange);
         if (line == null) {
-          var early = ending();
+          var early = thread.ending();
           if (early != null) {
             return early;
           }
@@ -295,8 +225,9 @@ final class LlamaCppGeneration implements Runnable {
 
   private @Nullable Runnable afterLeg(Step.End why, boolean early) {
     return switch (why) {
-      case END_OF_TEXT -> finish(FinishReason.EOS);
-      case LIMIT -> early || text.made() == text.budget() ? finish(FinishReason.LENGTH) : null;
+      case END_OF_TEXT -> thread.finish(FinishReason.EOS);
+      case LIMIT ->
+          early || text.made() == text.budget() ? thread.finish(FinishReason.LENGTH) : null;
       case OTHER -> throw lost("ended a stream without a reason", null);
     };
   }
@@ -309,19 +240,21 @@ final class LlamaCppGeneration implements Runnable {
       if (line != null) {
         return line;
       }
-      if (exchange.isOver() || ending() != null) {
+      if (exchange.isOver() || thread.ending() != null) {
         return null;
       }
-      long now = System.nanoTime();
-      if (now - silentUntil >= 0 && !prompting.isGuided()) { // a guided answer arrives all at once
+      if (System.nanoTime() - silentUntil >= 0
+          && !prompting.isGuided()) { // a guided answer arrives all at once
         throw new WorkerLostException(
             ErrorCode.BACKEND_RESPONSE_TIMEOUT,
             "llama.cpp's server sent nothing for %s; see dynamo.worker.llamacpp.silence-timeout"
                 .formatted(host.silence()));
       }
-      long wait =
-          prompting.isGuided() ? deadlineNanos - now : Math.min(silentUntil, deadlineNanos) - now;
-      LockSupport.parkNanos(this, Math.max(1, wait));
+      if (prompting.isGuided()) {
+        thread.await();
+      } else {
+        thread.awaitUntil(silentUntil);
+      }
     }
   }
 
@@ -352,16 +285,13 @@ final class LlamaCppGeneration implements Runnable {
     var item = text.append(token, how);
     computing = false;
     if (item.finishReason() != null) {
-      return () -> stream.finish(item);
+      return () -> thread.stream().finish(item);
     }
-    while (!stream.hasRoom()) {
-      if (ending() != null) {
-        text.takeBack();
-        return ending(); // with the current counts; the reason to end persists
-      }
-      LockSupport.parkNanos(this, Math.max(1, deadlineNanos - System.nanoTime()));
+    if (thread.awaitRoom() != null) {
+      text.takeBack();
+      return thread.ending(); // with the current counts; the reason to end persists
     }
-    stream.offer(item);
+    thread.stream().offer(item);
     return null;
   }
 }

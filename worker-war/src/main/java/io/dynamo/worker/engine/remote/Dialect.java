@@ -55,12 +55,24 @@ public interface Dialect {
    * A request to the server.
    *
    * @param reader reads its answer; used by one thread
+   * @param maxTokens more tokens in the answer are a fault of the server
+   * @param abort what tells the server to end the generation early; null when closing the
+   *     connection is all there is
    */
-  record Call(String path, byte[] body, Map<String, String> headers, Reader reader) {
+  record Call(
+      String path,
+      byte[] body,
+      Map<String, String> headers,
+      Reader reader,
+      int maxTokens,
+      @Nullable Abort abort) {
     public Call {
       headers = Map.copyOf(headers);
     }
   }
+
+  /** A request that ends a generation of the server; its answer means nothing. */
+  record Abort(String path, byte[] body) {}
 
   /** Reads the answer to one request, line by line. */
   interface Reader {

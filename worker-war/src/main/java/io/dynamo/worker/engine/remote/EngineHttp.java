@@ -185,6 +185,20 @@ public final class EngineHttp implements AutoCloseable {
     return exchange;
   }
 
+  /** Sends a POST request whose answer means nothing. Does not wait. */
+  public void sendAndForget(String path, byte[] body) {
+    var _ =
+        client
+            .sendAsync(
+                request(path).POST(json(body)).timeout(ANSWER).build(), BodyHandlers.discarding())
+            .whenComplete(
+                (_, failed) -> {
+                  if (failed != null) {
+                    LOG.log(Level.DEBUG, "{0}{1} was not reached: {2}", base, path, failed);
+                  }
+                });
+  }
+
   /** Returns the text of an answer, cut to what a message can show. */
   public static String shown(byte[] body) {
     int length = Math.min(body.length, 300);

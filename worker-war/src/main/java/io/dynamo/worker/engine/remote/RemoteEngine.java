@@ -177,16 +177,20 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
               .formatted(limit));
     }
     var text =
-        new RemoteText(request.tokenIds().length, budget, request.output().logprobs() != null);
+        new RemoteText(
+            request.tokenIds().length,
+            budget,
+            call.maxTokens(),
+            request.output().logprobs() != null);
     var generation =
         new RemoteGeneration(new Services(at), call, text, rank, context, config.streamBuffer());
-    generation.follow(context.cancellation());
+    generation.thread().follow(context.cancellation());
     generations.add(generation);
     if (closed) { // close may have run before it was added
-      generation.shutDown();
+      generation.thread().shutDown();
     }
-    generation.start();
-    return generation.stream;
+    generation.thread().start();
+    return generation.thread().stream();
   }
 
   private Started requireStarted() {
@@ -226,10 +230,15 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
     }
 
     @Override
+    public void abort(Dialect.Abort abort) {
+      at.http.sendAndForget(abort.path(), abort.body());
+    }
+
+    @Override
     public void settled(RemoteGeneration generation) {
       at.promptTokens.addAndGet(generation.rank(), generation.text().promptTokens());
       at.cachedTokens.addAndGet(generation.rank(), generation.text().cachedTokens());
-      if (generation.isGivenUp()) {
+      if (generation.thread().isGivenUp()) {
         cancels.record();
       }
       generations.remove(generation);
@@ -335,18 +344,8 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
   @Override
   public void close() {
     closed = true; // without the lock: a waiting start holds it
-    var left = List.copyOf(generations);
-    left.forEach(RemoteGeneration::shutDown);
-    try {
-      long until = System.nanoTime() + JOIN.toNanos();
-      for (var generation : left) {
-        if (!generation.join(Duration.ofNanos(Math.max(1, until - System.nanoTime())))) {
-          LOG.log(Level.WARNING, "a generation of {0} still runs after {1}", config.server(), JOIN);
-        }
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    GenerationThread.endAll(
+        generations.stream().map(RemoteGeneration::thread).toList(), JOIN, LOG, config.server());
     var to = http;
     if (to != null) {
       to.close(); // ends a start that waits

@@ -13,18 +13,21 @@ import org.jspecify.annotations.Nullable;
 final class RemoteText {
   private final int promptTokens;
   private final int budget;
+  private final int maxTokens;
   private final boolean rated;
   private volatile int made; // written by one thread
   private volatile int cachedTokens = -1; // unknown
   private double cumulative;
 
   /**
-   * @param budget maximum number of tokens to generate
+   * @param budget number of tokens that were asked for
+   * @param maxTokens more tokens are a fault of the server
    * @param rated whether log probabilities were requested
    */
-  RemoteText(int promptTokens, int budget, boolean rated) {
+  RemoteText(int promptTokens, int budget, int maxTokens, boolean rated) {
     this.promptTokens = promptTokens;
     this.budget = budget;
+    this.maxTokens = maxTokens;
     this.rated = rated;
   }
 
@@ -57,13 +60,13 @@ final class RemoteText {
   /**
    * Counts the tokens of a message and returns its item; the first and the last have a usage.
    *
-   * @throws IllegalArgumentException when there are more tokens than were asked for
+   * @throws IllegalArgumentException when there are too many tokens
    */
   EngineOutput append(Chunk chunk) {
     int before = made;
     int now = before + chunk.tokens().length;
-    if (now > budget) {
-      throw new IllegalArgumentException("%d tokens of at most %d".formatted(now, budget));
+    if (now > maxTokens) {
+      throw new IllegalArgumentException("%d tokens of at most %d".formatted(now, maxTokens));
     }
     made = now;
     return new EngineOutput(

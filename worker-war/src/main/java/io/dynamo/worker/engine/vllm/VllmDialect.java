@@ -8,19 +8,17 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
-import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
+import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
-import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 
 /** Speaks to vLLM's server: token ids in and out over {@code /v1/completions}. */
@@ -29,25 +27,10 @@ public final class VllmDialect implements Dialect {
   private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
   private static final Duration COMMAND = Duration.ofSeconds(60);
 
-  private final Wishes wishes;
+  private final RemoteWishes wishes;
   private volatile @Nullable VllmFacts facts; // of the latest ask
 
-  /**
-   * The values of settings; a null one is asked of the server, another must agree with its answer.
-   *
-   * @param events where rank 0 publishes its KV events; the ports of others are higher by their
-   *     rank
-   * @param maxRunning generations that one rank runs at once, which the server does not tell
-   */
-  public record Wishes(
-      @Nullable String model,
-      @Nullable Integer blockTokens,
-      @Nullable Integer blocksPerRank,
-      @Nullable KvEventEndpoint events,
-      int maxRunning,
-      int vocabulary) {}
-
-  public VllmDialect(Wishes wishes) {
+  public VllmDialect(RemoteWishes wishes) {
     this.wishes = wishes;
   }
 
@@ -69,21 +52,12 @@ public final class VllmDialect implements Dialect {
     }
     return new RemoteFacts(
         told.positions(),
-        RemoteFacts.agreed(
-            "dynamo.worker.remote.block-tokens", wishes.blockTokens(), told.blockTokens()),
-        RemoteFacts.agreed(
-            "dynamo.worker.remote.blocks-per-rank", wishes.blocksPerRank(), told.blocksPerRank()),
+        wishes.blockTokens(told.blockTokens()),
+        wishes.blocksPerRank(told.blocksPerRank()),
         told.ranks(),
         wishes.maxRunning(),
         null,
-        events(told));
-  }
-
-  private List<KvEventEndpoint> events(VllmFacts told) {
-    var wanted = wishes.events();
-    return wanted == null
-        ? told.events()
-        : IntStream.range(0, told.ranks()).mapToObj(wanted::ofRank).toList();
+        wishes.events(told.events(), told.ranks()));
   }
 
   private VllmFacts requireFacts() {
@@ -134,7 +108,9 @@ public final class VllmDialect implements Dialect {
         "/v1/completions",
         Json.write(body),
         rank == null ? Map.of() : Map.of("X-data-parallel-rank", rank.toString()),
-        new VllmReader(Options.clientStops(request), alternatives == null ? 0 : alternatives));
+        new VllmReader(Options.clientStops(request), alternatives == null ? 0 : alternatives),
+        budget,
+        null);
   }
 
   private static @Nullable Map<String, @Nullable Object> guided(@Nullable GuidedDecoding form) {

@@ -4,6 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.net.URI;
 import java.time.Duration;
 
@@ -21,7 +22,7 @@ final class LiveVllm {
     return new RemoteEngine(
         new RemoteConfig(
             address(), null, Duration.ofMinutes(2), Duration.ofMinutes(1), 64, 4096, 4096, 1, 8),
-        new VllmDialect(new VllmDialect.Wishes(null, null, null, null, 16, 4096)),
+        new VllmDialect(new RemoteWishes(null, null, null, null, 16, 4096)),
         null);
   }
 }

@@ -18,6 +18,7 @@ import io.dynamo.worker.engine.KvEventSink;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import io.dynamo.worker.engine.remote.RemoteWishes;
 import io.dynamo.worker.engine.remote.ZmqKvEvents;
 import java.time.Duration;
 import java.util.List;
@@ -74,7 +75,7 @@ class LiveVllmEventsTest {
             4096,
             1,
             8),
-        new VllmDialect(new VllmDialect.Wishes(null, null, null, null, 16, 4096)),
+        new VllmDialect(new RemoteWishes(null, null, null, null, 16, 4096)),
         new ZmqKvEvents(streams, new Metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED)));
   }
 

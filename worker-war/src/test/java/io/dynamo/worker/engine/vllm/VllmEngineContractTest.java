@@ -4,6 +4,7 @@ import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineContract;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
@@ -18,7 +19,7 @@ class VllmEngineContractTest extends EngineContract {
   static RemoteEngine engine(URI at, Duration silence, @Nullable String key) {
     return new RemoteEngine(
         new RemoteConfig(at, key, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
-        new VllmDialect(new VllmDialect.Wishes(null, null, null, null, 4, 4096)),
+        new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
         null);
   }
 

@@ -24,6 +24,7 @@ import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
+import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -313,7 +314,7 @@ class VllmEngineTest {
     }
   }
 
-  private RemoteEngine wishing(VllmDialect.Wishes wishes) {
+  private RemoteEngine wishing(RemoteWishes wishes) {
     return new RemoteEngine(
         new RemoteConfig(
             server.address(),
@@ -358,7 +359,7 @@ class VllmEngineTest {
                 4096,
                 1,
                 8),
-            new VllmDialect(new VllmDialect.Wishes(null, null, null, null, 4, 4096)),
+            new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
             (facts, _) -> {
               followed.addAll(facts.events());
               return () -> {};
@@ -370,12 +371,12 @@ class VllmEngineTest {
 
   @Test
   void aSettingThatDisagreesWithTheServerIsRefusedWithBothValues() {
-    try (var other = wishing(new VllmDialect.Wishes(null, 16, null, null, 4, 4096))) {
+    try (var other = wishing(new RemoteWishes(null, 16, null, null, 4, 4096))) {
       assertThatThrownBy(() -> other.start(EngineContract.DEAF))
           .isInstanceOf(IllegalStateException.class)
           .hasMessageContaining("reports 32, dynamo.worker.remote.block-tokens is 16");
     }
-    try (var other = wishing(new VllmDialect.Wishes("gpt", null, null, null, 4, 4096))) {
+    try (var other = wishing(new RemoteWishes("gpt", null, null, null, 4, 4096))) {
       assertThatThrownBy(() -> other.start(EngineContract.DEAF))
           .hasMessageContaining("it serves [tiny], dynamo.worker.remote.model is gpt");
     }
@@ -386,7 +387,7 @@ class VllmEngineTest {
     server.metrics = "";
     assertThatThrownBy(() -> engine.start(EngineContract.DEAF))
         .hasMessageContaining("dynamo.worker.remote.block-tokens");
-    try (var other = wishing(new VllmDialect.Wishes(null, 64, 10, null, 4, 4096))) {
+    try (var other = wishing(new RemoteWishes(null, 64, 10, null, 4, 4096))) {
       assertThat(other.start(EngineContract.DEAF).totalBlocks()).isEqualTo(10);
     }
   }
@@ -401,7 +402,7 @@ class VllmEngineTest {
             .findFirst()
             .orElseThrow();
     server.metrics = line + "\n" + line.replace("engine=\"0\"", "engine=\"1\"") + "\n";
-    try (var narrow = wishing(new VllmDialect.Wishes(null, null, null, null, 4, 4096))) {
+    try (var narrow = wishing(new RemoteWishes(null, null, null, null, 4, 4096))) {
       assertThatThrownBy(() -> narrow.start(EngineContract.DEAF))
           .hasMessageContaining("has 2 data-parallel ranks, dynamo.worker.ranks is 1");
     }

@@ -1,0 +1,228 @@
+package io.dynamo.worker.engine.sglang;
+
+import io.dynamo.error.DynamoException;
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.GenerateRequest;
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.Dialect;
+import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.Options;
+import io.dynamo.worker.engine.remote.Refusal;
+import io.dynamo.worker.engine.remote.RemoteFacts;
+import io.dynamo.worker.engine.remote.RemoteWishes;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.UUID;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Speaks to SGLang's server: token ids in and out over {@code /generate}. */
+public final class SglangDialect implements Dialect {
+  static final String NAME = "SGLang";
+  private static final System.Logger LOG = System.getLogger(SglangDialect.class.getName());
+  private static final Duration COMMAND = Duration.ofSeconds(60);
+  private static final String REGEX_SPECIAL = "\\.[]{}()*+-?^$|#&~";
+
+  private final RemoteWishes wishes;
+  private volatile @Nullable SglangFacts facts; // of the latest ask
+
+  public SglangDialect(RemoteWishes wishes) {
+    this.wishes = wishes;
+  }
+
+  @Override
+  public String engine() {
+    return NAME;
+  }
+
+  @Override
+  public RemoteFacts ask(EngineHttp http) throws IOException, InterruptedException {
+    var reported = SglangFacts.ask(http, wishes.model());
+    facts = reported;
+    return new RemoteFacts(
+        reported.positions(),
+        wishes.blockTokens(reported.blockTokens()),
+        wishes.blocksPerRank(reported.blocksPerRank()),
+        reported.ranks(),
+        Objects.requireNonNullElse(reported.maxRunning(), wishes.maxRunning()),
+        reported.passTokens(),
+        wishes.events(reported.events(), reported.ranks()));
+  }
+
+  @Override
+  public Call call(GenerateRequest request, int budget, @Nullable Integer rank) {
+    var known = facts;
+    if (known == null) {
+      throw new IllegalStateException("the server was not asked yet");
+    }
+    var id = UUID.randomUUID().toString();
+    var body = new LinkedHashMap<String, @Nullable Object>();
+    body.put("rid", id);
+    body.put("input_ids", request.tokenIds());
+    body.put("sampling_params", sampling(request, budget));
+    body.put("stream", true);
+    var alternatives = request.output().logprobs();
+    if (alternatives != null) {
+      body.put("return_logprob", true);
+      body.put("top_logprobs_num", alternatives);
+    }
+    Options.put(body, "lora_path", Options.hint(request, "lora_name"));
+    Options.put(body, "extra_key", Options.hint(request, "cache_salt"));
+    Options.put(body, "data_parallel_rank", rank);
+    if (known.priority() != 0
+        && request.routing().passedOn().get("priority") instanceof Number priority) {
+      body.put("priority", known.priority() * priority.longValue());
+    }
+    var meeting = request.handoff().bootstrap();
+    if (meeting != null) {
+      body.put("bootstrap_host", meeting.host());
+      body.put("bootstrap_port", meeting.port());
+      body.put("bootstrap_room", meeting.room());
+    }
+    return new Call(
+        "/generate",
+        Json.write(body),
+        Map.of(),
+        new SglangReader(Options.clientStops(request), alternatives == null ? 0 : alternatives),
+        budget,
+        new Abort("/abort_request", Json.write(Map.of("rid", id))));
+  }
+
+  private Map<String, @Nullable Object> sampling(GenerateRequest request, int budget) {
+    var sampling = new LinkedHashMap<String, @Nullable Object>();
+    sampling.put("max_new_tokens", budget);
+    Options.addSampling(sampling, request, wishes.vocabulary());
+    Options.put(sampling, "sampling_seed", Options.seed(request));
+    var bias = Options.bias(request, wishes.vocabulary());
+    if (!bias.isEmpty()) {
+      sampling.put(
+          "logit_bias",
+          bias.entrySet().stream()
+              .collect(Collectors.toMap(entry -> entry.getKey().toString(), Map.Entry::getValue)));
+    }
+    var stop = request.stop();
+    sampling.put("stop_token_ids", Options.stops(request));
+    sampling.put("ignore_eos", stop.ignoreEos());
+    Options.put(sampling, "min_new_tokens", stop.minTokens());
+    if (stop.maxThinkingTokens() != null) {
+      throw new InvalidRequestException(
+          "max_thinking_tokens is %d; SGLang has no such limit, so leave it out"
+              .formatted(stop.maxThinkingTokens()));
+    }
+    sampling.put("skip_special_tokens", false);
+    addForm(sampling, request.sampling().guided());
+    return sampling;
+  }
+
+  private static void addForm(Map<String, @Nullable Object> to, @Nullable GuidedDecoding form) {
+    if (form == null) {
+      return;
+    }
+    refuse("guided_decoding.backend", "auto".equals(form.backend()) ? null : form.backend());
+    refuse("guided_decoding.whitespace_pattern", form.whitespacePattern());
+    var forms = new LinkedHashMap<String, @Nullable Object>();
+    Options.put(forms, "json_schema", text(form.json()));
+    Options.put(forms, "regex", form.regex());
+    Options.put(forms, "ebnf", form.grammar());
+    Options.put(forms, "structural_tag", text(form.structuralTag()));
+    if (!form.choice().isEmpty()) {
+      forms.put("choice", form.choice());
+    }
+    if (forms.size() > 1) {
+      throw new InvalidRequestException(
+          "guided_decoding has %s; a text has one form".formatted(forms.keySet()));
+    }
+    if (forms.remove("choice") != null) {
+      forms.put("regex", alternatives(form.choice()));
+    }
+    to.putAll(forms);
+  }
+
+  private static void refuse(String name, @Nullable String value) {
+    if (value != null) {
+      throw new InvalidRequestException(
+          "%s is %s; SGLang's server chooses it at its start, so leave it out"
+              .formatted(name, value));
+    }
+  }
+
+  /** Returns a JSON value as text; text itself unchanged. */
+  private static @Nullable String text(@Nullable Object value) {
+    return switch (value) {
+      case null -> null;
+      case String text -> text;
+      case Map<?, ?> map ->
+          new String(Json.write(JsonObject.of(map).members()), StandardCharsets.UTF_8);
+      default ->
+          throw new InvalidRequestException(
+              "a form of guided_decoding is neither an object nor text");
+    };
+  }
+
+  /** Returns a regular expression that matches the texts of {@code choices} and nothing else. */
+  private static String alternatives(List<String> choices) {
+    return choices.stream().map(SglangDialect::literal).collect(Collectors.joining("|", "(", ")"));
+  }
+
+  private static String literal(String text) {
+    var escaped = new StringBuilder();
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (REGEX_SPECIAL.indexOf(c) >= 0) {
+        escaped.append('\\');
+      }
+      escaped.append(c);
+    }
+    return escaped.toString();
+  }
+
+  @Override
+  public DynamoException refusal(int status, byte[] body) {
+    return Refusal.of(NAME, status, body);
+  }
+
+  @Override
+  public void clearCache(EngineHttp http) throws IOException, InterruptedException {
+    var answer = http.post("/flush_cache", new byte[0], COMMAND);
+    if (answer.statusCode() != 200) {
+      throw new IllegalStateException(
+          "SGLang answers %d to /flush_cache: %s; it flushes only while no request runs"
+              .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
+    }
+  }
+
+  @Override
+  public void loadAdapter(EngineHttp http, String name, Path directory)
+      throws IOException, InterruptedException {
+    var body = JsonObject.ordered("lora_name", name, "lora_path", directory.toString());
+    var answer = http.post("/load_lora_adapter", Json.write(body), COMMAND);
+    if (answer.statusCode() != 200) {
+      throw new IllegalArgumentException(
+          "SGLang answers %d to /load_lora_adapter: %s; start it with --enable-lora"
+              .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
+    }
+  }
+
+  @Override
+  public void unloadAdapter(EngineHttp http, String name) throws IOException, InterruptedException {
+    var body = JsonObject.ordered("lora_name", name);
+    var answer = http.post("/unload_lora_adapter", Json.write(body), COMMAND);
+    if (answer.statusCode() != 200) {
+      LOG.log(
+          Level.WARNING,
+          "SGLang answers {0} to /unload_lora_adapter of {1}: {2}",
+          answer.statusCode(),
+          name,
+          EngineHttp.shown(answer.body()));
+    }
+  }
+}
