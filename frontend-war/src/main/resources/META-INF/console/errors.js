@@ -51,7 +51,7 @@ export class Errors extends HTMLElement {
         const texts = [at(it.at), String(it.status), it.type.replaceAll("_", " "), it.message, it.model ?? UNKNOWN, it.endpoint.replaceAll("_", " "), it.worker ?? UNKNOWN];
         texts.forEach((text, i) => setText(line.children[i], text));
         setAttribute(line.children[1], "class", it.status >= 500 ? "n bad" : "n");
-        setAttribute(line.children[3], "class", "message");
+        setAttribute(line.children[3], "class", "reason");
         if (line.lastElementChild.childElementCount === 0) {
           line.lastElementChild.append(
             h("a", { href: `#routing/${encodeURIComponent(it.request_id)}`, title: it.request_id }, h("code", {}, brief(it.request_id))),

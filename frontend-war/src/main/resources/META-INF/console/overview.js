@@ -16,10 +16,10 @@ const TILES = [
   {
     name: "refused_per_second",
     second: "failed_per_second",
-    label: "Refused",
+    label: "Refused or failed",
     alarm: (t) => t.refused_per_second > 0 || t.failed_per_second > 0,
-    text: (t) => [rate(t.refused_per_second), "/s"],
-    more: (t) => `${count(t.failed)} failed, ${count(t.migrations)} migrated`,
+    text: (t) => [rate(t.refused_per_second === null ? null : t.refused_per_second + t.failed_per_second), "/s"],
+    more: (t) => `${count(t.refused)} · ${count(t.failed)} · ${count(t.migrations)} migrated`,
   },
 ];
 

@@ -51,7 +51,7 @@ class WelcomeTest {
                 "http://127.0.0.1:8000",
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 9090),
                 List.of(model("tiny", "Chat"))))
-        .contains("metrics http://127.0.0.1:8000/metrics")
+        .contains("Console http://127.0.0.1:8000/console", "metrics http://127.0.0.1:8000/metrics")
         .contains("Status server http://127.0.0.1:9090: /health");
   }
 }
