@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * One message of a server's answer. Arrays are owned by the record and never changed.
  *
- * @param tokens the new tokens
+ * @param tokens the new tokens only, whether the server sends those alone or all so far
  * @param logprobs one for each new token; null when the server does not report them
  * @param top the likeliest tokens at each new position, best first
  * @param finish why the answer ends, null while it goes on
