@@ -67,7 +67,7 @@ public final class EtcdDiscovery implements Discovery {
       RandomGenerator random) {
     this.id = id;
     this.store = store;
-    this.own = new OwnRecords(store, guard);
+    this.own = new OwnRecords(store, guard, settings.callTimeout().multipliedBy(2));
     this.leaseTtl = settings.leaseTtl();
     this.retry = new RetryPause(random);
     this.follower = Thread.ofPlatform().daemon().name("discovery-etcd").unstarted(this::follow);
