@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
  * thread, emptied on the event loop. It has no bound of its own: senders limit themselves by {@link
  * Owner#written}.
  */
-final class Outbox {
+public final class Outbox {
   /**
    * Decides whether frames are still written, and receives the results. Called on the event loop.
    */
-  interface Owner {
+  public interface Owner {
     /** Whether frames are still written; if not they are dropped. */
     boolean isOpen();
 
@@ -51,7 +51,7 @@ final class Outbox {
   private @Nullable Step last; // the last queued step; guarded by this
   private boolean due; // guarded by this: the task is on the loop's queue
 
-  Outbox(Channel channel, Owner owner) {
+  public Outbox(Channel channel, Owner owner) {
     this.channel = channel;
     this.owner = owner;
   }
@@ -105,7 +105,7 @@ final class Outbox {
   }
 
   /** Adds a frame without a body. */
-  void header(byte[] header) {
+  public void header(byte[] header) {
     add(header, NONE, NO_BODY, NONE, 0);
   }
 
@@ -114,7 +114,7 @@ final class Outbox {
    *
    * @param item backed by an array
    */
-  void item(byte[] head, ByteBuffer item, byte[] tail) {
+  public void item(byte[] head, ByteBuffer item, byte[] tail) {
     add(NONE, head, item, tail, 1);
   }
 
@@ -156,7 +156,7 @@ final class Outbox {
    * Runs {@code task} on the event loop after all that was added before, also when called on it:
    * otherwise it would overtake other threads.
    */
-  void then(Runnable task) {
+  public void then(Runnable task) {
     boolean idle;
     synchronized (this) {
       seal();

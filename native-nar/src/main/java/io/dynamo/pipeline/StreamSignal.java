@@ -19,12 +19,13 @@ public enum StreamSignal {
     this.json = json;
   }
 
-  byte[] header() {
+  /** Returns the header of the frame that carries the signal. */
+  public byte[] header() {
     return json.getBytes(StandardCharsets.US_ASCII);
   }
 
   /** Returns the signal of a frame's header, or null when it is none. */
-  static @Nullable StreamSignal of(byte[] header) {
+  public static @Nullable StreamSignal of(byte[] header) {
     for (var signal : values()) {
       if (Arrays.equals(signal.header(), header)) {
         return signal;

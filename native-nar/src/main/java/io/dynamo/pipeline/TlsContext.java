@@ -1,6 +1,7 @@
 package io.dynamo.pipeline;
 
 import io.netty.channel.Channel;
+import io.netty.handler.ssl.ApplicationProtocolConfig;
 import io.netty.handler.ssl.ClientAuth;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslContextBuilder;
@@ -16,6 +17,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CountDownLatch;
@@ -55,12 +57,18 @@ public final class TlsContext implements AutoCloseable {
   private final boolean server;
   private final @Nullable String serverName;
   private final long handshakeMillis;
+  private final List<String> protocols;
   private final CountDownLatch closed = new CountDownLatch(1);
   private volatile SslContext current;
   private Map<Path, String> contents; // latest contents; guarded by this
 
   private TlsContext(
-      PemFiles files, boolean server, @Nullable String serverName, Duration handshakeTimeout) {
+      PemFiles files,
+      boolean server,
+      @Nullable String serverName,
+      Duration handshakeTimeout,
+      String... protocols) {
+    this.protocols = List.of(protocols);
     this.files = files;
     this.server = server;
     this.serverName = serverName;
@@ -81,10 +89,12 @@ public final class TlsContext implements AutoCloseable {
    * Returns the accepting end. With authorities it demands that clients present a certificate of
    * theirs.
    *
+   * @param protocols offered by ALPN; none leaves ALPN out
    * @throws IllegalStateException when a file is missing or invalid
    */
-  public static TlsContext ofServer(PemFiles files, Duration handshakeTimeout) {
-    return new TlsContext(files, true, null, handshakeTimeout);
+  public static TlsContext ofServer(
+      PemFiles files, Duration handshakeTimeout, String... protocols) {
+    return new TlsContext(files, true, null, handshakeTimeout, protocols);
   }
 
   /**
@@ -92,11 +102,12 @@ public final class TlsContext implements AutoCloseable {
    *
    * @param serverName the name that the peer's certificate must have; null takes the IP address
    *     dialled
+   * @param protocols asked for by ALPN; none leaves ALPN out
    * @throws IllegalStateException when a file is missing or invalid
    */
   public static TlsContext ofClient(
-      PemFiles files, @Nullable String serverName, Duration handshakeTimeout) {
-    return new TlsContext(files, false, serverName, handshakeTimeout);
+      PemFiles files, @Nullable String serverName, Duration handshakeTimeout, String... protocols) {
+    return new TlsContext(files, false, serverName, handshakeTimeout, protocols);
   }
 
   private SslContext build(Map<Path, String> from) throws SSLException {
@@ -121,6 +132,14 @@ public final class TlsContext implements AutoCloseable {
             .trustManager(InsecureTrustManagerFactory.INSTANCE)
             .endpointIdentificationAlgorithm(null);
       }
+    }
+    if (!protocols.isEmpty()) {
+      builder.applicationProtocolConfig(
+          new ApplicationProtocolConfig(
+              ApplicationProtocolConfig.Protocol.ALPN,
+              ApplicationProtocolConfig.SelectorFailureBehavior.NO_ADVERTISE,
+              ApplicationProtocolConfig.SelectedListenerFailureBehavior.ACCEPT,
+              protocols));
     }
     return builder.sslProvider(SslProvider.JDK).build();
   }

@@ -62,7 +62,7 @@ public record TwoPartFrame(byte[] header, ByteBuf body) {
    *     no such frame
    * @throws FrameException when a length exceeds {@code maxBytes}
    */
-  static int wholeBody(ByteBuf in, int maxBytes) throws FrameException {
+  public static int wholeBody(ByteBuf in, int maxBytes) throws FrameException {
     if (in.readableBytes() < PREFIX_BYTES || in.getLong(in.readerIndex()) != 0) {
       return -1;
     }

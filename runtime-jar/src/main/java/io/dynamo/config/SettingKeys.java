@@ -10,6 +10,7 @@ import io.dynamo.config.plane.DiscoveryKeys;
 import io.dynamo.config.plane.EventKeys;
 import io.dynamo.config.plane.ModelFileKeys;
 import io.dynamo.config.plane.NatsKeys;
+import io.dynamo.config.plane.RequestKeys;
 import io.dynamo.config.plane.TcpKeys;
 import io.dynamo.config.router.RouterKeys;
 import io.dynamo.config.watch.LogKeys;
@@ -65,6 +66,7 @@ final class SettingKeys {
     keys.addAll(ServerKeys.all());
     keys.addAll(DiscoveryKeys.all());
     keys.addAll(ModelFileKeys.all());
+    keys.addAll(RequestKeys.all());
     keys.addAll(TcpKeys.all());
     keys.addAll(EventKeys.all());
     keys.addAll(NatsKeys.all());

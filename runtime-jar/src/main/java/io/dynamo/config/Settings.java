@@ -5,7 +5,7 @@ import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.config.plane.EventSettings;
 import io.dynamo.config.plane.NatsSettings;
-import io.dynamo.config.plane.RequestPlane;
+import io.dynamo.config.plane.RequestSettings;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.config.router.RouterSettings;
 import io.dynamo.config.watch.StatusSettings;
@@ -21,7 +21,7 @@ import java.util.List;
 public record Settings(
     ServerSettings server,
     DiscoverySettings discovery,
-    RequestPlane requestPlane,
+    RequestSettings request,
     TcpSettings tcp,
     EventSettings event,
     NatsSettings nats,

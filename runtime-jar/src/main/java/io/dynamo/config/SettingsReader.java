@@ -8,6 +8,7 @@ import io.dynamo.config.key.Lookup;
 import io.dynamo.config.plane.DiscoveryKeys;
 import io.dynamo.config.plane.EventKeys;
 import io.dynamo.config.plane.NatsKeys;
+import io.dynamo.config.plane.RequestKeys;
 import io.dynamo.config.plane.TcpKeys;
 import io.dynamo.config.router.RouterReader;
 import io.dynamo.config.watch.LogKeys;
@@ -71,6 +72,7 @@ public final class SettingsReader {
   private void check(Collection<GivenName> names) {
     ServerKeys.check(keys);
     DiscoveryKeys.check(keys);
+    RequestKeys.check(keys, ServerKeys.INSECURE);
     TcpKeys.check(keys, ServerKeys.INSECURE);
     EventKeys.check(keys, ServerKeys.OPEN_PLANES);
     NatsKeys.check(keys, ServerKeys.OPEN_PLANES);
@@ -96,7 +98,7 @@ public final class SettingsReader {
     return new Settings(
         ServerKeys.read(keys),
         DiscoveryKeys.read(keys),
-        keys.get(TcpKeys.PLANE),
+        RequestKeys.read(keys),
         TcpKeys.read(keys),
         EventKeys.read(keys),
         NatsKeys.read(keys),

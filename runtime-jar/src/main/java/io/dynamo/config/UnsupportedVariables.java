@@ -31,6 +31,8 @@ public final class UnsupportedVariables {
   private static final String NO_PREFILL = "there are no pools of prefill workers";
   private static final String NO_JETSTREAM = "JetStream is not used";
   private static final String NO_TIERS = "there are no KV tiers below the device";
+  private static final String HTTP2 =
+      "only the names of the HTTP/2 request plane in docs/configuration.md are read";
   private static final String KUBERNETES =
       "only the names of Kubernetes in docs/configuration.md are read";
   private static final String NO_CARD_FIELD = "model cards are published without that field";
@@ -66,11 +68,10 @@ public final class UnsupportedVariables {
           Map.entry("DYN_FRONTEND_ROUTE_EXTENSIONS", "routes cannot be added"),
           Map.entry("DYN_GLOBAL_ROUTER_", "there is no router above routers"),
           Map.entry("DYN_GRPC_", OTHER_API),
-          Map.entry("DYN_HTTP2_", "requests do not travel over HTTP between processes"),
+          Map.entry("DYN_HTTP2_", HTTP2),
           Map.entry("DYN_HTTP_LISTEN_BACKLOG", TRANSPORT),
-          Map.entry(
-              "DYN_HTTP_REQUEST_TIMEOUT", "requests do not travel over HTTP between processes"),
-          Map.entry("DYN_HTTP_RPC_", "requests do not travel over HTTP between processes"),
+          Map.entry("DYN_HTTP_REQUEST_TIMEOUT", "dynamo.request.tcp.request-timeout sets it"),
+          Map.entry("DYN_HTTP_RPC_", HTTP2),
           Map.entry("DYN_HTTP_SVC_", "the paths of the API are fixed"),
           Map.entry("DYN_INTERACTIVE", "there is no interactive mode"),
           Map.entry("DYN_KSERVE_", OTHER_API),

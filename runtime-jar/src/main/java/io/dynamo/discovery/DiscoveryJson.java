@@ -4,7 +4,9 @@ import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.model.ModelCardJson;
 import io.dynamo.net.PayloadFormat;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -13,6 +15,8 @@ import org.jspecify.annotations.Nullable;
  * Unknown members are ignored when reading. For backends.
  */
 public final class DiscoveryJson {
+  private static final List<String> KNOWN_TRANSPORTS = List.of("tcp", "nats_tcp", "http2");
+
   private DiscoveryJson() {}
 
   public static byte[] encode(DiscoveryRecord record) {
@@ -43,17 +47,32 @@ public final class DiscoveryJson {
     json.put("endpoint", instance.endpoint().name());
     json.put("namespace", instance.endpoint().namespace());
     json.put("instance_id", Json.unsigned(instance.id().value()));
-    json.put("transport", transport(instance.transport()));
+    json.put("transport", transport(dynamosFirst(instance.transport().each())));
     if (instance.deviceType() != null) {
       json.put("device_type", instance.deviceType());
     }
     json.put("request_plane_codec", instance.format().wireName());
+    if (instance.transport() instanceof TransportAddress.Several several) {
+      json.put("transports", several.all().stream().map(DiscoveryJson::transport).toList());
+    }
+  }
+
+  /** Returns the first address that Dynamo's readers know, or the first of all. */
+  private static TransportAddress dynamosFirst(List<TransportAddress> all) {
+    for (var each : all) {
+      if (!(each instanceof TransportAddress.Http2)) {
+        return each;
+      }
+    }
+    return all.getFirst();
   }
 
   private static Map<String, String> transport(TransportAddress address) {
     return switch (address) {
       case TransportAddress.Tcp tcp -> Map.of("tcp", tcp.toString());
       case TransportAddress.Nats nats -> Map.of("nats_tcp", nats.subject());
+      case TransportAddress.Http2 http2 -> Map.of("http2", http2.toString());
+      case TransportAddress.Several several -> transport(several.all().getFirst());
     };
   }
 
@@ -131,21 +150,36 @@ public final class DiscoveryJson {
     return new Instance(
         endpoint(json),
         new InstanceId(json.unsigned("instance_id")),
-        transport(json.object("transport")),
+        transports(json),
         json.optionalText("device_type"),
         PayloadFormat.ofWire(json.optionalText("request_plane_codec")));
   }
 
+  /** Reads all transports of an instance; those of later versions are left out. */
+  private static TransportAddress transports(JsonObject json) {
+    var all = new ArrayList<TransportAddress>();
+    for (var each : json.optionalObjects("transports")) {
+      if (each.members().keySet().stream().anyMatch(KNOWN_TRANSPORTS::contains)) {
+        all.add(transport(each));
+      }
+    }
+    return all.isEmpty() ? transport(json.object("transport")) : TransportAddress.of(all);
+  }
+
   private static TransportAddress transport(JsonObject json) {
     var tcp = json.optionalText("tcp");
-    if (tcp == null) {
-      var nats = json.optionalText("nats_tcp");
-      if (nats == null) {
-        throw new IllegalArgumentException(
-            "transport " + json.members().keySet() + " is neither tcp nor nats_tcp");
-      }
+    if (tcp != null) {
+      return TransportAddress.Tcp.parse(tcp);
+    }
+    var nats = json.optionalText("nats_tcp");
+    if (nats != null) {
       return new TransportAddress.Nats(nats);
     }
-    return TransportAddress.Tcp.parse(tcp);
+    var http2 = json.optionalText("http2");
+    if (http2 != null) {
+      return TransportAddress.Http2.parse(http2);
+    }
+    throw new IllegalArgumentException(
+        "transport " + json.members().keySet() + " is none of " + KNOWN_TRANSPORTS);
   }
 }

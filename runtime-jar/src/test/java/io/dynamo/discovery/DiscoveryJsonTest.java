@@ -9,6 +9,7 @@ import io.dynamo.net.PayloadFormat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -89,7 +90,8 @@ class DiscoveryJsonTest {
     var json =
         """
         {"type":"Endpoint","namespace":"n","component":"c","endpoint":"e","instance_id":7,
-         "transport":{"tcp":"10.0.0.7:1/7/e"},"later":{"x":[1]}}""";
+         "transport":{"tcp":"10.0.0.7:1/7/e"},"later":{"x":[1]}}\
+        """;
 
     var record = DiscoveryJson.decode(json.getBytes(StandardCharsets.UTF_8));
 
@@ -102,7 +104,8 @@ class DiscoveryJsonTest {
         """
         {"type":"Model","namespace":"n","component":"c","endpoint":"e","instance_id":7,
          "card_json":{"display_name":"m","slug":"m","context_length":4096,"kv_cache_block_size":16,
-         "migration_limit":0,"model_type":"Completions | Chat","model_input":"Tokens"}}""";
+         "migration_limit":0,"model_type":"Completions | Chat","model_input":"Tokens"}}\
+        """;
 
     var card = ((ModelRecord) DiscoveryJson.decode(json.getBytes(StandardCharsets.UTF_8))).card();
 
@@ -126,5 +129,22 @@ class DiscoveryJsonTest {
   void whatIsNoRecordIsRefused(String json) {
     assertThatThrownBy(() -> DiscoveryJson.decode(json.getBytes(StandardCharsets.UTF_8)))
         .isInstanceOf(IllegalArgumentException.class);
+  }
+
+  @Test
+  void aTransportOfALaterVersionIsLeftOutBesideOneThatIsKnown() {
+    var json =
+        """
+        {"type":"Endpoint","component":"backend","endpoint":"generate","namespace":"dynamo",
+         "instance_id":7,"transport":{"quic":"x"},
+         "transports":[{"quic":"x"},{"http2":"https://[::1]:7/rpc/7/a"},{"tcp":"10.0.0.7:1/7/a"}]}
+        """;
+    var instance = (Instance) DiscoveryJson.decode(json.getBytes(StandardCharsets.UTF_8));
+    assertThat(instance.transport())
+        .isEqualTo(
+            new TransportAddress.Several(
+                List.of(
+                    new TransportAddress.Http2(true, "[::1]:7", "/rpc/7/a"),
+                    new TransportAddress.Tcp("10.0.0.7:1", "7/a"))));
   }
 }

@@ -176,7 +176,7 @@ public final class NatsKeys {
     var servers = reader.optional(SERVERS);
     if (servers == null
         || (reader.optional(EventKeys.PLANE) != EventSettings.Plane.NATS
-            && reader.optional(TcpKeys.PLANE) != RequestPlane.NATS)
+            && !RequestKeys.hasNats(reader))
         || Boolean.TRUE.equals(reader.optional(openPlanes))
         || tls(reader).isSet()) {
       return;

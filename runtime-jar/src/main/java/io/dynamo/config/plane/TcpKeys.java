@@ -32,14 +32,6 @@ import java.util.List;
 public final class TcpKeys {
   private static final KeyList KEYS = new KeyList();
 
-  public static final SettingKey<RequestPlane> PLANE =
-      KEYS.key(
-          "dynamo.request.plane",
-          oneOf(RequestPlane.class),
-          "tcp",
-          none(),
-          "how requests reach our workers; a server with nats also calls workers on tcp",
-          plain("DYN_REQUEST_PLANE"));
   static final SettingKey<String> HOST =
       KEYS.key(
           "dynamo.request.tcp.host",

@@ -33,6 +33,14 @@ final class Acks {
         + (path.length() > MAX_PATH_CHARS ? path.substring(0, MAX_PATH_CHARS) + "..." : path);
   }
 
+  /** Returns the status of HTTP that goes with the text of a refusal. */
+  static int httpStatus(String text) {
+    if (text.equals(OVERLOADED)) {
+      return 503;
+    }
+    return text.startsWith("Server unavailable: unknown endpoint") ? 404 : 400;
+  }
+
   static String tooLarge(long bytes, int maxBytes) {
     return "%s: %d bytes (max: %d bytes)".formatted(TOO_LARGE, bytes, maxBytes);
   }

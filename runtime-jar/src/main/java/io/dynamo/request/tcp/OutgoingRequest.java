@@ -54,11 +54,12 @@ record OutgoingRequest(TransportAddress to, Map<String, String> headers, Request
                   RequestHeaders.toJson(context.id(), tcp.path(), sentNanos, context.headers()),
                   control.toJson(),
                   body));
-      case TransportAddress.Nats nats ->
+      case TransportAddress.Nats _, TransportAddress.Http2 _ ->
           new OutgoingRequest(
-              nats,
+              instance.transport(),
               RequestHeaders.toMap(context.id(), sentNanos, context.headers()),
               RequestFrame.ofPayload(control.toJson(), body));
+      case TransportAddress.Several several -> throw several.unchosen();
     };
   }
 

@@ -29,14 +29,24 @@ record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
           "the request plane's listeners speak TLS and what connects does not: other processes with"
               + " these settings are not reached; set dynamo.request.tcp.tls.authorities");
     }
+    return open(settings);
+  }
+
+  /** Reads the TLS files, like the other, for listeners and connections that speak HTTP/2. */
+  static PlaneTls ofHttp2(TlsSettings settings) {
+    return open(settings, "h2");
+  }
+
+  private static PlaneTls open(TlsSettings settings, String... protocols) {
     var accepting =
         settings.certificate() == null
             ? null
             : TlsContext.ofServer(
                 new PemFiles(settings.certificate(), settings.key(), settings.clientAuthorities()),
-                settings.handshakeTimeout());
+                settings.handshakeTimeout(),
+                protocols);
     try {
-      return new PlaneTls(accepting, connecting(settings));
+      return new PlaneTls(accepting, connecting(settings, protocols));
     } catch (RuntimeException e) {
       if (accepting != null) {
         accepting.close();
@@ -45,7 +55,7 @@ record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
     }
   }
 
-  private static @Nullable TlsContext connecting(TlsSettings settings) {
+  private static @Nullable TlsContext connecting(TlsSettings settings, String... protocols) {
     if (settings.authorities() == null && !settings.insecure()) {
       return null;
     }
@@ -55,7 +65,8 @@ record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
             settings.clientKey(),
             settings.insecure() ? null : settings.authorities()),
         settings.serverName(),
-        settings.handshakeTimeout());
+        settings.handshakeTimeout(),
+        protocols);
   }
 
   @Override

@@ -9,7 +9,6 @@ import io.dynamo.error.ErrorCode;
 import io.dynamo.error.FailureShape;
 import io.dynamo.pipeline.CallHomeClient;
 import io.dynamo.pipeline.CallHomeListener;
-import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.request.RequestContext;
 import io.dynamo.wire.ItemForm;
@@ -22,6 +21,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.Flow;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -80,20 +80,13 @@ final class ServedRequest<Q, R> implements CallHomeListener, Flow.Subscriber<R> 
     this.headers = headers;
   }
 
-  void start(CallHomeClient callHome) {
-    serving.open(callHome, this, () -> dial(callHome));
-  }
-
-  private void dial(CallHomeClient callHome) {
-    var home = control.connection();
-    try {
-      callHome.dial(
-          SocketAddresses.parse(home.address()),
-          new Handshake(home.subject(), Handshake.RESPONSE),
-          this);
-    } catch (IllegalArgumentException e) {
-      failed(e);
-    }
+  /**
+   * Opens the input, then the answer stream.
+   *
+   * @param route opens the answer stream for a listener
+   */
+  void start(CallHomeClient callHome, Consumer<CallHomeListener> route) {
+    serving.open(callHome, this, () -> route.accept(this));
   }
 
   long ageNanos() {

@@ -107,13 +107,19 @@ final class SilenceWatch {
 
   /** Drops the contact of an instance that has left discovery; running calls keep theirs. */
   void forget(Instance instance) {
-    contacts.remove(address(instance));
+    instance.transport().each().forEach(each -> contacts.remove(address(each)));
   }
 
   private static String address(Instance instance) {
-    return switch (instance.transport()) {
+    return address(instance.transport());
+  }
+
+  private static String address(TransportAddress transport) {
+    return switch (transport) {
       case TransportAddress.Tcp tcp -> tcp.address();
       case TransportAddress.Nats nats -> nats.subject();
+      case TransportAddress.Http2 http2 -> http2.address();
+      case TransportAddress.Several several -> throw several.unchosen();
     };
   }
 
@@ -197,7 +203,9 @@ final class SilenceWatch {
 
   private static OutgoingRequest probe(Instance instance) {
     return new OutgoingRequest(
-        instance.transport(),
+        instance.transport() instanceof TransportAddress.Http2 http2
+            ? new TransportAddress.Http2(http2.secure(), http2.address(), PROBED_ENDPOINT)
+            : instance.transport(),
         Map.of(),
         switch (instance.transport()) {
           case TransportAddress.Tcp _ ->
@@ -206,7 +214,9 @@ final class SilenceWatch {
                   NO_FIELDS,
                   NO_FIELDS,
                   NOTHING);
-          case TransportAddress.Nats _ -> RequestFrame.ofPayload(NO_FIELDS, NOTHING);
+          case TransportAddress.Nats _, TransportAddress.Http2 _ ->
+              RequestFrame.ofPayload(NO_FIELDS, NOTHING);
+          case TransportAddress.Several several -> throw several.unchosen();
         });
   }
 

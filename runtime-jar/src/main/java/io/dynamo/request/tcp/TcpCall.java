@@ -3,6 +3,7 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
@@ -123,12 +124,14 @@ final class TcpCall<Q, R> implements Flow.Publisher<R>, StreamListener, RequestC
             input,
             requestInput.body(instance.format()));
     outgoing.check(client.settings.maxFrameBytes());
-    CallHomeServer.Registration expected = client.callHome.expect(subject, this);
-    release(expected::close);
+    if (!(outgoing.to() instanceof TransportAddress.Http2)) {
+      CallHomeServer.Registration expected = client.callHome.expect(subject, this);
+      release(expected::close);
+    }
     sentNanos = System.nanoTime();
     client.meters.queue().record(sentNanos - begunNanos);
     if (!hasEnded()) {
-      client.send(outgoing, this);
+      client.send(outgoing, this, this);
     }
   }
 

@@ -5,9 +5,11 @@ import io.dynamo.discovery.TransportAddress;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.WorkerLostException;
+import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.Handshake;
 import io.dynamo.pipeline.SentStream;
 import io.dynamo.pipeline.TwoPartFrame;
+import io.dynamo.pipeline.http2.Http2Exchange;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.request.ControlMessage;
@@ -22,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -82,7 +85,48 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     } catch (InvalidRequestException e) {
       return refuse(ByteBuffer.wrap(frame.control()), e);
     }
-    return accept(control, headers, frame.body(), frame.payloadLength());
+    return accept(control, headers, frame.body(), frame.payloadLength(), callHome(control));
+  }
+
+  /**
+   * Accepts a request that has a stream for its answer, or refuses it.
+   *
+   * @param payload frame without path and headers
+   */
+  void receive(Map<String, String> headers, RequestFrame payload, Http2Exchange exchange) {
+    ControlMessage control;
+    try {
+      control = ControlMessage.ofJson(ByteBuffer.wrap(payload.control()));
+    } catch (InvalidRequestException e) {
+      noteUnreadable(e);
+      exchange.accept(new Refusal(to -> refusingPrologue(to, e), () -> {}));
+      return;
+    }
+    var text =
+        accept(
+            control,
+            RequestHeaders.of(headers),
+            payload.body(),
+            payload.payloadLength(),
+            exchange::accept);
+    if (!text.isEmpty()) {
+      exchange.refuse(Acks.httpStatus(text), text);
+    }
+  }
+
+  /** Returns the route that dials the requester's call-home address. */
+  private Consumer<CallHomeListener> callHome(ControlMessage control) {
+    var home = control.connection();
+    return listener -> {
+      try {
+        server.callHome.dial(
+            SocketAddresses.parse(home.address()),
+            new Handshake(home.subject(), Handshake.RESPONSE),
+            listener);
+      } catch (IllegalArgumentException e) {
+        listener.failed(e);
+      }
+    };
   }
 
   /**
@@ -123,9 +167,15 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
    * Accepts a request, or refuses it.
    *
    * @param payloadBytes size of control message and body, as framed
+   * @param route opens the answer stream
    * @return the text of the acknowledgement, empty when accepted
    */
-  String accept(ControlMessage control, RequestHeaders headers, byte[] body, long payloadBytes) {
+  String accept(
+      ControlMessage control,
+      RequestHeaders headers,
+      byte[] body,
+      long payloadBytes,
+      Consumer<CallHomeListener> route) {
     var ticket = admission.enter(payloadBytes);
     if (ticket == null) {
       return Acks.OVERLOADED;
@@ -151,7 +201,7 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
     }
     meters.begun(payloadBytes, headers.sentUnixNanos());
     try {
-      request.start(server.callHome);
+      request.start(server.callHome, route);
     } catch (RuntimeException | Error e) {
       ended(request);
       throw e;
@@ -174,17 +224,23 @@ final class TcpEndpoint<Q, R> implements EndpointServer.Served {
    *
    * @return the text of the acknowledgement
    */
-  String refuse(ByteBuffer control, InvalidRequestException cause) {
+  private String refuse(ByteBuffer control, InvalidRequestException cause) {
+    noteUnreadable(cause);
+    // as a prologue, which needs no payload format: that may be what cannot be read
+    return sendHome(control, to -> refusingPrologue(to, cause)) ? "" : Acks.UNREADABLE;
+  }
+
+  private void noteUnreadable(InvalidRequestException cause) {
     meters.failed(EndpointMeters.Failure.INVALID_MESSAGE);
     LOG.log(
         System.Logger.Level.DEBUG,
         "endpoint {0} cannot read a request: {1}",
         path,
         cause.getMessage());
-    // as a prologue, which needs no payload format: that may be what cannot be read
-    boolean sent =
-        sendHome(control, to -> TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(cause)));
-    return sent ? "" : Acks.UNREADABLE;
+  }
+
+  private static ByteBuf refusingPrologue(SentStream to, InvalidRequestException cause) {
+    return TwoPartFrame.ofHeader(to.allocator(), Prologue.refused(cause));
   }
 
   /** Sends a refusal to the requester's call-home address; returns whether there is one. */

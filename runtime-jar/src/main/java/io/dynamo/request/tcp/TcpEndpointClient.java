@@ -1,5 +1,6 @@
 package io.dynamo.request.tcp;
 
+import io.dynamo.config.plane.RequestPlane;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.TransportAddress;
@@ -13,6 +14,7 @@ import io.dynamo.pipeline.CallHomeServer;
 import io.dynamo.pipeline.ConnectionLimit;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.pipeline.StreamLimits;
+import io.dynamo.pipeline.StreamListener;
 import io.dynamo.request.BidirectionalClient;
 import io.dynamo.request.EndpointClient;
 import io.dynamo.request.RequestContext;
@@ -20,6 +22,7 @@ import io.dynamo.request.tcp.silence.SilenceRules;
 import io.dynamo.wire.MessageCodec;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
@@ -41,6 +44,9 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   private final LostInstances lost;
   private final @Nullable RequestCarrier carrier;
   private final PlaneTls tls;
+  private final PlaneTls http2Tls;
+  private final Http2Calls http2;
+  private final PlaneChoice choice;
   private final SilenceRules rules;
   private final SilenceRules exchangeRules;
   private volatile boolean closed;
@@ -52,36 +58,42 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
    * @throws IllegalStateException when the listener cannot be bound, or a TLS file is invalid
    */
   public TcpEndpointClient(TcpSettings settings, EventLoops loops, Metrics metrics) {
-    this(settings, null, loops, metrics, System::nanoTime);
+    this(settings, List.of(RequestPlane.TCP), null, loops, metrics, System::nanoTime);
   }
 
   /**
    * Binds the call-home listener.
    *
+   * @param planes those to prefer for instances of several planes, in order
    * @param carrier reaches workers that do not listen themselves; null when there is none
    * @param loops event loops, closed by the caller after this client
    * @throws IllegalStateException when the listener cannot be bound, or a TLS file is invalid
    */
   public TcpEndpointClient(
       TcpSettings settings,
+      List<RequestPlane> planes,
       @Nullable RequestCarrier carrier,
       EventLoops loops,
       Metrics metrics,
       LongSupplier nanoTime) {
     this.carrier = carrier;
+    choice = new PlaneChoice(planes);
     lost = new LostInstances(nanoTime);
     this.settings = settings;
     this.loops = loops;
     meters = PlaneMeters.of(metrics);
     tls = PlaneTls.of(settings.tls());
+    http2Tls = PlaneTls.ofHttp2(settings.tls());
     try {
       callHome = listen(metrics.counter(TransportMetrics.CONNECTIONS_REFUSED));
     } catch (RuntimeException e) {
       tls.close();
+      http2Tls.close();
       throw e;
     }
     callHomeAddress = SocketAddresses.format(callHome.address());
     pool = new ConnectionPool(settings, tls.connecting(), loops, meters);
+    http2 = new Http2Calls(settings, http2Tls, loops, pool.budget, meters);
     silence = new SilenceWatch(calls, settings, this::send, loops.next(), nanoTime);
     rules = SilenceRules.of(settings.silence());
     exchangeRules = SilenceRules.ofExchanges(settings.silence(), settings.timeouts().inactivity());
@@ -100,7 +112,8 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   @Override
   public <Q, R> Flow.Publisher<R> call(
       Instance instance, Q request, MessageCodec<Q, R> codec, RequestContext context) {
-    return new TcpCall<>(this, instance, RequestInput.whole(request, codec), codec, context, rules);
+    return new TcpCall<>(
+        this, choice.choose(instance), RequestInput.whole(request, codec), codec, context, rules);
   }
 
   @Override
@@ -110,7 +123,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
       MessageCodec<Q, R> codec,
       RequestContext context) {
     var items = new SentItems<>(requests, codec, instance.format(), settings, context.id());
-    return new TcpCall<>(this, instance, items, codec, context, exchangeRules);
+    return new TcpCall<>(this, choice.choose(instance), items, codec, context, exchangeRules);
   }
 
   @Override
@@ -135,12 +148,28 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     }
   }
 
-  /** Sends a request on a pooled connection, or by the carrier. */
-  void send(OutgoingRequest request, RequestConnection.Outcome outcome) {
+  /** Sends a request whose answer nobody reads. */
+  private void send(OutgoingRequest request, RequestConnection.Outcome outcome) {
+    send(request, null, outcome);
+  }
+
+  /**
+   * Sends a request on a pooled connection, or by the carrier.
+   *
+   * @param answer receives the answer where it comes on the stream of the request
+   */
+  void send(
+      OutgoingRequest request, @Nullable StreamListener answer, RequestConnection.Outcome outcome) {
     switch (request.to()) {
       case TransportAddress.Tcp tcp ->
           pool.send(OutgoingRequest.address(tcp), request.frame(), outcome);
       case TransportAddress.Nats nats -> carry(nats, request, outcome);
+      case TransportAddress.Http2 http -> {
+        if (!http2.send(http, request, answer, outcome)) {
+          outcome.failed(pool.tooMuchUnsent());
+        }
+      }
+      case TransportAddress.Several several -> throw several.unchosen();
     }
   }
 
@@ -194,7 +223,12 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
 
   /** Returns the number of open request connections, to all workers. */
   int connections() {
-    return pool.size();
+    return pool.size() + http2.connections();
+  }
+
+  /** Returns the number of open HTTP/2 connections, to all workers. */
+  int http2Connections() {
+    return http2.connections();
   }
 
   void opened(TcpCall<?, ?> call) {
@@ -234,7 +268,9 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     calls.forEach(call -> call.fail(closedError()));
     silence.close();
     pool.close(closedError());
+    http2.close();
     callHome.close();
     tls.close();
+    http2Tls.close();
   }
 }

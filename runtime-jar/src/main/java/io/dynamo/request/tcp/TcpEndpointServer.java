@@ -3,6 +3,8 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.memory.HeapShare;
 import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.RequestPlane;
+import io.dynamo.config.plane.RequestSettings;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.InstanceId;
@@ -24,14 +26,15 @@ import io.netty.channel.group.DefaultChannelGroup;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Serves endpoints over TCP: one listener for all of them, bound with the first. Safe for
- * concurrent use.
+ * Serves endpoints on the request planes of its settings: one listener each for all endpoints,
+ * bound with the first. Safe for concurrent use.
  */
 public final class TcpEndpointServer implements EndpointServer, BidirectionalServer {
   private static final Duration FIN_TIMEOUT = Duration.ofSeconds(10);
@@ -54,6 +57,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   final CallHomeClient callHome;
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
   final PlaneTls tls;
+  private final PlaneTls http2Tls;
 
   /** The budget of bytes of incomplete frames, of all connections. */
   final ByteBudget arriving;
@@ -64,6 +68,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   private final ByteBudget received;
 
   private final Admission engine;
+  private final RequestSettings request;
   private final @Nullable RequestCarrier carrier;
   private final ConnectionLimit limit;
   private final EventLoops loops;
@@ -73,6 +78,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
   private final Object lock = new Object();
   private @Nullable Channel listener; // guarded by lock
+  private @Nullable Http2Listener http2; // guarded by lock
   private boolean closed; // guarded by lock
 
   /**
@@ -85,6 +91,11 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     this(settings, HeapShare.RECEIVED_REQUESTS.bytes(), loops, metrics);
   }
 
+  private static RequestSettings onTcp(TcpSettings settings) {
+    return new RequestSettings(
+        List.of(RequestPlane.TCP), new RequestSettings.Http2Settings(settings.host(), 0, ""));
+  }
+
   /**
    * @param maxReceivedBytes heap bytes for all requests being served; a single request may be
    *     larger
@@ -93,11 +104,12 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
    */
   public TcpEndpointServer(
       TcpSettings settings, long maxReceivedBytes, EventLoops loops, Metrics metrics) {
-    this(settings, null, maxReceivedBytes, loops, metrics);
+    this(settings, onTcp(settings), null, maxReceivedBytes, loops, metrics);
   }
 
   /**
-   * @param carrier brings the requests in place of a listener; null listens
+   * @param request the planes to serve on
+   * @param carrier brings the requests of NATS; null when it is not among the planes
    * @param maxReceivedBytes heap bytes for all requests being served; a single request may be
    *     larger
    * @param loops event loops, closed by the caller after this server
@@ -105,10 +117,12 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
    */
   public TcpEndpointServer(
       TcpSettings settings,
+      RequestSettings request,
       @Nullable RequestCarrier carrier,
       long maxReceivedBytes,
       EventLoops loops,
       Metrics metrics) {
+    this.request = request;
     this.carrier = carrier;
     this.settings = settings;
     received = new ByteBudget(maxReceivedBytes);
@@ -117,6 +131,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     this.loops = loops;
     this.metrics = metrics;
     tls = PlaneTls.of(settings.tls());
+    http2Tls = PlaneTls.ofHttp2(settings.tls());
     callHome =
         new CallHomeClient(
             loops,
@@ -180,13 +195,11 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       TcpEndpoint.Service<R> service) {
     var path = id.hex() + "/" + endpoint;
     var carried = carrier == null ? null : carrier.address(endpoint, id);
-    var address =
-        carried == null ? new TransportAddress.Tcp(SocketAddresses.format(bound()), path) : carried;
     var served =
         new TcpEndpoint<>(
             this,
             path,
-            address,
+            TransportAddress.of(addresses(path, carried)),
             admission,
             service,
             codec,
@@ -198,11 +211,44 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     return served;
   }
 
+  /** Returns the addresses on all planes, in order; binds their listeners. */
+  private List<TransportAddress> addresses(String path, TransportAddress.@Nullable Nats carried) {
+    var all = new ArrayList<TransportAddress>();
+    for (var plane : request.planes()) {
+      switch (plane) {
+        case TCP -> all.add(new TransportAddress.Tcp(SocketAddresses.format(bound()), path));
+        case NATS -> {
+          if (carried != null) {
+            all.add(carried);
+          }
+        }
+        case HTTP2 -> all.add(http2().address(path));
+      }
+    }
+    return all;
+  }
+
+  private Http2Listener http2() {
+    synchronized (lock) {
+      requireOpen();
+      var at = http2;
+      if (at == null) {
+        at = new Http2Listener(this, request.http2(), settings, http2Tls, loops, limit);
+        http2 = at;
+      }
+      return at;
+    }
+  }
+
+  private void requireOpen() { // the caller holds the lock
+    if (closed) {
+      throw new IllegalStateException("the endpoint server is closed");
+    }
+  }
+
   private void register(String path, TcpEndpoint<?, ?> served) {
     synchronized (lock) {
-      if (closed) {
-        throw new IllegalStateException("the endpoint server is closed");
-      }
+      requireOpen();
       if (endpoints.putIfAbsent(path, served) != null) {
         throw new IllegalStateException("endpoint " + path + " is served already");
       }
@@ -211,9 +257,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
 
   private InetSocketAddress bound() {
     synchronized (lock) {
-      if (closed) {
-        throw new IllegalStateException("the endpoint server is closed");
-      }
+      requireOpen();
       var at = listener;
       if (at == null) {
         at =
@@ -254,16 +298,22 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   @Override
   public void close() {
     Channel bound;
+    Http2Listener boundHttp2;
     synchronized (lock) {
       if (closed) {
         return;
       }
       closed = true;
       bound = listener;
+      boundHttp2 = http2;
     }
     tls.close();
+    http2Tls.close();
     if (bound != null) {
       bound.close().awaitUninterruptibly(CLOSE_MILLIS);
+    }
+    if (boundHttp2 != null) {
+      boundHttp2.closeListener();
     }
     var open = List.copyOf(endpoints.values());
     open.forEach(TcpEndpoint::close);
@@ -276,5 +326,8 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       Thread.currentThread().interrupt();
     }
     connections.close().awaitUninterruptibly(CLOSE_MILLIS);
+    if (boundHttp2 != null) {
+      boundHttp2.close();
+    }
   }
 }

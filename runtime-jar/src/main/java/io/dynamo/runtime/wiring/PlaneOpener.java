@@ -193,7 +193,7 @@ final class PlaneOpener implements RuntimeOpener {
   private static @Nullable NatsLink nats(
       Settings settings, ScheduledExecutorService timer, ClosingStack opened) {
     return settings.event().plane() == EventSettings.Plane.NATS
-            || settings.requestPlane() == RequestPlane.NATS
+            || settings.request().has(RequestPlane.NATS)
         ? opened.push("nats", NatsLink.open(settings.nats(), Alarms.on(timer)))
         : null;
   }

@@ -62,14 +62,21 @@ public class PlaneProducer {
     var client =
         opened.push(
             "request client",
-            new TcpEndpointClient(settings.tcp(), carrier, loops, metrics, System::nanoTime));
+            new TcpEndpointClient(
+                settings.tcp(),
+                settings.request().planes(),
+                carrier,
+                loops,
+                metrics,
+                System::nanoTime));
     var server =
         opened.push(
             "request server",
             SERVER_PATIENCE,
             new TcpEndpointServer(
                 settings.tcp(),
-                settings.requestPlane() == RequestPlane.NATS ? carrier : null,
+                settings.request(),
+                settings.request().has(RequestPlane.NATS) ? carrier : null,
                 HeapShare.receivedRequests(settings.server().roles().contains(Role.FRONTEND)),
                 loops,
                 metrics));

@@ -262,7 +262,7 @@ class TcpAdmissionTest {
     var captured = Golden.request("bidirectional").payload().header();
     var control = ControlMessage.ofJson(ByteBuffer.wrap(captured));
     var headers = RequestHeaders.ofJson("{}".getBytes(UTF_8));
-    assertThat(endpoint.accept(control, headers, new byte[0], 0)).isNotEmpty();
+    assertThat(endpoint.accept(control, headers, new byte[0], 0, _ -> {})).isNotEmpty();
     assertThat(turns).containsExactly(0);
   }
 

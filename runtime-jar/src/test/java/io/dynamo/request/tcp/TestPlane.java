@@ -3,6 +3,9 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.RequestPlane;
+import io.dynamo.config.plane.RequestSettings;
+import io.dynamo.config.plane.RequestSettings.Http2Settings;
 import io.dynamo.config.plane.SilenceSettings;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.config.plane.TcpTimeouts;
@@ -72,9 +75,22 @@ final class TestPlane implements AutoCloseable {
   }
 
   TestPlane(TcpSettings settings, @Nullable RequestCarrier carrier, LongSupplier nanoTime) {
+    this(
+        settings,
+        List.of(carrier == null ? RequestPlane.TCP : RequestPlane.NATS),
+        carrier,
+        nanoTime);
+  }
+
+  TestPlane(
+      TcpSettings settings,
+      List<RequestPlane> planes,
+      @Nullable RequestCarrier carrier,
+      LongSupplier nanoTime) {
     this.settings = settings;
-    client = new TcpEndpointClient(settings, carrier, LOOPS, metrics, nanoTime);
-    server = new TcpEndpointServer(settings, carrier, 1L << 30, LOOPS, metrics);
+    client = new TcpEndpointClient(settings, planes, carrier, LOOPS, metrics, nanoTime);
+    var request = new RequestSettings(planes, new Http2Settings(settings.host(), 0, "/v1/rpc"));
+    server = new TcpEndpointServer(settings, request, carrier, 1L << 30, LOOPS, metrics);
   }
 
   private static final TcpTimeouts TIMEOUTS =

@@ -1,0 +1,145 @@
+package io.dynamo.pipeline.http2;
+
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.StreamListener;
+import io.dynamo.pipeline.TlsContext;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Sends requests to HTTP/2 servers over a few connections per address: the least loaded one takes
+ * the next request, and a new one is opened only while all are busy. Safe for concurrent use.
+ */
+public final class Http2Client implements AutoCloseable {
+  /** Receives the outcome of one request, once, on an event loop. */
+  public interface Outcome {
+    /** Called when the worker has accepted the request; its answer follows. */
+    void accepted();
+
+    /**
+     * Called when the worker has refused the request.
+     *
+     * @param text the worker's reason
+     */
+    void refused(String text);
+
+    /** Called when the worker was not reached, or ended the stream without an answer. */
+    void failed(Throwable cause);
+
+    /** Called when the head of the response has not come in time. */
+    void late(Duration limit);
+
+    /** Called when all connections to the worker have as many streams as they may. */
+    void busy(int streams);
+  }
+
+  /** The streams of a connection above which another one is opened. */
+  private static final int BUSY_STREAMS = 64;
+
+  private final EventLoops loops;
+  private final @Nullable TlsContext tls;
+  private final Http2Bounds bounds;
+  private final Duration connectTimeout;
+  private final int poolSize;
+  private final Map<InetSocketAddress, List<Http2Connection>> connections =
+      new HashMap<>(); // guarded by this
+  private boolean closed; // guarded by this
+
+  /**
+   * @param tls owned and closed by the caller; null for unencrypted connections
+   * @param poolSize the most connections per address
+   */
+  public Http2Client(
+      EventLoops loops,
+      @Nullable TlsContext tls,
+      Http2Bounds bounds,
+      Duration connectTimeout,
+      int poolSize) {
+    this.loops = loops;
+    this.tls = tls;
+    this.bounds = bounds;
+    this.connectTimeout = connectTimeout;
+    this.poolSize = poolSize;
+  }
+
+  /**
+   * Sends a request.
+   *
+   * @param answer receives the answer once the request is accepted; null cuts it off there
+   */
+  public void send(
+      InetSocketAddress worker,
+      Http2Request request,
+      @Nullable StreamListener answer,
+      Outcome outcome) {
+    send(new Http2Call(worker, request, answer, outcome), false);
+  }
+
+  /**
+   * @param afresh whether to use a new connection even if the pool is full: pooled ones may be as
+   *     stale as the one that failed
+   */
+  void send(Http2Call call, boolean afresh) {
+    Http2Connection chosen;
+    boolean fresh = false;
+    boolean refused;
+    synchronized (this) {
+      refused = closed;
+      var known = connections.computeIfAbsent(call.worker(), _ -> new ArrayList<>());
+      chosen = afresh ? null : leastLoaded(known);
+      if (!refused
+          && (chosen == null || (chosen.load() >= BUSY_STREAMS && known.size() < poolSize))) {
+        chosen = new Http2Connection(this, loops.next(), call.worker(), tls, bounds);
+        known.add(chosen);
+        fresh = true;
+      }
+    }
+    if (refused || chosen == null) {
+      call.outcome().failed(new IOException("the client is closed"));
+    } else {
+      if (fresh) {
+        chosen.connect(loops, connectTimeout);
+      }
+      chosen.send(call, fresh);
+    }
+  }
+
+  private static @Nullable Http2Connection leastLoaded(List<Http2Connection> among) {
+    Http2Connection best = null;
+    for (var each : among) {
+      if (best == null || each.load() < best.load()) {
+        best = each;
+      }
+    }
+    return best;
+  }
+
+  synchronized void forget(InetSocketAddress worker, Http2Connection gone) {
+    var known = connections.get(worker);
+    if (known != null && known.remove(gone) && known.isEmpty()) {
+      connections.remove(worker);
+    }
+  }
+
+  /** Returns the number of open connections, to all workers. */
+  public synchronized int connections() {
+    return connections.values().stream().mapToInt(List::size).sum();
+  }
+
+  /** Closes all connections with their streams. Idempotent. */
+  @Override
+  public void close() {
+    List<Http2Connection> open = new ArrayList<>();
+    synchronized (this) {
+      closed = true;
+      connections.values().forEach(open::addAll);
+    }
+    open.forEach(Http2Connection::close);
+  }
+}
