@@ -18,5 +18,7 @@ void copyTests();
 void crc32cTests();
 void hangUpsTests();
 void probeTests();
+void moveTests();
+void transfersTests();
 
 #endif  // DYNAMO_TEST_CHECK_H_

@@ -6,5 +6,7 @@ int main() {
   crc32cTests();
   hangUpsTests();
   probeTests();
+  moveTests();
+  transfersTests();
   std::puts("all C++ tests passed");
 }

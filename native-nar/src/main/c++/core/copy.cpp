@@ -49,6 +49,33 @@ bool overlaps(const CopyRange* ranges, size_t count, bool oneRegion) {
 
 }  // namespace
 
+Status checkRanges(const RegionTable::Pin& from, const RegionTable::Pin& to, bool oneRegion,
+                   const CopyRange* ranges, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (from.at(ranges[i].source, ranges[i].length) == nullptr ||
+        to.at(ranges[i].target, ranges[i].length) == nullptr) {
+      return Status::kRange;
+    }
+  }
+  return overlaps(ranges, count, oneRegion) ? Status::kInvalid : Status::kOk;
+}
+
+size_t mergeRanges(CopyRange* ranges, size_t count) {
+  size_t kept = 0;
+  for (size_t i = 0; i < count; i++) {
+    const CopyRange range = ranges[i];
+    if (range.length == 0) continue;
+    CopyRange* last = kept == 0 ? nullptr : &ranges[kept - 1];
+    if (last != nullptr && range.source == last->source + last->length &&
+        range.target == last->target + last->length) {
+      last->length += range.length;
+    } else {
+      ranges[kept++] = range;
+    }
+  }
+  return kept;
+}
+
 Status copyRanges(RegionTable& table, uint64_t source, uint64_t target, const CopyRange* ranges,
                   size_t count) {
   RegionTable::Pin from;
@@ -56,13 +83,8 @@ Status copyRanges(RegionTable& table, uint64_t source, uint64_t target, const Co
   Status pinned = table.pin(source, &from);
   if (pinned == Status::kOk) pinned = table.pin(target, &to);
   if (pinned != Status::kOk) return pinned;
-  for (size_t i = 0; i < count; i++) {
-    if (from.at(ranges[i].source, ranges[i].length) == nullptr ||
-        to.at(ranges[i].target, ranges[i].length) == nullptr) {
-      return Status::kRange;
-    }
-  }
-  if (overlaps(ranges, count, source == target)) return Status::kInvalid;
+  Status checked = checkRanges(from, to, source == target, ranges, count);
+  if (checked != Status::kOk) return checked;
   // Neighbours go in one memcpy, which picks its own way by size (vector, string or non-temporal stores).
   for (size_t i = 0; i < count;) {
     CopyRange run = ranges[i++];

@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "crc32c.h"
+#include "move.h"
 
 namespace dynamo {
 namespace {
@@ -50,8 +51,9 @@ std::string probeJson() {
   // UCX installs signal handlers when it is mapped, and the JVM needs its own SIGSEGV handler.
   static std::once_flag ucxLeavesSignalsAlone;
   std::call_once(ucxLeavesSignalsAlone, [] { setenv("UCX_ERROR_SIGNALS", "", 1); });
-  return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"libraries\":[" + libraryJson("cuda", {"libcuda.so.1"}) +
-         "," + libraryJson("ucx", {"libucp.so.0"}) + "," +
+  return "{\"crc32c\":" + quoted(crc32cWay()) + ",\"copy\":" + quoted(moveWays().front().name) +
+         ",\"libraries\":[" + libraryJson("cuda", {"libcuda.so.1"}) + "," +
+         libraryJson("ucx", {"libucp.so.0"}) + "," +
          libraryJson("nixl", {"libnixl_capi.so", "libnixl_capi.so.0", "libnixl.so"}) + "]}";
 }
 

@@ -3,7 +3,6 @@
 // function: the data path answers with a Status.
 
 #include <algorithm>
-#include <new>
 #include <vector>
 
 #include "../core/copy.h"
@@ -11,31 +10,22 @@
 #include "../core/probe.h"
 #include "../core/regions.h"
 #include "../core/status.h"
+#include "calls.h"
 #include "io_dynamo_natives_NativeTransfer.h"
 
 using dynamo::RegionTable;
 using dynamo::Status;
 
-namespace {
-
-/// Never destroyed: at the exit of the process other threads may still be in here.
-RegionTable& table() {
+RegionTable& dynamo::jni::table() {
   static RegionTable& only = *new RegionTable;
   return only;
 }
 
-constexpr jlong code(Status status) { return static_cast<jlong>(status); }
+namespace {
 
-template <typename Body>
-jlong guarded(Body body) noexcept {
-  try {
-    return body();
-  } catch (const std::bad_alloc&) {
-    return code(Status::kNoMemory);
-  } catch (...) {
-    return code(Status::kBackend);
-  }
-}
+using dynamo::jni::code;
+using dynamo::jni::guarded;
+using dynamo::jni::table;
 
 bool within(jint position, jint length, jlong size) {
   return position >= 0 && length >= 0 && jlong{position} + length <= size;

@@ -31,6 +31,7 @@ import picocli.CommandLine.ParameterException;
       ChatCommand.class,
       DrainCommand.class,
       BenchCommand.class,
+      BenchTransferCommand.class,
       CompletionCommand.class
     })
 public final class DynamoCommand extends Subcommand {

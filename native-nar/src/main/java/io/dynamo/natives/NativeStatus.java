@@ -5,6 +5,8 @@ package io.dynamo.natives;
  */
 public enum NativeStatus {
   OK(0),
+  /** Given up by its caller. */
+  CANCELLED(-1),
   /** An argument that can never be valid. */
   INVALID(-2),
   /** A range that exceeds its region. */
@@ -15,15 +17,23 @@ public enum NativeStatus {
   BACKEND(-6),
   /** A refusal by the kernel. */
   IO(-7),
+  /** A deadline that passed. */
+  TIMEOUT(-8),
   /** A lack of memory. */
   NO_MEMORY(-10),
   /** Too many operations at once. */
-  BUSY(-11);
+  BUSY(-11),
+  /** Damaged bytes. */
+  CORRUPT(-12);
 
   private final int code;
 
   NativeStatus(int code) {
     this.code = code;
+  }
+
+  public int code() {
+    return code;
   }
 
   /** Returns the status of a result; every result from 0 up is {@link #OK}. */

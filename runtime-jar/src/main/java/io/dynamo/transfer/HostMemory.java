@@ -74,7 +74,12 @@ public interface HostMemory extends AutoCloseable {
    */
   void copy(Region source, Region target, CopyBatch batch);
 
-  /** Closes every region that is still open. Idempotent. */
+  /**
+   * Returns the client that copies between this memory's regions in the background; one for all.
+   */
+  TransferClient transfers();
+
+  /** Closes the client and every region that is still open. Idempotent. */
   @Override
   void close();
 }

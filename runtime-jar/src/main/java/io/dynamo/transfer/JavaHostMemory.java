@@ -7,6 +7,7 @@ import java.nio.ReadOnlyBufferException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.zip.CRC32C;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Host memory without native code of ours: memory segments of shared arenas. Safe for concurrent
@@ -17,7 +18,8 @@ public final class JavaHostMemory implements HostMemory {
   private static final long CRC_PIECE = 1 << 30; // a buffer holds at most 2^31 - 1 bytes
 
   private final Set<JavaRegion> open = ConcurrentHashMap.newKeySet();
-  private volatile boolean closed;
+  private volatile boolean closed; // written under this
+  private @Nullable TransferClient transfers; // guarded by this
 
   @Override
   public String kind() {
@@ -63,9 +65,28 @@ public final class JavaHostMemory implements HostMemory {
     }
   }
 
+  /** {@inheritDoc} Its thread starts with the first call. */
+  @Override
+  public synchronized TransferClient transfers() {
+    requireOpen();
+    var known = transfers;
+    if (known == null) {
+      known = new JavaTransferClient(this);
+      transfers = known;
+    }
+    return known;
+  }
+
   @Override
   public void close() {
-    closed = true;
+    TransferClient ending;
+    synchronized (this) {
+      closed = true;
+      ending = transfers;
+    }
+    if (ending != null) {
+      ending.close();
+    }
     open.forEach(JavaRegion::close);
   }
 

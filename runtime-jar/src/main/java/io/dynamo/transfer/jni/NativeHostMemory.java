@@ -6,6 +6,7 @@ import io.dynamo.natives.NativeTransfer;
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.transfer.HostMemoryExhaustedException;
+import io.dynamo.transfer.TransferClient;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -13,6 +14,7 @@ import java.nio.ReadOnlyBufferException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Host memory of the native library: a batch is one call, and is checked by the library. Safe for
@@ -20,7 +22,8 @@ import java.util.concurrent.atomic.AtomicBoolean;
  */
 public final class NativeHostMemory implements HostMemory {
   private final Set<NativeRegion> open = ConcurrentHashMap.newKeySet();
-  private volatile boolean closed;
+  private volatile boolean closed; // written under this
+  private @Nullable TransferClient transfers; // guarded by this
 
   /**
    * @throws IllegalStateException if the native library is absent
@@ -70,9 +73,28 @@ public final class NativeHostMemory implements HostMemory {
     requireOk(status);
   }
 
+  /** {@inheritDoc} The native thread starts with the first call. */
+  @Override
+  public synchronized TransferClient transfers() {
+    requireOpen();
+    var known = transfers;
+    if (known == null) {
+      known = new NativeTransferClient(this);
+      transfers = known;
+    }
+    return known;
+  }
+
   @Override
   public void close() {
-    closed = true;
+    TransferClient ending;
+    synchronized (this) {
+      closed = true;
+      ending = transfers;
+    }
+    if (ending != null) {
+      ending.close();
+    }
     open.forEach(NativeRegion::close);
   }
 
@@ -80,6 +102,11 @@ public final class NativeHostMemory implements HostMemory {
     if (closed) {
       throw new IllegalStateException("host memory is closed");
     }
+  }
+
+  /** Returns the handle of one of this memory's regions. */
+  long handle(Region region) {
+    return mine(region).handle;
   }
 
   private NativeRegion mine(Region region) {
@@ -101,7 +128,8 @@ public final class NativeHostMemory implements HostMemory {
       case INVALID -> throw new IllegalArgumentException("refused by the native library");
       case RANGE -> throw new IndexOutOfBoundsException("a range leaves its region");
       case NO_MEMORY -> throw new OutOfMemoryError("no memory for the native library's own lists");
-      case BACKEND, IO -> throw new IllegalStateException("the native library failed: " + status);
+      case BACKEND, IO, CANCELLED, TIMEOUT, CORRUPT ->
+          throw new IllegalStateException("the native library failed: " + status);
     }
   }
 

@@ -2,6 +2,7 @@ package io.dynamo.worker.engine;
 
 import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.TransferClient;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -90,6 +91,11 @@ public final class HeapMemory implements HostMemory {
   @Override
   public void copy(Region source, Region target, CopyBatch batch) {
     throw new UnsupportedOperationException("no copies in these tests");
+  }
+
+  @Override
+  public TransferClient transfers() {
+    throw new UnsupportedOperationException("no transfers in these tests");
   }
 
   @Override

@@ -1,0 +1,215 @@
+package io.dynamo.transfer.jni;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.natives.NativeStatus;
+import io.dynamo.natives.TransferRings;
+import io.dynamo.natives.TransferThread;
+import io.dynamo.transfer.CopyBatch;
+import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.Transfer;
+import io.dynamo.transfer.TransferBusyException;
+import io.dynamo.transfer.TransferClient;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.locks.ReentrantLock;
+
+/**
+ * The transfer client of the native library: batches go to its thread through a ring, and a daemon
+ * thread of this client ends them as completions come back. Safe for concurrent use.
+ *
+ * <p>A platform thread waits for completions, since a native frame pins the carrier of a virtual
+ * one.
+ */
+final class NativeTransferClient implements TransferClient {
+  private static final System.Logger LOG = System.getLogger(NativeTransferClient.class.getName());
+  private static final int SUBMIT_BYTES = 1 << 20;
+  private static final int CAPACITY = 4096;
+  private static final long LOOK_NANOS = Duration.ofSeconds(1).toNanos(); // re-checks that often
+  private static final long DRAIN_NANOS = Duration.ofSeconds(1).toNanos();
+  private static final Duration POLLER_END = Duration.ofSeconds(5);
+
+  private record Pending(Transfer transfer, CopyBatch batch, long sourceBytes, long targetBytes) {}
+
+  private final NativeHostMemory memory;
+  private final TransferRings rings = new TransferRings(SUBMIT_BYTES, CAPACITY);
+  private final long thread;
+  private final Thread poller;
+  private final Map<Long, Pending> pending = new ConcurrentHashMap<>(); // by ticket
+  private final ReentrantLock submitting = new ReentrantLock();
+  private long nextTicket = 1; // guarded by submitting
+  private volatile boolean closed; // written under submitting
+  private volatile Counts last = new Counts(0, 0, 0);
+
+  NativeTransferClient(NativeHostMemory memory) {
+    this.memory = memory;
+    this.thread = TransferThread.open(rings.submissions(), rings.completions());
+    if (thread < 0) {
+      throw new IllegalStateException(
+          "the native library opened no transfer thread: " + NativeStatus.of(thread));
+    }
+    this.poller = Thread.ofPlatform().daemon().name("transfer-completions").start(this::poll);
+  }
+
+  @Override
+  public String kind() {
+    return "native";
+  }
+
+  @Override
+  public int capacity() {
+    return CAPACITY;
+  }
+
+  @Override
+  public Transfer copy(
+      Region source, Region target, CopyBatch batch, Priority priority, Deadline deadline) {
+    long from;
+    long to;
+    try {
+      from = memory.handle(source);
+      to = memory.handle(target);
+    } catch (IllegalArgumentException foreign) {
+      var refused = new Transfer(() -> {});
+      refused.fail(foreign);
+      return refused;
+    }
+    submitting.lock();
+    try {
+      if (closed) {
+        throw new IllegalStateException("the transfer client is closed");
+      }
+      if (pending.size() >= CAPACITY) {
+        throw new TransferBusyException(CAPACITY);
+      }
+      long ticket = nextTicket++;
+      var transfer = new Transfer(() -> cancel(ticket));
+      pending.put(ticket, new Pending(transfer, batch, source.byteSize(), target.byteSize()));
+      boolean taken = false;
+      try {
+        taken =
+            rings.offer(
+                ticket,
+                priority == Priority.ONBOARD,
+                from,
+                to,
+                deadline.nanoTime(),
+                batch.toArray());
+      } finally {
+        if (!taken) {
+          pending.remove(ticket);
+        }
+      }
+      if (!taken) {
+        throw new TransferBusyException(CAPACITY);
+      }
+      if (rings.wantsKick()) {
+        TransferThread.kick(thread);
+      }
+      return transfer;
+    } finally {
+      submitting.unlock();
+    }
+  }
+
+  private void cancel(long ticket) {
+    if (pending.containsKey(ticket)) {
+      TransferThread.cancel(thread, ticket);
+    }
+  }
+
+  private void poll() {
+    var status = NativeStatus.OK;
+    while (status == NativeStatus.OK) {
+      status = NativeStatus.of(TransferThread.await(thread, LOOK_NANOS));
+      rings.drain(this::completed);
+    }
+    if (status != NativeStatus.STALE) {
+      LOG.log(Level.ERROR, "the native transfer thread failed: {0}; transfers are refused", status);
+    }
+    submitting.lock();
+    try {
+      closed = true;
+    } finally {
+      submitting.unlock();
+    }
+    rings.drain(this::completed);
+    for (var ticket : pending.keySet()) {
+      completed(ticket, code(status), 0, 0);
+    }
+  }
+
+  private static int code(NativeStatus status) {
+    return status == NativeStatus.STALE ? NativeStatus.CANCELLED.code() : status.code();
+  }
+
+  private void completed(long ticket, int code, long bytes, long micros) {
+    var one = pending.remove(ticket);
+    if (one == null) {
+      return;
+    }
+    if (code == 0) {
+      one.transfer.complete(bytes);
+    } else {
+      one.transfer.fail(failure(NativeStatus.of(code), one));
+    }
+  }
+
+  private static RuntimeException failure(NativeStatus status, Pending one) {
+    return switch (status) {
+      case CANCELLED -> new CancelledException("the transfer was cancelled");
+      case TIMEOUT -> new DeadlineExceededException("the deadline of the transfer passed");
+      case STALE -> new IllegalStateException("the region is closed");
+      case INVALID -> new IllegalArgumentException("ranges of the batch overlap");
+      case RANGE -> outside(one);
+      case OK, BACKEND, IO, NO_MEMORY, BUSY, CORRUPT ->
+          new IllegalStateException("the native library failed: " + status);
+    };
+  }
+
+  private static RuntimeException outside(Pending one) {
+    try {
+      one.batch.requireWithin(one.sourceBytes, one.targetBytes);
+    } catch (IndexOutOfBoundsException named) {
+      return named;
+    }
+    return new IndexOutOfBoundsException("a range leaves its region");
+  }
+
+  @Override
+  public Counts counts() {
+    var into = new long[4];
+    if (TransferThread.counts(thread, into) == 0) {
+      last = new Counts(into[0], into[1], into[2]);
+    }
+    return last;
+  }
+
+  @Override
+  public void close() {
+    submitting.lock();
+    try {
+      if (!closed) {
+        var _ = counts();
+      }
+      closed = true;
+    } finally {
+      submitting.unlock();
+    }
+    TransferThread.close(thread, DRAIN_NANOS);
+    boolean interrupted = false;
+    try {
+      if (!poller.equals(Thread.currentThread()) && !poller.join(POLLER_END)) {
+        LOG.log(Level.WARNING, "the thread of native completions has not ended in time");
+      }
+    } catch (InterruptedException e) {
+      interrupted = true;
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}
