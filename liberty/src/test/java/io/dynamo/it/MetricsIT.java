@@ -157,6 +157,9 @@ class MetricsIT {
     "dynamo_frontend_model_migration_total",
     "dynamo_frontend_model_rejection_total",
     "dynamo_frontend_model_unfinished_streams_total",
+    "dynamo_worker_migration_failed_moves_total", // these three: of engines whose blocks can move
+    "dynamo_worker_migration_saved_tokens_total",
+    "dynamo_worker_migration_sent_tokens_total",
   };
 
   @Test

@@ -12,6 +12,7 @@ import io.dynamo.config.plane.ModelFileKeys;
 import io.dynamo.config.plane.NatsKeys;
 import io.dynamo.config.plane.RequestKeys;
 import io.dynamo.config.plane.TcpKeys;
+import io.dynamo.config.plane.TransferKeys;
 import io.dynamo.config.router.RouterKeys;
 import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
@@ -70,6 +71,7 @@ final class SettingKeys {
     keys.addAll(TcpKeys.all());
     keys.addAll(EventKeys.all());
     keys.addAll(NatsKeys.all());
+    keys.addAll(TransferKeys.all());
     keys.addAll(RouterKeys.all());
     keys.addAll(FrontendKeys.all());
     keys.addAll(LogKeys.all());

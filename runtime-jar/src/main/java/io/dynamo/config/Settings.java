@@ -7,6 +7,7 @@ import io.dynamo.config.plane.EventSettings;
 import io.dynamo.config.plane.NatsSettings;
 import io.dynamo.config.plane.RequestSettings;
 import io.dynamo.config.plane.TcpSettings;
+import io.dynamo.config.plane.TransferSettings;
 import io.dynamo.config.router.RouterSettings;
 import io.dynamo.config.watch.StatusSettings;
 import io.dynamo.config.watch.WatchSettings;
@@ -25,6 +26,7 @@ public record Settings(
     TcpSettings tcp,
     EventSettings event,
     NatsSettings nats,
+    TransferSettings transfer,
     RouterSettings router,
     FrontendSettings frontend,
     ApiSettings api,

@@ -10,6 +10,7 @@ import io.dynamo.config.plane.EventKeys;
 import io.dynamo.config.plane.NatsKeys;
 import io.dynamo.config.plane.RequestKeys;
 import io.dynamo.config.plane.TcpKeys;
+import io.dynamo.config.plane.TransferKeys;
 import io.dynamo.config.router.RouterReader;
 import io.dynamo.config.watch.LogKeys;
 import io.dynamo.config.watch.MetricsKeys;
@@ -102,6 +103,7 @@ public final class SettingsReader {
         TcpKeys.read(keys),
         EventKeys.read(keys),
         NatsKeys.read(keys),
+        TransferKeys.read(keys),
         new RouterReader(keys).read(),
         FrontendKeys.read(keys),
         ApiKeys.read(keys),

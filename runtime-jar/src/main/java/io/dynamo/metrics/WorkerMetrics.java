@@ -53,6 +53,20 @@ public final class WorkerMetrics {
           "dynamo_worker_forward_passes_dropped_total",
           "Forward passes that were not reported to planners: too many waited, or publishing"
               + " failed.");
+  public static final MetricName MOVED_TOKENS_IN =
+      new MetricName(
+          "dynamo_worker_migration_saved_tokens_total",
+          "Tokens that need not be computed again, because a worker that drains sent their KV"
+              + " blocks.");
+  public static final MetricName MOVED_TOKENS_OUT =
+      new MetricName(
+          "dynamo_worker_migration_sent_tokens_total",
+          "Tokens whose KV blocks a drain sent to other workers.");
+  public static final MetricName MOVES_FAILED =
+      new MetricName(
+          "dynamo_worker_migration_failed_moves_total",
+          "Generations whose KV blocks a drain could not send; another worker computes them"
+              + " again.");
 
   private WorkerMetrics() {}
 }

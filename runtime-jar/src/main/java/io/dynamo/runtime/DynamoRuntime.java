@@ -12,6 +12,7 @@ import io.dynamo.request.EndpointClient;
 import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.RegionExchange;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -39,6 +40,7 @@ public final class DynamoRuntime {
   private final EventPlane events;
   private final RawStreams streams;
   private final HostMemory memory;
+  private final RegionExchange exchange;
   private final SystemStatus status;
   private final ExecutorService blocking;
   private final ScheduledExecutorService timer;
@@ -59,6 +61,7 @@ public final class DynamoRuntime {
       EventPlane events,
       RawStreams streams,
       HostMemory memory,
+      RegionExchange exchange,
       SystemStatus status,
       ExecutorService blocking,
       ScheduledExecutorService timer) {
@@ -70,6 +73,7 @@ public final class DynamoRuntime {
     this.events = events;
     this.streams = streams;
     this.memory = memory;
+    this.exchange = exchange;
     this.status = status;
     this.blocking = blocking;
     this.timer = timer;
@@ -133,6 +137,11 @@ public final class DynamoRuntime {
 
   public HostMemory memory() {
     return memory;
+  }
+
+  /** Returns the exchange of regions of memory with other processes. */
+  public RegionExchange exchange() {
+    return exchange;
   }
 
   /**

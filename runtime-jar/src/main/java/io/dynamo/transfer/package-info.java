@@ -1,6 +1,8 @@
 /**
- * Host memory for KV blocks, copied in batches and checksummed. Start at {@link
- * io.dynamo.transfer.HostMemory}.
+ * Host memory for KV blocks, copied in batches and checksummed: start at {@link
+ * io.dynamo.transfer.HostMemory}. Copies in the background: {@link
+ * io.dynamo.transfer.TransferClient}. Bytes to other processes: {@link
+ * io.dynamo.transfer.RegionExchange}.
  */
 @NullMarked
 package io.dynamo.transfer;

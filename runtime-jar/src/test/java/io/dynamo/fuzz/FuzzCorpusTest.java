@@ -1,6 +1,7 @@
 package io.dynamo.fuzz;
 
 import io.dynamo.request.tcp.RequestFrameFuzz;
+import io.dynamo.transfer.tcp.RegionOwnerFuzz;
 import io.dynamo.wire.kv.EventPayloadFuzz;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -24,6 +25,8 @@ class FuzzCorpusTest {
       Map.of(
           "EventPayloadFuzz",
           EventPayloadFuzz::fuzzerTestOneInput,
+          "RegionOwnerFuzz",
+          RegionOwnerFuzz::fuzzerTestOneInput,
           "RequestFrameFuzz",
           RequestFrameFuzz::fuzzerTestOneInput);
 

@@ -18,6 +18,7 @@ import io.dynamo.request.EndpointServer;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.RegionExchange;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
@@ -79,6 +80,7 @@ class DynamoRuntimeTest {
           idle(EventPlane.class),
           idle(RawStreams.class),
           idle(HostMemory.class),
+          idle(RegionExchange.class),
           TestStatus.idle(),
           idle(ExecutorService.class),
           idle(ScheduledExecutorService.class));

@@ -18,6 +18,7 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.RegionExchange;
 import io.dynamo.wire.MessageCodec;
 import java.lang.reflect.Proxy;
 import java.util.concurrent.BlockingQueue;
@@ -86,6 +87,7 @@ class InstanceNewsTest {
               uncalled(EventPlane.class),
               uncalled(RawStreams.class),
               uncalled(HostMemory.class),
+              uncalled(RegionExchange.class),
               TestStatus.idle(),
               uncalled(ExecutorService.class),
               uncalled(ScheduledExecutorService.class));

@@ -52,6 +52,7 @@ import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHashes;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.RegionExchange;
 import io.dynamo.wire.kv.KvEventCodec;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -256,6 +257,7 @@ class FleetFlapTest {
             events,
             idle(RawStreams.class),
             idle(HostMemory.class),
+            idle(RegionExchange.class),
             status,
             threads,
             timer);

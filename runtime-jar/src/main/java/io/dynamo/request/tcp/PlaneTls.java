@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * @param accepting for this side's listener; null to listen without TLS
  * @param connecting for outgoing connections; null to connect without TLS
  */
-record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
+public record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
     implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(PlaneTls.class.getName());
 
@@ -22,7 +22,7 @@ record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext connecting)
    *
    * @throws IllegalStateException when a file is missing or invalid
    */
-  static PlaneTls of(TlsSettings settings) {
+  public static PlaneTls of(TlsSettings settings) {
     if (settings.certificate() != null && settings.authorities() == null && !settings.insecure()) {
       LOG.log(
           Level.WARNING,

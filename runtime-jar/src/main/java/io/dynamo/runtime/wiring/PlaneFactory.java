@@ -10,18 +10,23 @@ import io.dynamo.request.EndpointServer;
 import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.status.SystemStatus;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.RegionExchange;
 import org.jspecify.annotations.Nullable;
 
 /** Opens the parts that use sockets or native code. */
 @FunctionalInterface
 interface PlaneFactory {
   /**
-   * Both sides of the request plane, and the memory of blocks.
+   * Both sides of the request plane, the memory of blocks, and their exchange with others.
    *
    * @param loops for all sockets
    */
   record Planes(
-      EventLoops loops, EndpointClient client, EndpointServer server, HostMemory memory) {}
+      EventLoops loops,
+      EndpointClient client,
+      EndpointServer server,
+      HostMemory memory,
+      RegionExchange exchange) {}
 
   /**
    * The places where the parts publish metrics and health.

@@ -115,6 +115,7 @@ final class PlaneOpener implements RuntimeOpener {
         events,
         streams,
         parts.memory(),
+        parts.exchange(),
         status,
         blocking,
         timer);

@@ -15,6 +15,7 @@ import io.dynamo.runtime.ClosingStack;
 import io.dynamo.runtime.status.StatusServer;
 import io.dynamo.runtime.wiring.PlaneFactory.Outlets;
 import io.dynamo.transfer.jni.HostMemorySelection;
+import io.dynamo.transfer.tcp.TcpRegionExchange;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.generate.GenerateCodec;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -92,7 +93,12 @@ public class PlaneProducer {
               settings.server().admin().names(),
               outlets.text()::write));
     }
-    return new PlaneFactory.Planes(loops, client, server, memory);
+    var exchange =
+        opened.push(
+            "exchange of regions",
+            SERVER_PATIENCE,
+            new TcpRegionExchange(settings.tcp(), settings.transfer(), loops));
+    return new PlaneFactory.Planes(loops, client, server, memory, exchange);
   }
 
   private static @Nullable RequestCarrier carrier(

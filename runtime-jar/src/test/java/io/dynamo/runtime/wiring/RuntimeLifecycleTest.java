@@ -21,6 +21,7 @@ import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.testing.TestSettings;
 import io.dynamo.testing.TestStatus;
 import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.RegionExchange;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
@@ -70,6 +71,7 @@ class RuntimeLifecycleTest {
         uncalled(EventPlane.class),
         uncalled(RawStreams.class),
         uncalled(HostMemory.class),
+        uncalled(RegionExchange.class),
         TestStatus.idle(),
         uncalled(ExecutorService.class),
         uncalled(ScheduledExecutorService.class));

@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
 import io.dynamo.inference.EngineOutput;
@@ -21,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Invariant: receivers of the KV events know of no block while it sleeps.
  */
 public final class SleepableEngine
-    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
+    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost, BlockPort {
   /** Makes engines. Called by one thread at a time. */
   public interface Source {
     /** Returns a new engine, not started. */
@@ -277,6 +278,41 @@ public final class SleepableEngine
     if (adapters.remove(name) != null && !state.asleep) {
       host(state.engine).unloadAdapter(name);
     }
+  }
+
+  /** Whether the engine's blocks can go to other engines. */
+  public boolean hasBlockPort() {
+    return state.engine.engine() instanceof BlockPort;
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * @throws IllegalStateException when it sleeps, or its blocks cannot go elsewhere
+   */
+  @Override
+  public KvLayout layout() {
+    return port().layout();
+  }
+
+  @Override
+  public @Nullable KvBlocks exportBlocks(RequestContext generation, Deadline deadline)
+      throws InterruptedException {
+    return port().exportBlocks(generation, deadline);
+  }
+
+  @Override
+  public int importBlocks(KvBlocks blocks, Deadline deadline) throws InterruptedException {
+    return port().importBlocks(blocks, deadline);
+  }
+
+  private BlockPort port() {
+    var at = state;
+    if (at.asleep || !(at.engine.engine() instanceof BlockPort port)) {
+      throw new IllegalStateException(
+          at.asleep ? "the engine sleeps" : "the blocks of this engine cannot go elsewhere");
+    }
+    return port;
   }
 
   @Override

@@ -21,8 +21,14 @@ public final class Drain {
    *
    * @param handoverAfter how long all streams run before the first handover
    * @param successors whether another worker serves the endpoint
+   * @param mover moves what was computed for a generation before it is handed over
    */
-  public record Plan(Duration handoverAfter, BooleanSupplier successors) {}
+  public record Plan(Duration handoverAfter, BooleanSupplier successors, BlockMover mover) {
+    /** A plan by which whoever continues a generation computes its text so far again. */
+    public Plan(Duration handoverAfter, BooleanSupplier successors) {
+      this(handoverAfter, successors, BlockMover.NONE);
+    }
+  }
 
   private final Handovers streams;
   private final Plan plan;
@@ -42,7 +48,7 @@ public final class Drain {
     boolean all = served.drain(deadline.within(plan.handoverAfter()));
     while (!all && !deadline.isExpired()) {
       if (plan.successors().getAsBoolean()) {
-        handedOver += streams.handOver(deadline.remainingNanos());
+        handedOver += streams.handOver(deadline.remainingNanos(), plan.mover(), deadline);
       }
       all = served.drain(deadline.within(LOOK));
     }

@@ -1,13 +1,18 @@
 package io.dynamo.worker.serve;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
+import java.util.ArrayList;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -16,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  * worker: every token that was sent counts, none is lost or sent twice. Safe for concurrent use.
  */
 public final class Handovers implements EndpointHandler<GenerateRequest, EngineOutput> {
+  private static final int MOVES_AT_ONCE = 4;
+
   private final EndpointHandler<GenerateRequest, EngineOutput> handler;
   private final LongSupplier nanoClock;
   private final Set<ForwardedStream> running =
@@ -32,7 +39,7 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
   @Override
   public Flow.Publisher<EngineOutput> handle(GenerateRequest request, RequestContext context) {
     var stream = handler.handle(request, context);
-    return next -> stream.subscribe(new ForwardedStream(request, next));
+    return next -> stream.subscribe(new ForwardedStream(request, context, next));
   }
 
   /**
@@ -52,9 +59,60 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     return ended;
   }
 
+  /**
+   * Ends streams as {@link #handOver(long)} does, each after what was computed for it has been
+   * moved; several at a time.
+   *
+   * @param deadline ends the moves; then the rest is handed over without
+   */
+  public int handOver(long patienceNanos, BlockMover mover, Deadline deadline)
+      throws InterruptedException {
+    if (mover.equals(BlockMover.NONE)) {
+      return handOver(patienceNanos);
+    }
+    var leaving = new ConcurrentLinkedQueue<ForwardedStream>();
+    for (var held : running) {
+      if (held.mayOutlast(patienceNanos)) {
+        leaving.add(held);
+      }
+    }
+    var ended = new AtomicInteger();
+    var movers = new ArrayList<Thread>();
+    for (int i = 0; i < Math.min(MOVES_AT_ONCE, leaving.size()); i++) {
+      movers.add(
+          Thread.ofVirtual()
+              .name("drain-move-" + i)
+              .start(() -> moveAll(leaving, mover, deadline, ended)));
+    }
+    try {
+      for (var one : movers) {
+        one.join(); // each move has a deadline
+      }
+    } catch (InterruptedException e) {
+      movers.forEach(Thread::interrupt);
+      throw e;
+    }
+    return ended.get();
+  }
+
+  private static void moveAll(
+      Queue<ForwardedStream> leaving, BlockMover mover, Deadline deadline, AtomicInteger ended) {
+    try {
+      for (var next = leaving.poll(); next != null; next = leaving.poll()) {
+        mover.move(next.request, next.context, deadline);
+        if (next.handOver()) {
+          ended.incrementAndGet();
+        }
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   /** One stream; signals to its subscriber are sent under its lock. */
   private final class ForwardedStream implements Flow.Subscriber<EngineOutput>, Flow.Subscription {
     private final GenerateRequest request;
+    private final RequestContext context;
     private final Flow.Subscriber<? super EngineOutput> next;
     private volatile Flow.@Nullable Subscription engine;
     private int sent; // tokens; guarded by this, like the next two
@@ -62,8 +120,12 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     private boolean finished; // the last item was sent
     private volatile boolean ended; // set under this, or by a requester's cancel
 
-    ForwardedStream(GenerateRequest request, Flow.Subscriber<? super EngineOutput> next) {
+    ForwardedStream(
+        GenerateRequest request,
+        RequestContext context,
+        Flow.Subscriber<? super EngineOutput> next) {
       this.request = request;
+      this.context = context;
       this.next = next;
     }
 

@@ -3,12 +3,15 @@ package io.dynamo.worker.serve;
 import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
+import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.WorkerSet;
 import io.dynamo.runtime.EndpointInstances;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -52,11 +55,18 @@ public final class Successors implements AutoCloseable {
 
   /** Whether a successor is there now. */
   public boolean areThere() {
+    return !ids().isEmpty();
+  }
+
+  /** Returns the successors that are there now. */
+  public Set<InstanceId> ids() {
     var set = own;
-    return set != null
-        && instances.live().stream()
-            .anyMatch(
-                instance -> !instance.id().equals(self) && set.equals(sets.get(instance.id())));
+    return set == null
+        ? Set.of()
+        : instances.live().stream()
+            .map(Instance::id)
+            .filter(id -> !id.equals(self) && set.equals(sets.get(id)))
+            .collect(Collectors.toUnmodifiableSet());
   }
 
   /** Stops watching. Idempotent. */

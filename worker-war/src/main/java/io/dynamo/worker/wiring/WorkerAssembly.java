@@ -34,6 +34,8 @@ import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.relocation.Relocation;
+import io.dynamo.worker.serve.BlockMover;
 import io.dynamo.worker.serve.Drain;
 import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
@@ -112,6 +114,10 @@ final class WorkerAssembly {
             runtime.settings().status().loraRoutes() ? settings.maxLoras() : 0);
     var successors = new Successors(endpoint, runtime.instances(endpoint), runtime.discovery());
     var format = runtime.settings().tcp().format();
+    var relocation =
+        runtime.settings().transfer().onDrain() && engine.hasBlockPort()
+            ? new Relocation(endpoint, runtime, engine, successors, labels)
+            : null;
     var service =
         new WorkerService(
             endpoint,
@@ -127,7 +133,10 @@ final class WorkerAssembly {
               successors.serve(WorkerSet.of(endpoint, card));
               return card;
             },
-            new Drain.Plan(runtime.settings().server().handoverAfter(), successors::areThere));
+            new Drain.Plan(
+                runtime.settings().server().handoverAfter(),
+                successors::areThere,
+                relocation == null ? BlockMover.NONE : relocation.mover()));
     return new WorkerRole(
         service,
         engine,
@@ -135,7 +144,8 @@ final class WorkerAssembly {
         new ControlEndpoints(
             endpoint, format, runtime.server(), runtime.discovery(), runtime.blocking()),
         adapters,
-        successors);
+        successors,
+        relocation);
   }
 
   private String shownName() {

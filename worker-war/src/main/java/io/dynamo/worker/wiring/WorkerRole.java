@@ -11,9 +11,11 @@ import io.dynamo.worker.control.ControlEndpoints;
 import io.dynamo.worker.control.ModelControls;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.relocation.Relocation;
 import io.dynamo.worker.serve.Successors;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /** The worker of one model, from its start to its end. Safe for concurrent use. */
 final class WorkerRole {
@@ -23,6 +25,7 @@ final class WorkerRole {
   private final ControlEndpoints commands;
   private final Adapters adapters;
   private final Successors successors;
+  private final @Nullable Relocation relocation; // null when the engine's blocks stay here
   private final ReentrantLock stopping = new ReentrantLock();
 
   WorkerRole(
@@ -31,13 +34,15 @@ final class WorkerRole {
       ModelControls controls,
       ControlEndpoints commands,
       Adapters adapters,
-      Successors successors) {
+      Successors successors,
+      @Nullable Relocation relocation) {
     this.service = service;
     this.load = load;
     this.controls = controls;
     this.commands = commands;
     this.adapters = adapters;
     this.successors = successors;
+    this.relocation = relocation;
   }
 
   /** Builds the worker and starts it; a failure undoes all steps. */
@@ -49,6 +54,9 @@ final class WorkerRole {
     try {
       role.service.start();
       role.commands.open(role.controls);
+      if (role.relocation != null) {
+        role.relocation.open();
+      }
     } catch (RuntimeException | Error failure) {
       role.close();
       throw failure;
@@ -87,6 +95,7 @@ final class WorkerRole {
       if (alone) {
         commands.close();
         adapters.close();
+        closeRelocation();
         service.drain(deadline);
       }
     } finally {
@@ -97,10 +106,18 @@ final class WorkerRole {
     }
   }
 
+  /** Takes no more blocks of other workers; giving blocks away goes on. */
+  private void closeRelocation() {
+    if (relocation != null) {
+      relocation.close();
+    }
+  }
+
   /** Ends everything now. Idempotent. */
   void close() {
     commands.close();
     adapters.close();
+    closeRelocation();
     service.close();
     successors.close();
   }

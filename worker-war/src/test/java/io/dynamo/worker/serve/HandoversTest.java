@@ -2,6 +2,7 @@ package io.dynamo.worker.serve;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.concurrent.ItemStream;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.WorkerLostException;
@@ -15,9 +16,11 @@ import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.SamplingOptions;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Requests;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -72,6 +75,24 @@ class HandoversTest {
     engine.getLast().offer(EngineOutput.ofTokens(3));
     assertThat(answer.tokens()).as("nothing follows the error").hasSize(3);
     assertThat(handovers.handOver(0)).as("once").isZero();
+  }
+
+  @Test
+  void whatWasComputedIsMovedBeforeItsStreamEnds() throws Exception {
+    var answers = List.of(ask(request(100)), ask(request(100)), ask(request(100)));
+    var moved = new ConcurrentLinkedQueue<Boolean>(); // whether a stream had ended before its move
+    var soon = Deadline.after(Duration.ofSeconds(20));
+    int ended =
+        handovers.handOver(
+            0,
+            (_, _, deadline) -> {
+              assertThat(deadline).isEqualTo(soon);
+              moved.add(answers.stream().allMatch(Collected::isEnded));
+            },
+            soon);
+    assertThat(ended).isEqualTo(3);
+    assertThat(moved).hasSize(3).containsOnly(false);
+    assertThat(answers).allMatch(Collected::isEnded);
   }
 
   @Test

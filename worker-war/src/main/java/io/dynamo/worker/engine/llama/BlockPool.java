@@ -75,6 +75,11 @@ final class BlockPool implements AutoCloseable {
     return NONE;
   }
 
+  /** Returns the checksum of a cached block. */
+  int checksum(int block) {
+    return checksums[block];
+  }
+
   /** Adds a hold to a cached block. */
   void hold(int block) {
     ledger.hold(block);

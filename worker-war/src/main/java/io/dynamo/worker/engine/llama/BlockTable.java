@@ -5,7 +5,6 @@ import io.dynamo.token.BlockHash;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.token.SequenceHash;
 import io.dynamo.token.SequenceHasher;
-import io.dynamo.worker.engine.llama.weights.LlamaShape;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class BlockTable {
   private final BlockPool pool;
   private final int blockTokens;
+  private final BlockHasher naming;
   private final SequenceHasher hasher;
   private final List<StoredBlock> names = new ArrayList<>(); // of full blocks, as far as hashed
   private int[] blocks = new int[8];
@@ -27,6 +27,7 @@ final class BlockTable {
   BlockTable(BlockPool pool, BlockHasher hasher) {
     this.pool = pool;
     this.blockTokens = hasher.blockTokens();
+    this.naming = hasher;
     this.hasher = new SequenceHasher(hasher);
   }
 
@@ -133,48 +134,80 @@ final class BlockTable {
     sealed = 0;
   }
 
-  /** Copies the cached leading blocks of {@code all}; only for a table that holds nothing. */
-  KvBlocks copy(int[] all, LlamaShape shape) {
-    var copies = new ArrayList<KvBlocks.Block>();
-    for (int i = 0; i < all.length / blockTokens; i++) {
-      int block = pool.find(name(all, i).hash());
+  /** Returns a copy of the blocks held, in order. */
+  int[] held() {
+    return Arrays.copyOf(blocks, size);
+  }
+
+  /** Holds the cached leading blocks of {@code all}; only for a table that holds nothing. */
+  void holdCached(int[] all) {
+    while (size < all.length / blockTokens) {
+      int block = pool.find(name(all, size).hash());
       if (block == BlockPool.NONE) {
         break;
       }
-      var bytes = pool.store().export(block);
-      copies.add(new KvBlocks.Block(bytes, pool.store().checksum(block)));
+      pool.hold(block);
+      push(block);
     }
-    return new KvBlocks(shape, blockTokens, all, copies);
+    sealed = size;
   }
 
   /**
-   * Caches full blocks that were computed elsewhere; only for a table that holds nothing.
-   *
-   * @return the number of blocks that were not cached before
+   * Holds the full blocks of {@code other}, too, unless they are named in another scope; only for a
+   * table that holds nothing.
    */
-  int load(KvBlocks from) {
-    int loaded = 0;
-    try {
-      for (int i = 0; i < from.blocks().size(); i++) {
-        var name = name(from.tokens(), i);
-        int block = pool.find(name.hash());
-        if (block == BlockPool.NONE) {
-          block = pool.take();
-          if (block == BlockPool.NONE) {
-            break;
-          }
-          pool.store().load(block, from.blocks().get(i).bytes());
-          pool.seal(block, name.hash());
-          pool.events().stored(pool.rank(), parentOf(i), List.of(name));
-          loaded++;
-        } else {
-          pool.hold(block);
-        }
-        push(block); // held to the end, so that no block is evicted before its suffix
-      }
-    } finally {
-      release();
+  void shareWith(BlockTable other) {
+    if (!other.naming.equals(naming)) {
+      return; // an adapter's blocks under the names of the model itself would be wrong
     }
-    return loaded;
+    for (int i = 0; i < other.sealed; i++) {
+      pool.hold(other.blocks[i]);
+      push(other.blocks[i]);
+    }
+    sealed = size;
+  }
+
+  /**
+   * Takes a block for each of the first {@code count} full blocks of {@code tokens}, the cached one
+   * where there is one, as far as the pool has room; only for a table that holds nothing.
+   *
+   * @return the places of those that are not cached, whose bytes the caller fills
+   */
+  int[] takeFor(int[] tokens, int count) {
+    var missing = new int[count];
+    int absent = 0;
+    for (int i = 0; i < count; i++) {
+      int block = pool.find(name(tokens, i).hash());
+      if (block == BlockPool.NONE) {
+        block = pool.take();
+        if (block == BlockPool.NONE) {
+          break;
+        }
+        missing[absent++] = i;
+      } else {
+        pool.hold(block);
+      }
+      push(block); // held to the end, so that no block is evicted before its suffix
+    }
+    return Arrays.copyOf(missing, absent);
+  }
+
+  /**
+   * Caches blocks whose bytes were filled.
+   *
+   * @return the number of blocks that were not cached by another sequence meanwhile
+   */
+  int sealFilled(int[] tokens, int[] places) {
+    int cached = 0;
+    for (int place : places) {
+      var name = name(tokens, place);
+      int own = blocks[place];
+      blocks[place] = pool.seal(own, name.hash());
+      if (blocks[place] == own) {
+        pool.events().stored(pool.rank(), parentOf(place), List.of(name));
+        cached++;
+      }
+    }
+    return cached;
   }
 }

@@ -4,7 +4,6 @@ import io.dynamo.transfer.HostMemory.Region;
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.nio.ByteBuffer;
 
 /**
  * The bytes of one rank's KV blocks in a region of host memory. Used by the rank's thread only.
@@ -52,10 +51,6 @@ final class KvStore implements AutoCloseable {
     return pieceFloats;
   }
 
-  int blockBytes() {
-    return Math.toIntExact(blockBytes);
-  }
-
   /** Returns the view of all bytes, without a copy. */
   MemorySegment memory() {
     return memory;
@@ -70,15 +65,9 @@ final class KvStore implements AutoCloseable {
     return region.crc32c(block * blockBytes, blockBytes);
   }
 
-  /** Returns a copy of all bytes of a block. */
-  byte[] export(int block) {
-    var bytes = new byte[blockBytes()];
-    region.read(block * blockBytes, ByteBuffer.wrap(bytes));
-    return bytes;
-  }
-
-  void load(int block, byte[] bytes) {
-    region.write(block * blockBytes, ByteBuffer.wrap(bytes));
+  /** Returns the region of all bytes, for copies. */
+  Region region() {
+    return region;
   }
 
   @Override

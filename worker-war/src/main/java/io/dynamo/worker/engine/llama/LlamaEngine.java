@@ -11,12 +11,15 @@ import io.dynamo.request.RequestContext;
 import io.dynamo.token.BlockHasher;
 import io.dynamo.transfer.HostMemory;
 import io.dynamo.worker.engine.AdapterHost;
+import io.dynamo.worker.engine.BlockPort;
 import io.dynamo.worker.engine.CacheControl;
 import io.dynamo.worker.engine.CacheScope;
 import io.dynamo.worker.engine.CancelLog;
 import io.dynamo.worker.engine.Engine;
 import io.dynamo.worker.engine.EngineDescription;
+import io.dynamo.worker.engine.KvBlocks;
 import io.dynamo.worker.engine.KvEventSink;
+import io.dynamo.worker.engine.KvLayout;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.engine.NamedRank;
 import io.dynamo.worker.engine.Pacer;
@@ -48,7 +51,7 @@ import org.jspecify.annotations.Nullable;
  * the cache's content, and of which engine with the same weights continues a text.
  */
 public final class LlamaEngine
-    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost {
+    implements Engine, LoadReport, PassReport, CacheControl, AdapterHost, BlockPort {
   private final LlamaEngineConfig config;
   private final LlamaModel model;
   private final HostMemory memory;
@@ -56,6 +59,8 @@ public final class LlamaEngine
   private final LongSupplier seeds;
   private final PromptLimits admission;
   private final BlockHasher hasher; // for prompts without adapter and salt
+  private final KvLayout layout;
+  private final BlockTransfer blocks;
   private final AdaptedModel unadapted;
   private final Map<String, AdaptedModel> adapters = new ConcurrentHashMap<>(); // by adapter name
   private final CancelLog cancels = new CancelLog();
@@ -84,6 +89,15 @@ public final class LlamaEngine
     this.admission = admission(config, model.weights().shape());
     this.unadapted = new AdaptedModel(model.weights());
     this.hasher = BlockHasher.of(config.blockTokens());
+    this.layout = layout(model.weights().shape(), config.blockTokens());
+    this.blocks = new BlockTransfer(memory, layout, hasher);
+  }
+
+  private static KvLayout layout(LlamaShape shape, int blockTokens) {
+    return new KvLayout(
+        "llama, float32, keys and values of %s".formatted(shape),
+        blockTokens,
+        KvStore.blockBytes(shape, blockTokens));
   }
 
   private static PromptLimits admission(LlamaEngineConfig config, LlamaShape shape) {
@@ -170,7 +184,7 @@ public final class LlamaEngine
             new BlockTable(scheduler.pool(), hasher(scope)),
             config.streamBuffer(),
             scheduler::wake);
-    generation.follow(context.cancellation());
+    generation.follow();
     try {
       scheduler.submit(generation);
     } catch (RuntimeException refused) {
@@ -288,31 +302,40 @@ public final class LlamaEngine
    * Copies the cached leading blocks of {@code tokens} on {@code rank}: full blocks, up to the
    * first that is missing.
    *
+   * @return the blocks, for the caller to close; null when none is cached
    * @throws io.dynamo.error.DeadlineExceededException when the rank does not run the task in time
    */
-  public KvBlocks export(int rank, int[] tokens, Deadline deadline) throws InterruptedException {
+  public @Nullable KvBlocks export(int rank, int[] tokens, Deadline deadline)
+      throws InterruptedException {
     requireOpen();
-    var shape = model.weights().shape();
-    return RankTask.call(
-        rank(rank).scheduler,
-        pool -> new BlockTable(pool, hasher).copy(tokens.clone(), shape),
-        deadline);
+    return blocks.exportCached(rank(rank).scheduler, tokens.clone(), deadline);
   }
 
-  /**
-   * Adds blocks of another engine with the same weights to the cache of {@code rank}; the next
-   * generation that starts with their tokens reuses them.
-   *
-   * @return the number of blocks that were not cached before; fewer than given when the rank has no
-   *     room
-   * @throws InvalidRequestException when they are of another model or block size, or damaged
-   * @throws io.dynamo.error.DeadlineExceededException when the rank does not run the task in time
-   */
-  public int load(int rank, KvBlocks blocks, Deadline deadline) throws InterruptedException {
+  @Override
+  public KvLayout layout() {
+    return layout;
+  }
+
+  @Override
+  public @Nullable KvBlocks exportBlocks(RequestContext generation, Deadline deadline)
+      throws InterruptedException {
     requireOpen();
-    blocks.requireFits(model.weights().shape(), config.blockTokens());
-    return RankTask.call(
-        rank(rank).scheduler, pool -> new BlockTable(pool, hasher).load(blocks), deadline);
+    for (var rank : ranks) {
+      var found =
+          blocks.exportRunning(
+              rank.scheduler, at -> at.running(generation.cancellation()), deadline);
+      if (found != null) {
+        return found;
+      }
+    }
+    return null;
+  }
+
+  @Override
+  public int importBlocks(KvBlocks from, Deadline deadline) throws InterruptedException {
+    requireOpen();
+    from.requireIntact(layout);
+    return blocks.load(rank(null).scheduler, from, deadline);
   }
 
   @Override

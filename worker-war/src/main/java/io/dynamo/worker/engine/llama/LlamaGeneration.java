@@ -23,6 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class LlamaGeneration implements RankQueue.Entry {
   final TokenStream stream;
+  final Cancellation cancellation; // of its request, which it can be found by
   final BlockTable table;
   final EndTokens ends;
   final AdaptedModel by;
@@ -59,6 +60,7 @@ final class LlamaGeneration implements RankQueue.Entry {
     this.ends = ends;
     this.by = by;
     this.deadlineNanos = context.deadline().nanoTime();
+    this.cancellation = context.cancellation();
     this.sampler = sampler;
     this.table = table;
     this.wake = wake;
@@ -68,7 +70,7 @@ final class LlamaGeneration implements RankQueue.Entry {
   }
 
   /** Subscribes to the requester's cancellation; called before the rank sees this generation. */
-  void follow(Cancellation cancellation) {
+  void follow() {
     registration = cancellation.onCancel(_ -> giveUp());
   }
 
@@ -83,6 +85,11 @@ final class LlamaGeneration implements RankQueue.Entry {
 
   int[] tokens() {
     return tokens;
+  }
+
+  /** Returns a copy of the prompt and the tokens generated so far. */
+  int[] tokensSoFar() {
+    return Arrays.copyOf(tokens, length);
   }
 
   int length() {

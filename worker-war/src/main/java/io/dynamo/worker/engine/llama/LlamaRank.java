@@ -1,5 +1,6 @@
 package io.dynamo.worker.engine.llama;
 
+import io.dynamo.concurrent.Cancellation;
 import io.dynamo.error.DeadlineExceededException;
 import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
@@ -117,6 +118,30 @@ final class LlamaRank implements Pacer.Paced {
     } else {
       wake();
     }
+  }
+
+  /**
+   * Queues a task that gives back what an earlier one took, and so is never refused for the number
+   * of tasks: those bound it.
+   */
+  void askAlways(Task task) {
+    owed.incrementAndGet();
+    tasks.add(task);
+    if (arrivals.isEnded()) {
+      refuseTasks();
+    } else {
+      wake();
+    }
+  }
+
+  /** Returns the running generation of a request, if it is here; for tasks only. */
+  @Nullable LlamaGeneration running(Cancellation request) {
+    for (var generation : running) {
+      if (generation.cancellation.equals(request)) {
+        return generation;
+      }
+    }
+    return null;
   }
 
   /**

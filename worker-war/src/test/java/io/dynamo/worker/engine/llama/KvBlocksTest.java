@@ -1,22 +1,29 @@
 package io.dynamo.worker.engine.llama;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.error.Migratable;
+import io.dynamo.inference.PassedOn;
+import io.dynamo.inference.RoutingHints;
 import io.dynamo.inference.Usage;
 import io.dynamo.transfer.JavaHostMemory;
 import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.HeardEvents;
+import io.dynamo.worker.engine.KvBlocks;
+import io.dynamo.worker.engine.KvLayout;
 import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
+import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -64,15 +71,23 @@ class KvBlocksTest {
     var half = run(a, prompt, 25).tokens();
     assertThat(half).isEqualTo(Arrays.copyOf(whole, 25));
     var sofar = join(prompt, half);
-    var blocks = a.export(0, sofar, soon());
     int full = (sofar.length - 1) / 16; // the last token's keys and values are not computed
-    assertThat(blocks.blocks()).hasSize(full);
-    assertThat(b.load(0, blocks, soon())).isEqualTo(full);
-    assertThat(heardB.present()).isEqualTo(heardA.present());
-    var rest = run(b, sofar, 25);
-    assertThat(join(half, rest.tokens())).isEqualTo(whole);
-    assertThat(rest.last().usage()).isEqualTo(new Usage(sofar.length, 25, full * 16));
-    assertThat(b.load(0, blocks, soon())).as("known already").isZero();
+    try (var blocks = exported(a, sofar)) {
+      assertThat(blocks.count()).isEqualTo(full);
+      assertThat(b.importBlocks(blocks, soon())).isEqualTo(full);
+      assertThat(heardB.present()).isEqualTo(heardA.present());
+      var rest = run(b, sofar, 25);
+      assertThat(join(half, rest.tokens())).isEqualTo(whole);
+      assertThat(rest.last().usage()).isEqualTo(new Usage(sofar.length, 25, full * 16));
+      assertThat(b.importBlocks(blocks, soon())).as("known already").isZero();
+    }
+    for (var engine : List.of(a, b)) {
+      assertThat(engine.ranks().getFirst().heldBlocks()).as("held for copies").isZero();
+    }
+  }
+
+  private static KvBlocks exported(LlamaEngine from, int[] tokens) throws Exception {
+    return requireNonNull(from.export(0, tokens, soon()));
   }
 
   @Test
@@ -80,17 +95,54 @@ class KvBlocksTest {
     var prompt = Requests.prompt(1, 40);
     run(a, prompt, 1);
     var other = Requests.prompt(1, 60);
-    assertThat(a.export(0, other, soon()).blocks()).hasSize(2);
-    assertThat(a.export(0, Requests.prompt(9, 40), soon()).blocks()).isEmpty();
+    try (var blocks = exported(a, other)) {
+      assertThat(blocks.count()).isEqualTo(2);
+    }
+    assertThat(a.export(0, Requests.prompt(9, 40), soon())).isNull();
+  }
+
+  @Test
+  void blocksOfARunningGenerationAreCopiedWhileItGoesOn() throws Exception {
+    var prompt = TinyModel.golden().getFirst().prompt();
+    var whole = run(b, prompt, 200).tokens();
+    b.clearCache();
+    var context = Requests.context();
+    var answer = Collected.from(a.generate(Requests.endless(prompt, 200), context), 1);
+    KvBlocks blocks = null; // it stops when its buffer is full, after several blocks
+    for (var until = soon(); blocks == null && !until.isExpired(); ) {
+      blocks = a.exportBlocks(context, soon());
+    }
+    try (var found = requireNonNull(blocks)) {
+      assertThat(found.count()).isPositive();
+      assertThat(Arrays.copyOf(join(prompt, whole), found.tokens().length))
+          .isEqualTo(found.tokens());
+      assertThat(b.importBlocks(found, soon())).isEqualTo(found.count());
+    }
+    answer.request(Long.MAX_VALUE);
+    assertThat(answer.ended().tokens()).isEqualTo(whole);
+    assertThat(run(b, prompt, 200).tokens()).isEqualTo(whole);
+    assertThat(a.exportBlocks(context, soon())).as("it has ended").isNull();
+  }
+
+  @Test
+  void blocksNamedInAnotherScopeStayWhereTheyAre() throws Exception {
+    var hints = new RoutingHints(0, PassedOn.of(Map.of("cache_salt", "tenant-7")));
+    var salted = Requests.endless(Requests.prompt(1, 40), 400).routedTo(hints);
+    var context = Requests.context();
+    var answer = Collected.from(a.generate(salted, context), 1).begun();
+    assertThat(a.exportBlocks(context, soon())).isNull();
+    assertThat(answer.isEnded()).isFalse();
+    answer.cancel();
   }
 
   @Test
   void fullerPoolTakesWhatItHasRoomFor() throws Exception {
     var small = engine(3, TinyModel.model(Kernels.best()), new HeardEvents());
     run(a, Requests.prompt(1, 90), 1);
-    var blocks = a.export(0, Requests.prompt(1, 90), soon());
-    assertThat(blocks.blocks()).hasSize(5);
-    assertThat(small.load(0, blocks, soon())).isEqualTo(3);
+    try (var blocks = exported(a, Requests.prompt(1, 90))) {
+      assertThat(blocks.count()).isEqualTo(5);
+      assertThat(small.importBlocks(blocks, soon())).isEqualTo(3);
+    }
     assertThat(run(small, Requests.prompt(1, 33), 1).last().usage())
         .isEqualTo(new Usage(33, 1, 32));
     small.close();
@@ -99,23 +151,25 @@ class KvBlocksTest {
   @Test
   void foreignAndDamagedBlocksAreRefused() throws Exception {
     run(a, Requests.prompt(1, 20), 1);
-    var blocks = a.export(0, Requests.prompt(1, 20), soon());
-    var sound = blocks.blocks().getFirst();
-    var bytes = sound.bytes().clone();
-    bytes[99] ^= 1;
-    refused(with(blocks, List.of(new KvBlocks.Block(bytes, sound.crc32c()))), "damaged");
-    refused(with(blocks, List.of(new KvBlocks.Block(new byte[3], 0))), "damaged");
-    refused(with(blocks, List.of(sound, sound)), "20 tokens");
-    refused(new KvBlocks(blocks.shape(), 8, blocks.tokens(), blocks.blocks()), "block size");
+    try (var blocks = exported(a, Requests.prompt(1, 20))) {
+      var layout = blocks.layout();
+      int one = blocks.checksums()[0];
+      refused(with(blocks, layout, one, one), "20 tokens");
+      refused(with(blocks, layout, one ^ 1), "damaged");
+      var other = new KvLayout(layout.name(), 8, layout.blockBytes());
+      refused(with(blocks, other, one), "block size");
+      blocks.bytes().write(99, ByteBuffer.wrap(new byte[] {1, 2, 3, 4}));
+      refused(blocks, "damaged");
+    }
     assertThat(heardB.log()).isEmpty();
   }
 
-  private static KvBlocks with(KvBlocks all, List<KvBlocks.Block> blocks) {
-    return new KvBlocks(all.shape(), all.blockTokens(), all.tokens(), blocks);
+  private static KvBlocks with(KvBlocks all, KvLayout layout, int... checksums) {
+    return new KvBlocks(layout, all.tokens(), checksums, all.bytes());
   }
 
   private void refused(KvBlocks blocks, String why) {
-    assertThatThrownBy(() -> b.load(0, blocks, soon()))
+    assertThatThrownBy(() -> b.importBlocks(blocks, soon()))
         .isInstanceOf(InvalidRequestException.class)
         .hasMessageContaining(why);
   }

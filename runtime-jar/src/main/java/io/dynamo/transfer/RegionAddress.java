@@ -1,0 +1,63 @@
+package io.dynamo.transfer;
+
+import io.dynamo.json.JsonObject;
+import java.util.Base64;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where another process may write into a region, until its lease ends. Whoever has it can write
+ * those bytes: it travels on authenticated channels only, and is never logged.
+ *
+ * @param host IP literal of the listener
+ * @param lease names the region there
+ * @param secret proves to either side that the other was given this address
+ * @param byteSize size of the region
+ */
+public record RegionAddress(String host, int port, long lease, byte[] secret, long byteSize) {
+  /** The length of every secret. */
+  public static final int SECRET_BYTES = 32;
+
+  public RegionAddress {
+    if (secret.length != SECRET_BYTES) {
+      throw new IllegalArgumentException(
+          "a secret of %d bytes is not one of %d".formatted(secret.length, SECRET_BYTES));
+    }
+    if (port < 1 || port > 65535) {
+      throw new IllegalArgumentException("port " + port + " is not from 1 to 65535");
+    }
+    if (byteSize < 1) {
+      throw new IllegalArgumentException("a region of " + byteSize + " bytes");
+    }
+  }
+
+  /** Returns the address as members of a message. */
+  public Map<String, @Nullable Object> toMembers() {
+    return JsonObject.ordered(
+        "host", host,
+        "port", port,
+        "lease", lease,
+        "secret", Base64.getEncoder().encodeToString(secret),
+        "byte_size", byteSize);
+  }
+
+  /**
+   * Reads an address from a message.
+   *
+   * @throws IllegalArgumentException naming the member that is missing or wrong
+   */
+  public static RegionAddress of(JsonObject message) {
+    return new RegionAddress(
+        message.text("host"),
+        message.count("port"),
+        message.unsigned("lease"),
+        Base64.getDecoder().decode(message.text("secret")),
+        message.unsigned("byte_size"));
+  }
+
+  /** Without the secret. */
+  @Override
+  public String toString() {
+    return "region of %d bytes at %s:%d".formatted(byteSize, host, port);
+  }
+}

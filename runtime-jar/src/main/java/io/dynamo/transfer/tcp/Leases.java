@@ -1,0 +1,124 @@
+package io.dynamo.transfer.tcp;
+
+import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.TransferBusyException;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The regions that other processes may write into now. Safe for concurrent use; a lease that is
+ * over is found by nobody, whether it was closed or not.
+ */
+final class Leases {
+  /** How many may run at once. */
+  static final int MOST = 1024;
+
+  /** One region on loan. Safe for concurrent use. */
+  final class Lease {
+    private final long id;
+    private final Region region;
+    private final byte[] secret;
+    private final long endNanos;
+    private boolean ended; // guarded by this
+
+    private Lease(long id, Region region, byte[] secret, long endNanos) {
+      this.id = id;
+      this.region = region;
+      this.secret = secret;
+      this.endNanos = endNanos;
+    }
+
+    long id() {
+      return id;
+    }
+
+    byte[] secret() {
+      return secret;
+    }
+
+    long byteSize() {
+      return region.byteSize();
+    }
+
+    /**
+     * Writes into the region.
+     *
+     * @return false when the lease is over; then nothing was written
+     * @throws IndexOutOfBoundsException when the range leaves the region
+     */
+    synchronized boolean write(long offset, ByteBuffer bytes) {
+      if (isOver()) {
+        return false;
+      }
+      try {
+        region.write(offset, bytes);
+        return true;
+      } catch (IllegalStateException closed) {
+        return false;
+      }
+    }
+
+    synchronized boolean isOver() {
+      return ended || nanoClock.getAsLong() - endNanos >= 0;
+    }
+
+    /** Ends the lease; no write is running when this returns. */
+    void end() {
+      synchronized (this) {
+        ended = true;
+      }
+      running.remove(id, this);
+    }
+  }
+
+  private final Map<Long, Lease> running = new ConcurrentHashMap<>();
+  private final SecureRandom random = new SecureRandom();
+  private final LongSupplier nanoClock;
+
+  Leases(LongSupplier nanoClock) {
+    this.nanoClock = nanoClock;
+  }
+
+  /**
+   * Lends a region.
+   *
+   * @throws TransferBusyException when too many leases run
+   */
+  Lease lend(Region region, Duration time) {
+    running.values().removeIf(Lease::isOver);
+    var secret = new byte[RegionAddress.SECRET_BYTES];
+    random.nextBytes(secret);
+    synchronized (this) {
+      if (running.size() >= MOST) {
+        throw new TransferBusyException(MOST);
+      }
+      while (true) {
+        long id = random.nextLong() >>> 1; // never negative, for messages
+        var lease = new Lease(id, region, secret, nanoClock.getAsLong() + time.toNanos());
+        if (running.putIfAbsent(id, lease) == null) {
+          return lease;
+        }
+      }
+    }
+  }
+
+  /** Returns a running lease; null when there is none of that id. */
+  @Nullable Lease find(long id) {
+    var lease = running.get(id);
+    return lease == null || lease.isOver() ? null : lease;
+  }
+
+  int size() {
+    return running.size();
+  }
+
+  void endAll() {
+    running.values().forEach(Lease::end);
+  }
+}

@@ -1,0 +1,225 @@
+package io.dynamo.transfer.tcp;
+
+import io.dynamo.transfer.TransferFailedException.Reason;
+import io.dynamo.transfer.tcp.RegionFrame.Kind;
+import io.netty.buffer.ByteBuf;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.util.concurrent.Future;
+import java.io.IOException;
+import java.lang.System.Logger.Level;
+import java.nio.ByteBuffer;
+import java.security.SecureRandom;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Objects;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The accepting end of one connection: proves and asks for the knowledge of the lease's secret,
+ * then puts what arrives into the region as it arrives, and acknowledges each message once it is in
+ * place. Used by one event loop.
+ *
+ * <p>Every violation ends the connection, with the reason where the peer has proved itself.
+ */
+final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameReader.Sink {
+  private static final System.Logger LOG = System.getLogger(RegionOwner.class.getName());
+  private static final SecureRandom RANDOM = new SecureRandom();
+
+  /** The stages of a connection, one after the other. */
+  private sealed interface Stage {
+    record Greeting() implements Stage {}
+
+    record Proving(Leases.Lease lease, byte[] expected) implements Stage {}
+
+    record Writing(Leases.Lease lease) implements Stage {}
+
+    /** The peer was refused; what still comes is dropped. */
+    record Refused() implements Stage {}
+  }
+
+  private final Leases leases;
+  private final long silenceMillis;
+  private final FrameReader reader = new FrameReader(this);
+  private Stage stage = new Stage.Greeting();
+  private final byte[] greeting = new byte[Math.max(Proofs.NONCE_BYTES, Proofs.PROOF_BYTES)];
+  private @Nullable ChannelHandlerContext channel;
+  private @Nullable Future<?> watch;
+  private boolean heard; // since the last look of the watch
+  private boolean flush; // acknowledgements wait to be sent
+
+  /**
+   * @param silence after which a connection without bytes is closed
+   */
+  RegionOwner(Leases leases, Duration silence) {
+    this.leases = leases;
+    this.silenceMillis = silence.toMillis();
+  }
+
+  @Override
+  public void channelActive(ChannelHandlerContext context) {
+    channel = context;
+    watch =
+        context
+            .executor()
+            .scheduleAtFixedRate(
+                () -> look(context), silenceMillis, silenceMillis, TimeUnit.MILLISECONDS);
+    context.fireChannelActive();
+  }
+
+  private void look(ChannelHandlerContext context) {
+    if (!heard) {
+      var _ = context.close();
+    }
+    heard = false;
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext context) {
+    var looking = watch;
+    if (looking != null) {
+      looking.cancel(false);
+    }
+    context.fireChannelInactive();
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    var in = (ByteBuf) message;
+    try {
+      heard |= !(stage instanceof Stage.Refused);
+      if (!(stage instanceof Stage.Refused)) {
+        reader.read(in);
+      }
+    } catch (RegionProtocolException violation) {
+      LOG.log(Level.DEBUG, "a connection for a region is closed: {0}", violation.getMessage());
+      refuse(Reason.CORRUPT);
+    } finally {
+      in.release();
+    }
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext context) {
+    if (flush) {
+      flush = false;
+      context.flush();
+    }
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext context, Throwable cause) {
+    if (!(cause instanceof IOException)) {
+      LOG.log(Level.WARNING, "a connection for a region is closed", cause);
+    }
+    var _ = context.close();
+  }
+
+  @Override
+  public void begin(RegionFrame frame) throws RegionProtocolException {
+    switch (stage) {
+      case Stage.Greeting _ -> requireHello(frame, 1, Proofs.NONCE_BYTES);
+      case Stage.Proving _ -> requireHello(frame, 3, Proofs.PROOF_BYTES);
+      case Stage.Writing(var lease) -> {
+        boolean expected =
+            switch (frame.kind()) {
+              case WRITE -> frame.lease() == lease.id();
+              case BYE -> frame.length() == 0;
+              case HELLO, ACK, ERROR -> false;
+            };
+        if (!expected) {
+          throw new RegionProtocolException(frame.kind() + " must not come now");
+        }
+      }
+      case Stage.Refused _ -> {}
+    }
+  }
+
+  private static void requireHello(RegionFrame frame, int step, int length)
+      throws RegionProtocolException {
+    if (frame.kind() != Kind.HELLO || frame.flags() != step || frame.length() != length) {
+      throw new RegionProtocolException("the handshake is not kept");
+    }
+  }
+
+  @Override
+  public void payload(RegionFrame frame, ByteBuffer bytes, int done) {
+    switch (stage) {
+      case Stage.Writing(var lease) -> write(lease, frame, bytes, done);
+      case Stage.Greeting _, Stage.Proving _ ->
+          bytes.get(greeting, done, bytes.remaining()); // within: begin() checked the length
+      case Stage.Refused _ -> {}
+    }
+  }
+
+  private void write(Leases.Lease lease, RegionFrame frame, ByteBuffer bytes, int done) {
+    try {
+      if (frame.offset() < 0 || frame.offset() > lease.byteSize() - frame.length()) {
+        refuse(Reason.RANGE);
+      } else if (!lease.write(frame.offset() + done, bytes)) {
+        refuse(Reason.STALE);
+      }
+    } catch (IndexOutOfBoundsException outside) {
+      refuse(Reason.RANGE);
+    }
+  }
+
+  @Override
+  public void end(RegionFrame frame) throws RegionProtocolException {
+    switch (stage) {
+      case Stage.Greeting _ -> answer(frame.lease());
+      case Stage.Proving(var lease, var expected) -> {
+        if (!Proofs.isSame(Arrays.copyOf(greeting, Proofs.PROOF_BYTES), expected)) {
+          throw new RegionProtocolException("the proof is wrong");
+        }
+        stage = new Stage.Writing(lease);
+      }
+      case Stage.Writing(var lease) -> {
+        if (frame.kind() == Kind.BYE) {
+          var _ = channel().close();
+        } else {
+          send(RegionFrame.of(Kind.ACK, 0, frame.ticket(), lease.id()).message(channel().alloc()));
+        }
+      }
+      case Stage.Refused _ -> {}
+    }
+  }
+
+  private void answer(long id) {
+    var lease = leases.find(id);
+    if (lease == null) {
+      refuse(Reason.STALE);
+      return;
+    }
+    var theirs = Arrays.copyOf(greeting, Proofs.NONCE_BYTES);
+    var ours = new byte[Proofs.NONCE_BYTES];
+    RANDOM.nextBytes(ours);
+    var payload = Arrays.copyOf(ours, Proofs.NONCE_BYTES + Proofs.PROOF_BYTES);
+    var proof = Proofs.ofOwner(lease.secret(), id, theirs, ours);
+    System.arraycopy(proof, 0, payload, Proofs.NONCE_BYTES, Proofs.PROOF_BYTES);
+    stage = new Stage.Proving(lease, Proofs.ofWriter(lease.secret(), id, theirs, ours));
+    send(RegionFrame.message(channel().alloc(), Kind.HELLO, 2, id, payload));
+  }
+
+  /** Writes without a flush, which follows at the end of what was read. */
+  private void send(ByteBuf message) {
+    var _ = channel().write(message, channel().voidPromise());
+    flush = true;
+  }
+
+  private void refuse(Reason reason) {
+    boolean known = stage instanceof Stage.Writing;
+    stage = new Stage.Refused();
+    var error = RegionFrame.of(Kind.ERROR, reason.code(), 0, 0);
+    var sent = channel().writeAndFlush(error.message(channel().alloc()));
+    if (!known) {
+      sent.addListener(ChannelFutureListener.CLOSE);
+    } // else a close over bytes that still come would reset the connection before it is read
+  }
+
+  private ChannelHandlerContext channel() {
+    return Objects.requireNonNull(channel, "not before the channel is active");
+  }
+}

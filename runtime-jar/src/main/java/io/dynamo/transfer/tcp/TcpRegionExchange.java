@@ -1,0 +1,220 @@
+package io.dynamo.transfer.tcp;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.plane.TcpSettings;
+import io.dynamo.config.plane.TransferSettings;
+import io.dynamo.error.CancelledException;
+import io.dynamo.error.DeadlineExceededException;
+import io.dynamo.pipeline.ConnectionLimit;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.pipeline.Sockets;
+import io.dynamo.request.tcp.PlaneTls;
+import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionExchange;
+import io.dynamo.transfer.Transfer;
+import io.dynamo.transfer.TransferFailedException;
+import io.dynamo.transfer.TransferFailedException.Reason;
+import io.netty.channel.Channel;
+import io.netty.channel.ChannelFuture;
+import io.netty.channel.ChannelInitializer;
+import io.netty.channel.WriteBufferWaterMark;
+import io.netty.channel.group.ChannelGroup;
+import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.GlobalEventExecutor;
+import java.lang.System.Logger.Level;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Regions over TCP: one listener, bound with the first export, and one connection for each write.
+ * Every piece is checksummed and acknowledged. Safe for concurrent use.
+ */
+public final class TcpRegionExchange implements RegionExchange {
+  private static final System.Logger LOG = System.getLogger(TcpRegionExchange.class.getName());
+  private static final long CLOSE_MILLIS = 2_000;
+  private static final Duration SILENCE = Duration.ofSeconds(10);
+  private static final int LOW_WATER_BYTES = 512 * 1024;
+  private static final int HIGH_WATER_BYTES = 2 * 1024 * 1024;
+
+  private final TcpSettings tcp;
+  private final TransferSettings settings;
+  private final EventLoops loops;
+  private final Leases leases = new Leases(System::nanoTime);
+  private final ConnectionLimit connections;
+  private final ChannelGroup open = new DefaultChannelGroup(GlobalEventExecutor.INSTANCE, true);
+  private @Nullable PlaneTls tls; // guarded by this, like the next two
+  private @Nullable Channel listener;
+  private boolean closed;
+
+  /** Opens nothing yet. */
+  public TcpRegionExchange(TcpSettings tcp, TransferSettings settings, EventLoops loops) {
+    this.tcp = tcp;
+    this.settings = settings;
+    this.loops = loops;
+    this.connections =
+        new ConnectionLimit(
+            Leases.MOST,
+            () ->
+                LOG.log(
+                    Level.WARNING,
+                    "more than {0} connections for regions; the latest is closed",
+                    Leases.MOST));
+  }
+
+  private synchronized PlaneTls tls() {
+    if (closed) {
+      throw new IllegalStateException("the exchange of regions is closed");
+    }
+    var known = tls;
+    if (known == null) {
+      known = PlaneTls.of(tcp.tls());
+      tls = known;
+    }
+    return known;
+  }
+
+  private synchronized InetSocketAddress listen() {
+    var accepting = tls().accepting();
+    var bound = listener;
+    if (bound == null) {
+      bound =
+          loops.listen(
+              new InetSocketAddress(InetAddress.ofLiteral(tcp.host()), settings.port()),
+              new ChannelInitializer<>() {
+                @Override
+                protected void initChannel(Channel channel) {
+                  if (!connections.admits(channel)) {
+                    return;
+                  }
+                  open.add(channel);
+                  channel.pipeline().addLast(new RegionOwner(leases, SILENCE));
+                  if (accepting != null) {
+                    accepting.secure(channel, null);
+                  }
+                }
+              });
+      listener = bound;
+    }
+    return (InetSocketAddress) bound.localAddress();
+  }
+
+  @Override
+  public Export export(Region region, Duration time) {
+    var bound = listen();
+    var lease = leases.lend(region, time);
+    var address =
+        new RegionAddress(
+            bound.getAddress().getHostAddress(),
+            bound.getPort(),
+            lease.id(),
+            lease.secret(),
+            region.byteSize());
+    return new Export() {
+      @Override
+      public RegionAddress address() {
+        return address;
+      }
+
+      @Override
+      public void close() {
+        lease.end();
+      }
+    };
+  }
+
+  @Override
+  public Transfer write(Region source, long byteSize, RegionAddress to, Deadline deadline) {
+    if (byteSize < 0 || byteSize > Math.min(source.byteSize(), to.byteSize())) {
+      throw new IndexOutOfBoundsException(
+          "%d bytes are not within a source of %d and a target of %d"
+              .formatted(byteSize, source.byteSize(), to.byteSize()));
+    }
+    var connecting = tls().connecting();
+    var peer = new InetSocketAddress(InetAddress.ofLiteral(to.host()), to.port());
+    var running = new Connection();
+    var transfer = new Transfer(() -> running.end(new CancelledException("it was cancelled")));
+    running.transfer = transfer;
+    var handler = new RegionWriter(source, byteSize, to, transfer);
+    var loop = loops.next();
+    var connected =
+        loops.connect(
+            loop,
+            peer,
+            tcp.timeouts().connect(),
+            new ChannelInitializer<>() {
+              @Override
+              protected void initChannel(Channel channel) {
+                open.add(channel);
+                channel
+                    .config()
+                    .setWriteBufferWaterMark(
+                        new WriteBufferWaterMark(LOW_WATER_BYTES, HIGH_WATER_BYTES));
+                channel.pipeline().addLast(handler);
+                if (connecting != null) {
+                  connecting.secure(channel, peer);
+                }
+              }
+            });
+    running.channel = connected.channel();
+    var timer =
+        loop.schedule(
+            () -> running.end(new DeadlineExceededException("the deadline of the transfer passed")),
+            Math.max(0, deadline.remainingNanos()),
+            TimeUnit.NANOSECONDS);
+    connected.addListener(
+        (ChannelFuture done) -> {
+          if (!done.isSuccess()) {
+            transfer.fail(
+                new TransferFailedException(
+                    Reason.PEER_LOST, "cannot reach the %s".formatted(to), done.cause()));
+          }
+        });
+    var _ = transfer.outcome().whenComplete((_, _) -> timer.cancel(false));
+    return transfer;
+  }
+
+  /** A write's connection, which may be ended before it is there. */
+  private static final class Connection {
+    private volatile @Nullable Channel channel;
+    private volatile @Nullable Transfer transfer;
+
+    void end(RuntimeException why) {
+      var failing = transfer;
+      if (failing != null) {
+        failing.fail(why);
+      }
+      var closing = channel;
+      if (closing != null) {
+        Sockets.close(closing);
+      }
+    }
+  }
+
+  /** Returns how many leases run. */
+  public int leases() {
+    return leases.size();
+  }
+
+  @Override
+  public void close() {
+    Channel bound;
+    PlaneTls used;
+    synchronized (this) {
+      closed = true;
+      bound = listener;
+      used = tls;
+    }
+    leases.endAll();
+    if (bound != null) {
+      bound.close().awaitUninterruptibly(CLOSE_MILLIS);
+    }
+    open.close().awaitUninterruptibly(CLOSE_MILLIS);
+    if (used != null) {
+      used.close();
+    }
+  }
+}

@@ -1,0 +1,9 @@
+/**
+ * Regions that other processes write into over TCP: start at {@link
+ * io.dynamo.transfer.tcp.TcpRegionExchange}. The bytes on the wire are drawn in {@link
+ * io.dynamo.transfer.tcp.RegionFrame}.
+ */
+@NullMarked
+package io.dynamo.transfer.tcp;
+
+import org.jspecify.annotations.NullMarked;

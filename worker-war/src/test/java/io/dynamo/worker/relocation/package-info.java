@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.relocation;
+
+import org.jspecify.annotations.NullMarked;
