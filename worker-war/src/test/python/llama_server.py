@@ -1,4 +1,4 @@
-"""Serves a GGUF file with llama.cpp's own server, until standard input ends.  usage: llama_server.py FILE SLOTS
+"""Serves a GGUF file with llama.cpp's own server, until standard input ends.  usage: llama_server.py FILE SLOTS [PORT]
 
 Keys and values are kept in fp32, as the reference computed. Prints the server's address when it is ready.
 """
@@ -8,11 +8,11 @@ import sys
 import xllamacpp
 
 
-def main(model, slots):
+def main(model, slots, port="0"):
     params = xllamacpp.CommonParams()
     params.model.path = model
     params.hostnames = ["127.0.0.1"]
-    params.port = 0
+    params.port = int(port)
     params.n_parallel = int(slots)
     params.n_ctx = 4096 * params.n_parallel
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1

@@ -27,6 +27,8 @@ import picocli.CommandLine.ParameterException;
       SettingsCommand.class,
       ModelsCommand.class,
       WorkersCommand.class,
+      ConnectCommand.class,
+      ReadyCommand.class,
       ExplainCommand.class,
       ChatCommand.class,
       DrainCommand.class,

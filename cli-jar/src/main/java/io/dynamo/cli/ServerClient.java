@@ -26,15 +26,32 @@ final class ServerClient {
   private static final Duration CONNECT = Duration.ofSeconds(5);
   private static final Duration ANSWER = Duration.ofSeconds(30);
   private static final Duration GENERATION = Duration.ofMinutes(10);
+  private static final String REMEDY = "start one with dynamo serve, or name another with --url";
+  private static final long MOST_BYTES = 16 << 20; // of an answer that is read as a whole
 
   private final URI server;
   private final HttpClient http;
+  private final @Nullable String key;
+  private final String remedy;
+
+  /** An answer of any status. */
+  record Answer(int status, String text) {}
 
   /**
    * @param authorities PEM certificates to trust; null for those of the JDK
    */
   ServerClient(URI server, @Nullable Path authorities) {
+    this(server, authorities, null, REMEDY);
+  }
+
+  /**
+   * @param key sent as bearer key with each request; null sends none
+   * @param remedy what to do when no server answers
+   */
+  ServerClient(URI server, @Nullable Path authorities, @Nullable String key, String remedy) {
     this.server = server;
+    this.key = key;
+    this.remedy = remedy;
     var builder =
         HttpClient.newBuilder().connectTimeout(CONNECT).version(HttpClient.Version.HTTP_1_1);
     this.http =
@@ -78,11 +95,18 @@ final class ServerClient {
    * @throws RefusedException when the status is not 200
    */
   String text(String path) {
-    var answer = send(request(path, ANSWER).GET().build(), BodyHandlers.ofString());
-    if (answer.statusCode() != 200) {
-      throw refusal(path, answer.statusCode(), answer.body());
+    var answer = get(path);
+    if (answer.status() != 200) {
+      throw refusal(path, answer.status(), answer.text());
     }
-    return answer.body();
+    return answer.text();
+  }
+
+  /** Asks for a text and returns answers of any status. */
+  Answer get(String path) {
+    var body = BodyHandlers.limiting(BodyHandlers.ofString(), MOST_BYTES);
+    var answer = send(request(path, ANSWER).GET().build(), body);
+    return new Answer(answer.statusCode(), answer.body());
   }
 
   /** Posts nothing and returns the status. */
@@ -116,9 +140,12 @@ final class ServerClient {
 
   private HttpRequest.Builder request(String path, Duration timeout) {
     var base = server.toString();
-    return HttpRequest.newBuilder(
-            URI.create((base.endsWith("/") ? base.substring(0, base.length() - 1) : base) + path))
-        .timeout(timeout);
+    var request =
+        HttpRequest.newBuilder(
+                URI.create(
+                    (base.endsWith("/") ? base.substring(0, base.length() - 1) : base) + path))
+            .timeout(timeout);
+    return key == null ? request : request.header("authorization", "Bearer " + key);
   }
 
   private <T> HttpResponse<T> send(HttpRequest request, HttpResponse.BodyHandler<T> body) {
@@ -127,9 +154,7 @@ final class ServerClient {
     } catch (IOException e) {
       var cause = e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
       throw new UnreachableException(
-          "no server answers at %s (%s); start one with dynamo serve, or name another with --url"
-              .formatted(server, cause),
-          e);
+          "no server answers at %s (%s); %s".formatted(server, cause, remedy), e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new UnreachableException("interrupted while " + server + " was asked", e);

@@ -2,73 +2,43 @@ package io.dynamo.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.sun.net.httpserver.HttpServer;
 import io.dynamo.config.OfflineSettings;
 import java.io.IOException;
-import java.io.PrintWriter;
-import java.io.StringWriter;
 import java.net.InetAddress;
-import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.URI;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class DynamoCommandTest {
-  private final Map<String, String> answers = new ConcurrentHashMap<>(); // by path
-  private HttpServer server;
-
-  /** The output of a command, and its exit status. */
-  private record Outcome(int status, String out, String error) {}
+  private AnsweringServer server;
 
   @BeforeEach
   void startServer() throws IOException {
-    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
-    server.createContext(
-        "/",
-        exchange -> {
-          exchange.getRequestBody().readAllBytes();
-          var text = answers.get(exchange.getRequestURI().getPath());
-          var body =
-              (text == null ? "{\"message\":\"nothing here\"}" : text)
-                  .getBytes(StandardCharsets.UTF_8);
-          exchange.sendResponseHeaders(text == null ? 404 : 200, body.length);
-          exchange.getResponseBody().write(body);
-          exchange.close();
-        });
-    server.start();
+    server = new AnsweringServer();
   }
 
   @AfterEach
   void stopServer() {
-    server.stop(0);
+    server.close();
   }
 
-  private Outcome run(String... arguments) {
-    var out = new StringWriter();
-    var error = new StringWriter();
-    int status =
-        DynamoCommand.parser()
-            .setOut(new PrintWriter(out, true))
-            .setErr(new PrintWriter(error, true))
-            .execute(arguments);
-    return new Outcome(status, out.toString(), error.toString());
+  private static CommandOutcome run(String... arguments) {
+    return CommandOutcome.of(arguments);
   }
 
   private String url() {
-    return "http://127.0.0.1:" + server.getAddress().getPort();
+    return server.url();
   }
 
   @Test
   void modelsAreListedByName() {
-    answers.put("/v1/models", "{\"object\":\"list\",\"data\":[{\"id\":\"one\"},{\"id\":\"two\"}]}");
+    server.put("/v1/models", "{\"object\":\"list\",\"data\":[{\"id\":\"one\"},{\"id\":\"two\"}]}");
 
     var outcome = run("models", "--url", url());
 
@@ -90,14 +60,14 @@ class DynamoCommandTest {
 
   @Test
   void aServerWithoutModelsIsNoSuccess() {
-    answers.put("/v1/models", "{\"data\":[]}");
+    server.put("/v1/models", "{\"data\":[]}");
 
     assertThat(run("models", "--url", url()).status()).isEqualTo(ExitCode.REFUSED);
   }
 
   @Test
   void workersAreReadFromTheMetricsOfTheFrontend() {
-    answers.put(
+    server.put(
         "/metrics",
         """
         # TYPE dynamo_frontend_worker_active_decode_blocks gauge
@@ -118,7 +88,7 @@ class DynamoCommandTest {
 
   @Test
   void aDecisionIsShownWithItsCandidates() {
-    answers.put(
+    server.put(
         "/router/explain/chatcmpl-1",
         """
         {"request_id":"1","model":"m","mode":"kv","prompt_tokens":32,"waited_ms":0.5,"reason":"least_cost","narrowed_by":"none",
@@ -140,9 +110,32 @@ class DynamoCommandTest {
   }
 
   @Test
+  void aServerIsReadyWhenItsProbeSaysSo() {
+    server.put("/health/ready", "{\"status\":\"UP\",\"checks\":[]}");
+
+    assertThat(run("ready", "--url", url()).out()).contains("is ready");
+    assertThat(run("ready", "--url", url()).status()).isZero();
+  }
+
+  @Test
+  void whatIsNotReadyIsNamed() {
+    server.refuse(
+        503,
+        "{\"status\":\"DOWN\",\"checks\":[{\"name\":\"worker\",\"status\":\"DOWN\",\"data\":{\"state\":\"loading\"}},"
+            + "{\"name\":\"planes\",\"status\":\"UP\"}]}");
+
+    var outcome = run("ready", "--url", url());
+
+    assertThat(outcome.status()).isEqualTo(ExitCode.REFUSED);
+    assertThat(outcome.error()).contains("worker {state=loading}").doesNotContain("planes");
+    assertThat(run("ready", "--url", url(), "--wait", "1").status()).isEqualTo(ExitCode.REFUSED);
+    assertThat(run("ready", "--url", url(), "--wait", "-1").status()).isEqualTo(ExitCode.USAGE);
+  }
+
+  @Test
   void anAnswerIsPrintedFromItsStream() {
-    answers.put("/v1/models", "{\"data\":[{\"id\":\"m\"}]}");
-    answers.put(
+    server.put("/v1/models", "{\"data\":[{\"id\":\"m\"}]}");
+    server.put(
         "/v1/chat/completions",
         """
         data: {"choices":[{"delta":{"role":"assistant","reasoning_content":"hm, "}}]}
@@ -161,8 +154,7 @@ class DynamoCommandTest {
 
   @Test
   void anErrorInAStreamFailsTheCommand() {
-    answers.put(
-        "/v1/chat/completions", "data: {\"error\":{\"message\":\"the engine failed\"}}\n\n");
+    server.put("/v1/chat/completions", "data: {\"error\":{\"message\":\"the engine failed\"}}\n\n");
 
     var outcome = run("chat", "--model", "m", "-m", "hello", "--url", url());
 
@@ -172,7 +164,7 @@ class DynamoCommandTest {
 
   @Test
   void aLoadIsMeasured() {
-    answers.put(
+    server.put(
         "/v1/chat/completions",
         """
         data: {"choices":[{"delta":{"content":"a"}}]}

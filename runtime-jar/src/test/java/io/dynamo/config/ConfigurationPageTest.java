@@ -48,10 +48,10 @@ class ConfigurationPageTest {
             All settings with their values, where these are from, bounds and names in the environment, without a server:
 
             ```sh
-            java -cp runtime-jar/target/classes io.dynamo.config.SettingsCommand [microprofile-config.properties]
+            dynamo settings --config dynamo.properties
             ```
 
-            It reads the system properties, the environment and the named file. `DYN_DUMP_CONFIG_TO` makes a server write the
+            It reads the environment and the named file; [command-line.md](command-line.md) has the rest. `DYN_DUMP_CONFIG_TO` makes a server write the
             values that it has read to a file when it starts. Values that may hold credentials are shown as `***`.
 
             Durations are written as `500ms`, `10s`, `2m` or ISO 8601 (`PT10S`), sizes in bytes or as `64KiB`, `32MiB`.
