@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.openai.wire.ChatRequestReader;
 import io.dynamo.frontend.openai.wire.CompletionRequestReader;
 import io.dynamo.frontend.openai.wire.DetokenizeRequest;
+import io.dynamo.frontend.openai.wire.EmbeddingsRequest;
 import io.dynamo.frontend.openai.wire.MessagesReader;
 import io.dynamo.frontend.openai.wire.ResponsesReader;
 import io.dynamo.frontend.openai.wire.SglangGenerateReader;
@@ -57,6 +58,8 @@ class ApiDocumentTest {
         .containsExactlyInAnyOrderElementsOf(MessagesReader.names());
     assertThat(fields("ResponsesRequest"))
         .containsExactlyInAnyOrderElementsOf(ResponsesReader.names());
+    assertThat(fields("EmbeddingsRequest"))
+        .containsExactlyInAnyOrderElementsOf(EmbeddingsRequest.names());
     assertThat(fields("TokenizeRequest"))
         .containsExactlyInAnyOrderElementsOf(TokenizeRequest.names());
     assertThat(fields("DetokenizeRequest"))

@@ -47,6 +47,7 @@ class AnswerHeadsIT {
     "404, GET, /v1/responses/resp_1, ''",
     "400, POST, /v1/messages/count_tokens, {}",
     "404, GET, /v1/messages/nowhere, ''",
+    "400, POST, /v1/embeddings, {}",
     "400, POST, /tokenize, {}",
     "400, POST, /detokenize, {",
     "400, POST, /inference/v1/generate, {}",

@@ -151,6 +151,7 @@ class HostileBodiesIT {
             "/v1/responses",
             "/v1/responses/input_tokens",
             "/v1/messages/count_tokens",
+            "/v1/embeddings",
             "/tokenize",
             "/detokenize",
             "/inference/v1/generate",

@@ -3,15 +3,20 @@ package io.dynamo.frontend.dispatch;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.InstanceId;
+import io.dynamo.inference.EmbeddingOutput;
+import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.RequestContext;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.wire.MessageCodec;
+import io.dynamo.wire.generate.EmbeddingCodec;
 import java.util.concurrent.Flow;
 
 /** Calls workers on the runtime's request plane. */
-public final class PlaneWorkerCalls implements WorkerCalls {
+public final class PlaneWorkerCalls implements WorkerCalls, EmbeddingCalls {
+  private static final EmbeddingCodec EMBEDDINGS = new EmbeddingCodec();
+
   private final DynamoRuntime runtime;
   private final MessageCodec<GenerateRequest, EngineOutput> codec;
 
@@ -25,6 +30,12 @@ public final class PlaneWorkerCalls implements WorkerCalls {
   public Flow.Publisher<EngineOutput> call(
       Instance instance, GenerateRequest request, RequestContext context) {
     return runtime.client().call(instance, request, codec, context);
+  }
+
+  @Override
+  public Flow.Publisher<EmbeddingOutput> call(
+      Instance instance, EmbeddingRequest request, RequestContext context) {
+    return runtime.client().call(instance, request, EMBEDDINGS, context);
   }
 
   @Override

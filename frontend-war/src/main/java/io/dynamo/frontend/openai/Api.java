@@ -20,6 +20,7 @@ sealed interface Api
     permits ChatApi,
         CompletionApi,
         DetokenizeApi,
+        EmbeddingsApi,
         MessagesApi,
         NativeApi,
         ResponsesApi,
@@ -91,6 +92,17 @@ sealed interface Api
      * generated.
      */
     default byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
+      return null;
+    }
+
+    /**
+     * The embeddings that are asked for; null when texts are generated.
+     *
+     * @param model as its workers know it
+     * @param cardChecksum of the model's card
+     */
+    default @Nullable EmbeddingWish embeddings(
+        String model, @Nullable String cardChecksum, List<PreparedPrompt> prompts) {
       return null;
     }
 

@@ -3,6 +3,7 @@ package io.dynamo.frontend.openai;
 import io.dynamo.config.frontend.FrontendSettings;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Embedder;
 
 /** The parts that all requests of a {@link TextService} share. Each is safe for concurrent use. */
 record ServingParts(
@@ -10,6 +11,7 @@ record ServingParts(
     EdgeRules rules,
     Intake intake,
     Dispatcher dispatcher,
+    Embedder embedder,
     TextPipe.Factory pipes,
     WorkerGauges workers,
     TextService.Execution execution,

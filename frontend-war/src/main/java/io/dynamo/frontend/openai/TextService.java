@@ -11,6 +11,7 @@ import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
 import java.time.InstantSource;
@@ -29,6 +30,7 @@ public final class TextService {
   static final Api RESPONSES_COUNT = new ResponsesApi(true);
   static final Api MESSAGES = new MessagesApi(false);
   static final Api MESSAGES_COUNT = new MessagesApi(true);
+  static final Api EMBEDDINGS = new EmbeddingsApi();
   static final Api TOKENIZE = new TokenizeApi();
   static final Api DETOKENIZE = new DetokenizeApi();
   static final Api VLLM_GENERATE = new NativeApi(NativeApi.Engine.VLLM);
@@ -53,6 +55,7 @@ public final class TextService {
       EdgeRules rules,
       ModelCatalog catalog,
       Dispatcher dispatcher,
+      Embedder embedder,
       Preprocessor preprocessor,
       TextPipe.Factory pipes,
       RequestAdmission admission,
@@ -69,6 +72,7 @@ public final class TextService {
             rules,
             new Intake(settings, rules, catalog, preprocessor),
             dispatcher,
+            embedder,
             pipes,
             workers,
             execution,

@@ -6,10 +6,12 @@ import io.dynamo.frontend.catalog.CardTextLoader;
 import io.dynamo.frontend.catalog.DiscoveryCatalog;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.GenerationLegs;
 import io.dynamo.frontend.dispatch.LegDispatcher;
 import io.dynamo.frontend.dispatch.MigrationRules;
 import io.dynamo.frontend.dispatch.PlaneWorkerCalls;
+import io.dynamo.frontend.dispatch.WorkerEmbedder;
 import io.dynamo.frontend.preprocess.PrefixCache;
 import io.dynamo.frontend.watch.Stages;
 import io.dynamo.inference.EngineOutput;
@@ -79,6 +81,16 @@ public class DispatchProducer {
         stages,
         runtime.blocking(),
         runtime.timer());
+  }
+
+  @Produces
+  @Singleton
+  public Embedder embedder(
+      DynamoRuntime runtime, KvRouter router, MessageCodec<GenerateRequest, EngineOutput> codec) {
+    return new WorkerEmbedder(
+        router,
+        new PlaneWorkerCalls(runtime, codec),
+        runtime.settings().frontend().migrationLimit());
   }
 
   private static MigrationRules migration(Settings settings) {

@@ -6,6 +6,7 @@ import io.dynamo.frontend.catalog.ModelGauges;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextService;
@@ -96,6 +97,7 @@ public class FrontendProducer {
       EdgeRules rules,
       ModelCatalog catalog,
       Dispatcher dispatcher,
+      Embedder embedder,
       Preprocessor preprocessor,
       RequestAdmission admission,
       DisconnectWatcher watcher,
@@ -108,6 +110,7 @@ public class FrontendProducer {
         rules,
         catalog,
         dispatcher,
+        embedder,
         preprocessor,
         (tokens, stop, eosTokenIds, includeStop, skipSpecialTokens) ->
             new TextAssembler(tokens, stop, eosTokenIds, includeStop, skipSpecialTokens)::accept,

@@ -18,6 +18,7 @@ import io.dynamo.frontend.catalog.Readiness;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
+import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
@@ -25,6 +26,8 @@ import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.frontend.watch.RequestWatch;
 import io.dynamo.frontend.watch.Stages;
+import io.dynamo.inference.EmbeddingOutput;
+import io.dynamo.inference.EmbeddingRequest;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.metrics.Label;
@@ -53,10 +56,11 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Flow;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** A frontend with one model, {@code script}, whose worker sends scripted items. */
-final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
+final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, ModelCatalog {
   static final InetSocketAddress CLIENT =
       new InetSocketAddress(InetAddress.getLoopbackAddress(), 40_000);
 
@@ -168,6 +172,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
   @Nullable ChatPrompt prompt;
   @Nullable String encoded; // the text of the last prompt
   @Nullable GenerateRequest asked; // last
+  @Nullable EmbeddingRequest askedForEmbeddings; // last
+  Function<EmbeddingRequest, EmbeddingOutput> embeds = _ -> new EmbeddingOutput(List.of(), 0);
   final List<GenerateRequest> allAsked = new ArrayList<>();
   final List<RequestContext> contexts = new ArrayList<>();
   List<List<EngineOutput>> scripts = List.of(); // of the texts in turn; empty is items for all
@@ -247,6 +253,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
         new TextService(
             settings,
             new EdgeRules(rules),
+            this,
             this,
             this,
             preprocessor,
@@ -343,6 +350,12 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, ModelCatalog {
         new EndpointId("dynamo", "script", "generate"),
         new CodePoints(this),
         17);
+  }
+
+  @Override
+  public EmbeddingOutput embed(ServedModel model, EmbeddingRequest request, RequestContext given) {
+    askedForEmbeddings = request;
+    return embeds.apply(request);
   }
 
   @Override

@@ -209,6 +209,7 @@ class HostileInputTest {
     root.setLevel(Level.ALL);
     root.addHandler(handler);
     frontend.items = List.of(new EngineOutput(new int[1], SECRET, FinishReason.EOS, null, 0, null));
+    frontend.modelTypes = Set.of("Chat", "Completions", "Embedding");
   }
 
   @AfterEach
@@ -240,6 +241,7 @@ class HostileInputTest {
         TextService.RESPONSES,
         TextService.RESPONSES_COUNT,
         TextService.MESSAGES_COUNT,
+        TextService.EMBEDDINGS,
         TextService.TOKENIZE,
         TextService.DETOKENIZE,
         TextService.VLLM_GENERATE,

@@ -1,0 +1,26 @@
+package io.dynamo.frontend.openai;
+
+import jakarta.enterprise.context.ApplicationScoped;
+import jakarta.inject.Inject;
+import jakarta.servlet.http.HttpServletRequest;
+import jakarta.ws.rs.POST;
+import jakarta.ws.rs.Path;
+import jakarta.ws.rs.container.AsyncResponse;
+import jakarta.ws.rs.container.Suspended;
+import jakarta.ws.rs.core.Context;
+import java.io.IOException;
+import org.eclipse.microprofile.openapi.annotations.Operation;
+
+/** {@code POST /v1/embeddings}. */
+@Path("embeddings")
+@ApplicationScoped
+public class EmbeddingsResource {
+  @Inject private TextService service;
+
+  @POST
+  @Operation(summary = "Gives the embeddings of texts")
+  public void create(@Suspended AsyncResponse response, @Context HttpServletRequest request)
+      throws IOException {
+    TextCalls.serve(service, TextService.EMBEDDINGS, response, request);
+  }
+}
