@@ -1,15 +1,12 @@
 package io.dynamo.frontend.openai.wire;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Reads requests of OpenAI's Responses API: puts them into chat's form and has that read, so that
@@ -106,9 +103,8 @@ public final class ResponsesReader {
       fields.whole("max_output_tokens", 0, 0xFFFF_FFFFL);
       chat.set("max_tokens", budget);
     }
-    conversation(fields, chat);
-    var allowed = choice(fields, chat);
-    tools(fields, chat, allowed);
+    ResponsesInput.addTo(chat, fields);
+    ResponsesTools.addTo(chat, fields);
     form(fields, chat);
     reasoning(fields, chat);
     ignored(fields);
@@ -178,237 +174,6 @@ public final class ResponsesReader {
 
   private static ApiException notOffered(String param, String message) {
     return new ApiException(new ApiError(501, "Validation: " + message, null, param, null));
-  }
-
-  private static ApiException refuse(String param, String message) {
-    return GenerationReader.refuse(param, message);
-  }
-
-  private static void conversation(JsonFields fields, ObjectNode chat) {
-    var messages = chat.putArray("messages");
-    var instructions = fields.string("instructions");
-    if (instructions != null) {
-      messages.addObject().put("role", "system").put("content", instructions);
-    }
-    var input = fields.require("input");
-    if (input.isTextual()) {
-      messages.addObject().put("role", "user").set("content", input);
-      return;
-    }
-    if (!input.isArray()) {
-      throw JsonBody.invalidBody("input must be a string or an array of input items");
-    }
-    if (input.isEmpty()) {
-      throw refuse("input", "Messages array cannot be empty");
-    }
-    @Nullable ObjectNode turn = null; // the assistant's, which several items make
-    for (int i = 0; i < input.size(); i++) {
-      var item = JsonFields.of(input.get(i), "input[" + i + "]");
-      var type = item.string("type");
-      switch (type == null ? "message" : type) {
-        case "message" -> turn = message(item, messages, turn);
-        case "function_call" -> {
-          turn = turn == null ? assistant(messages) : turn;
-          call(item, turn);
-        }
-        case "reasoning" -> {
-          turn = turn == null || turn.has("tool_calls") ? assistant(messages) : turn;
-          thoughts(item, turn);
-        }
-        case "function_call_output" -> {
-          turn = null;
-          messages
-              .addObject()
-              .put("role", "tool")
-              .put("tool_call_id", item.requireString("call_id"))
-              .set("content", content(item.require("output"), item.path("output")));
-        }
-        default ->
-            throw refuse(
-                "input",
-                "%s: items of type \"%s\" are not supported"
-                    .formatted(item.path("type"), JsonFields.clipped(String.valueOf(type))));
-      }
-    }
-  }
-
-  private static ObjectNode assistant(ArrayNode messages) {
-    return messages.addObject().put("role", "assistant").put("content", "");
-  }
-
-  /** Adds a message; returns it when further items belong to it. */
-  private static @Nullable ObjectNode message(
-      JsonFields item, ArrayNode messages, @Nullable ObjectNode open) {
-    var role = item.requireString("role");
-    var content = content(item.require("content"), item.path("content"));
-    if (!role.equals("assistant")) {
-      messages.addObject().put("role", role).set("content", content);
-      return null;
-    }
-    boolean fits =
-        open != null && !open.has("tool_calls") && open.path("content").asText("").isEmpty();
-    var turn = fits && open != null ? open : assistant(messages);
-    turn.set("content", content);
-    return turn;
-  }
-
-  /** Content as chat has it. */
-  private static JsonNode content(JsonNode content, String path) {
-    if (content.isTextual()) {
-      return content;
-    }
-    if (!content.isArray()) {
-      throw JsonFields.wrong(path, content, "a string or a list of parts");
-    }
-    if (content.isEmpty()) {
-      return JsonText.MAPPER.getNodeFactory().textNode("");
-    }
-    var parts = JsonText.MAPPER.createArrayNode();
-    for (int i = 0; i < content.size(); i++) {
-      var part = JsonFields.of(content.get(i), path + "[" + i + "]");
-      var type = part.requireString("type");
-      switch (type) {
-        case "input_text", "output_text", "text" ->
-            parts.addObject().put("type", "text").put("text", part.requireString("text"));
-        case "refusal" ->
-            parts.addObject().put("type", "text").put("text", part.requireString("refusal"));
-        case "input_image" -> {
-          if (part.get("file_id") != null) {
-            throw refuse("input", part.path("file_id") + ": files are not supported; send a URL");
-          }
-          parts
-              .addObject()
-              .put("type", "image_url")
-              .putObject("image_url")
-              .put("url", part.requireString("image_url"));
-        }
-        default ->
-            throw refuse(
-                "input",
-                "%s: content of type \"%s\" is not supported"
-                    .formatted(part.path("type"), JsonFields.clipped(type)));
-      }
-    }
-    return parts;
-  }
-
-  private static void call(JsonFields item, ObjectNode turn) {
-    var calls =
-        turn.get("tool_calls") instanceof ArrayNode given ? given : turn.putArray("tool_calls");
-    calls
-        .addObject()
-        .put("id", item.requireString("call_id"))
-        .put("type", "function")
-        .putObject("function")
-        .put("name", item.requireString("name"))
-        .put("arguments", item.requireString("arguments"));
-  }
-
-  private static void thoughts(JsonFields item, ObjectNode turn) {
-    var text = new StringBuilder(turn.path("reasoning_content").asText(""));
-    for (var field : List.of("content", "summary")) {
-      var parts = item.get(field);
-      if (parts == null || parts.isEmpty()) {
-        continue;
-      }
-      if (!parts.isArray()) {
-        throw JsonFields.wrong(item.path(field), parts, "a sequence");
-      }
-      for (int i = 0; i < parts.size(); i++) {
-        var part = JsonFields.of(parts.get(i), item.path(field + "[" + i + "]"));
-        text.append(text.isEmpty() ? "" : "\n").append(part.requireString("text"));
-      }
-      break; // a summary says the same again
-    }
-    if (!text.isEmpty()) {
-      turn.put("reasoning_content", text.toString());
-    }
-  }
-
-  /**
-   * Reads the choice of tools.
-   *
-   * @return the names of the tools that may be called; null for all
-   */
-  private static @Nullable Set<String> choice(JsonFields fields, ObjectNode chat) {
-    var node = fields.get("tool_choice");
-    if (node == null) {
-      return null;
-    }
-    if (!node.isObject()) {
-      chat.set("tool_choice", node);
-      return null;
-    }
-    var choice = JsonFields.of(node, "tool_choice");
-    var type = choice.requireString("type");
-    return switch (type) {
-      case "function" -> {
-        chat.putObject("tool_choice")
-            .put("type", "function")
-            .putObject("function")
-            .put("name", choice.requireString("name"));
-        yield null;
-      }
-      case "allowed_tools" -> {
-        chat.put("tool_choice", choice.requireString("mode"));
-        var names = new HashSet<String>();
-        var tools = choice.require("tools");
-        if (!tools.isArray()) {
-          throw JsonFields.wrong("tool_choice.tools", tools, "a sequence");
-        }
-        for (int i = 0; i < tools.size(); i++) {
-          var tool = JsonFields.of(tools.get(i), "tool_choice.tools[" + i + "]");
-          checkFunction(tool);
-          names.add(tool.requireString("name"));
-        }
-        yield names;
-      }
-      default -> throw unsupportedTool(choice.path("type"), type);
-    };
-  }
-
-  private static void checkFunction(JsonFields tool) {
-    var type = tool.requireString("type");
-    if (!type.equals("function")) {
-      throw unsupportedTool(tool.path("type"), type);
-    }
-  }
-
-  private static ApiException unsupportedTool(String path, String type) {
-    return refuse(
-        "tools",
-        "%s: tools of type \"%s\" are not supported; send functions"
-            .formatted(path, JsonFields.clipped(type)));
-  }
-
-  private static void tools(JsonFields fields, ObjectNode chat, @Nullable Set<String> allowed) {
-    var tools = fields.get("tools");
-    if (tools == null) {
-      return;
-    }
-    if (!tools.isArray()) {
-      throw JsonFields.wrong("tools", tools, "a sequence");
-    }
-    var list = JsonText.MAPPER.createArrayNode();
-    for (int i = 0; i < tools.size(); i++) {
-      var tool = JsonFields.of(tools.get(i), "tools[" + i + "]");
-      checkFunction(tool);
-      var name = tool.requireString("name");
-      if (allowed != null && !allowed.contains(name)) {
-        continue;
-      }
-      var function = list.addObject().put("type", "function").putObject("function");
-      function.put("name", name);
-      for (var field : List.of("description", "parameters", "strict")) {
-        var value = tool.get(field);
-        if (value != null) {
-          function.set(field, value);
-        }
-      }
-    }
-    if (!list.isEmpty()) {
-      chat.set("tools", list);
-    }
   }
 
   private static void form(JsonFields fields, ObjectNode chat) {
