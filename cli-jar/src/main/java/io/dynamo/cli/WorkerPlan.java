@@ -40,8 +40,7 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
     var settings = new LinkedHashMap<String, String>();
     switch (server.kind()) {
       case VLLM, SGLANG -> {
-        settings.put(
-            "dynamo.worker.engine", server.kind().name().toLowerCase(Locale.ROOT));
+        settings.put("dynamo.worker.engine", server.kind().name().toLowerCase(Locale.ROOT));
         settings.put("dynamo.worker.remote.url", server.address().toString());
         if (wishes.keyFile() != null) {
           settings.put(
