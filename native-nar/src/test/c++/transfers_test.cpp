@@ -105,13 +105,16 @@ struct Client {
     constexpr uint64_t kRing = kSubmitBytes - 256;
     uint64_t length = 64 + (ranges.size() * 24 + 63) / 64 * 64;
     uint64_t untilEnd = kRing - (tail & (kRing - 1));
+    uint64_t needed = length > untilEnd ? untilEnd + length : length;  // what is skipped has to be free, too
+    for (uint64_t until = now() + 30 * kSecond;
+         tail + needed - __atomic_load_n(reinterpret_cast<uint64_t*>(submit + 64), __ATOMIC_ACQUIRE) >
+         kRing;) {
+      CHECK(now() < until);
+      std::this_thread::yield();  // the thread takes records at once
+    }
     if (length > untilEnd) {
       header(0, 255, 0, 0, 0);
       publish(untilEnd);
-    }
-    while (tail + length - __atomic_load_n(reinterpret_cast<uint64_t*>(submit + 64), __ATOMIC_ACQUIRE) >
-           kRing) {
-      std::this_thread::yield();  // the thread takes records at once
     }
     header(ticket, 1 | (onboard ? 1u << 16 : 0u) | uint64_t{ranges.size()} << 32, source, target, deadline);
     for (size_t i = 0; i < ranges.size(); i++) {
