@@ -218,7 +218,10 @@ class PlaneMetricsTest {
         TestPlane.ID,
         switch (address) {
           case TransportAddress.Tcp tcp -> new TransportAddress.Tcp(tcp.address(), "no/such/path");
+          case TransportAddress.Http2 http2 ->
+              new TransportAddress.Http2(http2.secure(), http2.address(), "/no/such/path");
           case TransportAddress.Nats nats -> nats;
+          case TransportAddress.Several several -> throw several.unchosen();
         },
         null,
         plane.settings.format());
