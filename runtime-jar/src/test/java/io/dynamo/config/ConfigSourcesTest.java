@@ -266,12 +266,12 @@ class ConfigSourcesTest {
   void anAliasThatCannotBeTranslatedIsRefusedByItsKey() {
     var source =
         new EnvironmentAliases(
-            Map.of("DYN_DISCOVERY_BACKEND", "kubernetes", "DYN_TCP_REQUEST_TIMEOUT", "soon")::get);
+            Map.of("DYN_DISCOVERY_BACKEND", "consul", "DYN_TCP_REQUEST_TIMEOUT", "soon")::get);
 
     assertThatThrownBy(() -> read(source))
         .hasMessageContaining(
-            "dynamo.discovery.backend = \"kubernetes\" (from DYN_* environment) is not memory or"
-                + " file or etcd")
+            "dynamo.discovery.backend = \"consul\" (from DYN_* environment) is not memory or"
+                + " file or etcd or kubernetes")
         .hasMessageContaining("dynamo.request.tcp.request-timeout = \"soon\"");
   }
 

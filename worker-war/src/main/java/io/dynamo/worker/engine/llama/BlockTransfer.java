@@ -35,15 +35,15 @@ final class BlockTransfer {
    * @param blocks first to last, and the checksum of each
    * @param store the rank's bytes
    */
-  private record Held(
+  private record HeldSequence(
       BlockTable table, int[] tokens, int[] blocks, int[] checksums, KvStore store) {
-    static Held of(BlockPool pool, BlockTable table, int[] tokens) {
+    static HeldSequence of(BlockPool pool, BlockTable table, int[] tokens) {
       var blocks = table.held();
       var checksums = new int[blocks.length];
       for (int i = 0; i < blocks.length; i++) {
         checksums[i] = pool.checksum(blocks[i]);
       }
-      return new Held(table, tokens, blocks, checksums, pool.store());
+      return new HeldSequence(table, tokens, blocks, checksums, pool.store());
     }
   }
 
@@ -58,7 +58,7 @@ final class BlockTransfer {
         pool -> {
           var table = new BlockTable(pool, hasher);
           table.holdCached(tokens);
-          return Held.of(pool, table, tokens);
+          return HeldSequence.of(pool, table, tokens);
         },
         deadline);
   }
@@ -73,16 +73,16 @@ final class BlockTransfer {
           var table = new BlockTable(pool, hasher);
           var generation = find.apply(rank);
           if (generation == null) {
-            return Held.of(pool, table, new int[0]);
+            return HeldSequence.of(pool, table, new int[0]);
           }
           table.shareWith(generation.table);
-          return Held.of(pool, table, generation.tokensSoFar());
+          return HeldSequence.of(pool, table, generation.tokensSoFar());
         },
         deadline);
   }
 
   private @Nullable KvBlocks export(
-      LlamaRank rank, Function<BlockPool, Held> hold, Deadline deadline)
+      LlamaRank rank, Function<BlockPool, HeldSequence> hold, Deadline deadline)
       throws InterruptedException {
     var held = RankTask.call(rank, hold, (_, late) -> late.table.release(), deadline);
     if (held.blocks.length == 0) {
