@@ -1,5 +1,6 @@
 #include "../../main/c++/core/transfers.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
@@ -204,6 +205,39 @@ void aBatchThatWaitsAndOneThatRunsCanBeCancelled() {
   CHECK(client.status(2) == Status::kCancelled);
 }
 
+/// A cancel that comes while the thread looks for work finds its batch, whichever of the two it sees first.
+void noCancelIsLost() {
+  constexpr uint64_t kBytes = 2 * Transfers::kSliceBytes;
+  GatedMover mover;
+  Client client(mover, kBytes);
+  std::atomic<bool> over{false};
+  std::thread restless([&] {
+    while (!over) client.transfers->kick();
+  });
+  for (uint64_t ticket = 1; ticket <= 3000; ticket++) {
+    mover.let(0);
+    client.send(ticket, {{0, 0, kBytes}});
+    CHECK(client.transfers->cancel(ticket) == Status::kOk);
+    mover.let(1);  // one slice may have begun before the cancel, a second one not
+    CHECK(client.status(ticket) == Status::kCancelled);
+  }
+  over = true;
+  restless.join();
+}
+
+/// A cancel is kept for a batch that waits in the ring because nobody takes completions.
+void aCancelWaitsForABatchWithoutRoom() {
+  MemMover mover;
+  Client client(mover);
+  for (uint64_t ticket = 1; ticket <= kDone; ticket++) client.send(ticket, {{0, 0, 1}});
+  while (client.transfers->counts().completed < kDone) std::this_thread::yield();
+  client.send(100, {{0, 0, 1}});
+  CHECK(client.transfers->cancel(100) == Status::kOk);
+  client.send(101, {{0, 0, 1}});
+  CHECK(client.status(101) == Status::kOk);
+  CHECK(client.status(100) == Status::kCancelled);
+}
+
 void regionsStayUntilNothingTouchesThem() {
   GatedMover mover;
   Client client(mover);
@@ -341,6 +375,8 @@ void transfersTests() {
   batchesArriveWhole();
   badBatchesEndWithTheirReasonAndMoveNothing();
   aBatchThatWaitsAndOneThatRunsCanBeCancelled();
+  noCancelIsLost();
+  aCancelWaitsForABatchWithoutRoom();
   regionsStayUntilNothingTouchesThem();
   anUrgentBatchOvertakes();
   deadlinesEndWhatWaits();

@@ -118,8 +118,8 @@ void Transfers::close(uint64_t maxNanos) {
 
 void Transfers::run() {
   for (;;) {
-    takeSubmissions();
-    applyCancels();
+    swapCancels();
+    applyCancels(takeSubmissions());
     Job* job = first();
     if (job == nullptr) {
       if (rest()) continue;
@@ -152,7 +152,9 @@ bool Transfers::rest() {
   bool over;
   {
     std::unique_lock<std::mutex> lock(mutex_);
-    auto woken = [this] { return kicked_ || !cancels_.empty() || life_ == Life::kClosing; };
+    // While earlier cancels wait for their batches, later ones cannot be taken and must not keep it awake.
+    bool takes = given_.empty();
+    auto woken = [this, takes] { return kicked_ || (takes && !cancels_.empty()) || life_ == Life::kClosing; };
     if (broken_ || submissions_.isEmpty()) {
       wake_.wait(lock, woken);
     } else {
@@ -166,23 +168,25 @@ bool Transfers::rest() {
   return !over;
 }
 
-void Transfers::takeSubmissions() {
+/// Returns whether the ring was empty at the end, or will not be read any more.
+bool Transfers::takeSubmissions() {
   // A slot is reserved for each batch at its arrival, so that a completion always finds room.
   while (!broken_ &&
          queues_[0].size() + queues_[1].size() + completions_.waiting() < completions_.capacity()) {
     Status taken = submissions_.take(&arriving_);
-    if (taken == Status::kBusy) return;
+    if (taken == Status::kBusy) return true;
     if (taken == Status::kCorrupt) {
       broken_ = true;
       sweep([](const Job&) { return Status::kCorrupt; });
       std::lock_guard<std::mutex> lock(mutex_);
       corrupt_ = true;
       done_.notify_all();
-      return;
+      return true;
     }
     if (taken == Status::kOk) taken = admit(nowNanos());
     if (taken != Status::kOk) report(arriving_.ticket, taken, 0, 0);
   }
+  return broken_ || submissions_.isEmpty();
 }
 
 Status Transfers::admit(uint64_t now) {
@@ -229,18 +233,24 @@ void Transfers::sweep(Decide decide) {
   }
 }
 
-void Transfers::applyCancels() {
-  std::vector<uint64_t> given;
+/// Takes the cancels that have come, before the submissions: each is for a batch that stands in the ring, in
+/// a queue, or has ended.
+void Transfers::swapCancels() {
+  if (!given_.empty()) return;
   {
     std::lock_guard<std::mutex> lock(mutex_);
-    // What is cancelled was submitted before, so it is here, unless there was no room to take it.
-    if (cancels_.empty() || (!broken_ && !submissions_.isEmpty() && first() != nullptr)) return;
-    given.swap(cancels_);
+    given_.swap(cancels_);
   }
-  std::sort(given.begin(), given.end());
+  std::sort(given_.begin(), given_.end());
+}
+
+/// Ends the batches that were cancelled. Cancels of batches for which there was no room yet are kept.
+void Transfers::applyCancels(bool allTaken) {
+  if (given_.empty()) return;
   sweep([&](const Job& job) {
-    return std::binary_search(given.begin(), given.end(), job.ticket) ? Status::kCancelled : Status::kOk;
+    return std::binary_search(given_.begin(), given_.end(), job.ticket) ? Status::kCancelled : Status::kOk;
   });
+  if (allTaken) given_.clear();
 }
 
 void Transfers::endExpired(uint64_t now) {

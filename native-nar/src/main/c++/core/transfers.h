@@ -85,9 +85,10 @@ class Transfers {
   void run();
   bool isOverdue(uint64_t now) const;
   bool rest();
-  void takeSubmissions();
+  void swapCancels();
+  bool takeSubmissions();
   Status admit(uint64_t now);
-  void applyCancels();
+  void applyCancels(bool allTaken);
   void endExpired(uint64_t now);
   void cancelAll();
   Job* first();
@@ -104,6 +105,7 @@ class Transfers {
   CompletionRing completions_;
   Submission arriving_;
   std::array<std::deque<std::unique_ptr<Job>>, 2> queues_;  // onboard first
+  std::vector<uint64_t> given_;  // tickets of cancels that may still meet their batch, sorted
   uint64_t earliestDeadline_ = ~uint64_t{0};
   bool broken_ = false;
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "../core/transfers.h"
@@ -60,6 +61,24 @@ MemMover& mover() {
   return only;
 }
 
+/// Keeps a Java object in place, until its end or for the one that takes it over.
+class GlobalRef {
+ public:
+  GlobalRef(JNIEnv* env, jobject object) : env_(env), ref_(env->NewGlobalRef(object)) {}
+  ~GlobalRef() {
+    if (ref_ != nullptr) env_->DeleteGlobalRef(ref_);
+  }
+  GlobalRef(const GlobalRef&) = delete;
+  GlobalRef& operator=(const GlobalRef&) = delete;
+
+  bool isThere() const { return ref_ != nullptr; }
+  jobject take() { return std::exchange(ref_, nullptr); }
+
+ private:
+  JNIEnv* env_;
+  jobject ref_;
+};
+
 /// Takes a free slot; the caller has the lock. The index past the last stands for none.
 size_t freeSlot(Slots& in) {
   for (size_t i = 0; i < in.all.size(); i++) {
@@ -86,6 +105,9 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_TransferThread_open(JNIEnv* env, 
     }
     memory.submitBytes = static_cast<uint64_t>(env->GetDirectBufferCapacity(submit));
     memory.doneBytes = static_cast<uint64_t>(env->GetDirectBufferCapacity(done));
+    GlobalRef keptSubmit(env, submit);  // before the thread starts, which reads their memory
+    GlobalRef keptDone(env, done);
+    if (!keptSubmit.isThere() || !keptDone.isThere()) return code(Status::kNoMemory);
     Slots& in = slots();
     std::lock_guard<std::mutex> lock(in.mutex);
     size_t index = freeSlot(in);
@@ -95,8 +117,8 @@ JNIEXPORT jlong JNICALL Java_io_dynamo_natives_TransferThread_open(JNIEnv* env, 
     if (status != Status::kOk) return code(status);
     Slot& slot = in.all[index];
     slot.transfers = std::move(opened);
-    slot.submit = env->NewGlobalRef(submit);
-    slot.done = env->NewGlobalRef(done);
+    slot.submit = keptSubmit.take();
+    slot.done = keptDone.take();
     return handleOf(index, slot.generation);
   });
 }

@@ -2,6 +2,7 @@ package io.dynamo.cli;
 
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
+import io.dynamo.net.PemTrust;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -9,16 +10,11 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyStore;
-import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.Map;
 import java.util.stream.Stream;
 import javax.net.ssl.SSLContext;
-import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
 /** Asks one server over HTTP. Safe for concurrent use. */
@@ -59,18 +55,9 @@ final class ServerClient {
   }
 
   private static SSLContext trusting(Path authorities) {
-    try (var file = Files.newInputStream(authorities)) {
-      var store = KeyStore.getInstance(KeyStore.getDefaultType());
-      store.load(null, null);
-      for (var certificate : CertificateFactory.getInstance("X.509").generateCertificates(file)) {
-        store.setCertificateEntry("authority" + store.size(), certificate);
-      }
-      var trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
-      trust.init(store);
-      var context = SSLContext.getInstance("TLS");
-      context.init(null, trust.getTrustManagers(), null);
-      return context;
-    } catch (IOException | GeneralSecurityException e) {
+    try {
+      return PemTrust.context(authorities);
+    } catch (IOException e) {
       throw new RefusedException(
           "the certificates in %s cannot be used: %s; name a PEM file".formatted(authorities, e));
     }

@@ -1,73 +1,53 @@
 package io.dynamo.pipeline;
 
 import io.netty.buffer.ByteBuf;
-import io.netty.buffer.Unpooled;
 import io.netty.channel.Channel;
 import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
-import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.ChannelOption;
-import io.netty.handler.codec.ByteToMessageDecoder;
-import io.netty.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
  * One call-home connection from which items are read: an answer that a worker delivers, or, dialled
- * by the worker, the input of a bidirectional request. Runs on its event loop. It cuts frames
- * itself instead of using a decoder, because a pause must hold back the frames that were read
- * together, and an end of the connection must not lose them.
+ * by the worker, the input of a bidirectional request. Runs on its event loop.
  */
-final class StreamReceiver extends ChannelInboundHandlerAdapter implements ReceivedStream {
-  private static final int MAX_HEADER_BYTES = 64 * 1024;
+final class StreamReceiver extends FrameReceiver {
   private static final int MAX_HANDSHAKE_BYTES = 4 * 1024;
   private static final int MAX_PROLOGUE_BYTES = 64 * 1024;
-
-  private enum Awaiting {
-    HANDSHAKE,
-    PROLOGUE,
-    ITEMS,
-    NOTHING
-  }
 
   private final Function<Handshake, @Nullable StreamListener> claim;
   private final Function<Handshake, @Nullable InputSource> claimInput;
   private final StreamLimits limits;
 
-  private @Nullable Channel channel;
-  private @Nullable StreamListener listener;
-  private @Nullable Future<?> timer; // bounds the handshake, then inactivity
-  private long heardAtNanos; // kept while an input's inactivity is bounded
-  private ByteBuf pending = Unpooled.EMPTY_BUFFER;
-  private Awaiting awaiting = Awaiting.HANDSHAKE;
-  private volatile boolean paused; // written on the event loop
-  private final AtomicInteger reads = new AtomicInteger(); // this and the next: likewise
-  private final AtomicInteger items = new AtomicInteger();
-  private boolean cutting; // inside cut(): a listener may resume from there
-  private boolean inputEnded;
-  private @Nullable Throwable inputFailure;
-
-  StreamReceiver(
+  private StreamReceiver(
+      Awaiting first,
       Function<Handshake, @Nullable StreamListener> claim,
       Function<Handshake, @Nullable InputSource> claimInput,
       StreamLimits limits) {
+    super(first, limits.maxFrameBytes(), !limits.inactivity().isZero());
     this.claim = claim;
     this.claimInput = claimInput;
     this.limits = limits;
   }
 
+  StreamReceiver(
+      Function<Handshake, @Nullable StreamListener> claim,
+      Function<Handshake, @Nullable InputSource> claimInput,
+      StreamLimits limits) {
+    this(Awaiting.START, claim, claimInput, limits);
+  }
+
   /** Reads the items of a stream whose handshake this side has sent: there is no prologue. */
   StreamReceiver(InputListener listener, StreamLimits limits) {
-    this(stream -> null, stream -> null, limits);
+    this(Awaiting.ITEMS, stream -> null, stream -> null, limits);
     this.listener = listener;
-    awaiting = Awaiting.ITEMS;
   }
 
   @Override
   public void handlerAdded(ChannelHandlerContext ctx) {
-    channel = ctx.channel();
+    attach(ctx.channel());
     if (awaiting == Awaiting.ITEMS) {
       limitSilence();
       listening().connected(this);
@@ -81,63 +61,36 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
 
   @Override
   public void channelRead(ChannelHandlerContext ctx, Object message) {
-    var bytes = (ByteBuf) message;
-    reads.setOpaque(reads.getPlain() + 1);
-    if (awaiting == Awaiting.NOTHING) {
-      bytes.release();
-      return;
-    }
-    pending = ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(ctx.alloc(), pending, bytes);
+    countRead();
+    add((ByteBuf) message);
     cut();
   }
 
   @Override
   public void channelInactive(ChannelHandlerContext ctx) {
-    inputEnded = true;
+    endInput();
     cancelTimer();
     cut();
   }
 
   @Override
   public void exceptionCaught(ChannelHandlerContext ctx, Throwable cause) {
-    inputFailure = cause;
+    failure = cause;
     Sockets.close(ctx.channel());
   }
 
-  private void cut() {
-    if (cutting) {
-      return;
+  @Override
+  protected boolean readControl() throws FrameException {
+    var frame = TwoPartFrame.read(pending, MAX_HEADER_BYTES, limit());
+    if (frame == null) {
+      return false;
     }
-    cutting = true;
     try {
-      while (!paused && awaiting != Awaiting.NOTHING) {
-        int bodyBytes =
-            awaiting == Awaiting.ITEMS
-                ? TwoPartFrame.wholeBody(pending, limits.maxFrameBytes())
-                : -1;
-        if (bodyBytes >= 0) {
-          itemInPlace(bodyBytes);
-          continue;
-        }
-        var frame = TwoPartFrame.read(pending, MAX_HEADER_BYTES, limit());
-        if (frame == null) {
-          break;
-        }
-        try {
-          accept(frame);
-        } finally {
-          frame.release();
-        }
-      }
-    } catch (FrameException | RuntimeException e) { // later bytes must not be taken for the answer
-      refuse(e);
+      accept(frame);
     } finally {
-      cutting = false;
+      frame.release();
     }
-    if (inputEnded && !paused) {
-      breakOff(inputFailure);
-    }
-    releaseIfIdle();
+    return true;
   }
 
   /**
@@ -146,7 +99,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
    */
   private int limit() {
     return switch (awaiting) {
-      case HANDSHAKE -> Math.min(MAX_HANDSHAKE_BYTES, limits.maxFrameBytes());
+      case START -> Math.min(MAX_HANDSHAKE_BYTES, limits.maxFrameBytes());
       case PROLOGUE -> Math.min(MAX_PROLOGUE_BYTES, limits.maxFrameBytes());
       case ITEMS, NOTHING -> limits.maxFrameBytes();
     };
@@ -154,7 +107,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
 
   private void accept(TwoPartFrame frame) throws FrameException {
     switch (awaiting) {
-      case HANDSHAKE -> handshake(frame);
+      case START -> handshake(frame);
       case PROLOGUE -> {
         awaiting = Awaiting.ITEMS;
         listening().prologue(frame.header());
@@ -190,7 +143,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       throw new FrameException("a worker sent what is no handshake to an input");
     }
     awaiting = Awaiting.NOTHING;
-    var at = open();
+    var at = channel();
     at.config().setOption(ChannelOption.ALLOW_HALF_CLOSURE, true);
     var sender = new InputSender(at, source);
     at.pipeline().replace(this, "input", sender);
@@ -199,13 +152,13 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
 
   private void limitSilence() {
     if (!limits.inactivity().isZero()) {
-      heardAtNanos = System.nanoTime();
+      hearNow();
       listenFor(limits.inactivity().toNanos());
     }
   }
 
   private void listenFor(long nanos) {
-    timer = open().eventLoop().schedule(this::silent, nanos, TimeUnit.NANOSECONDS);
+    timer = channel().eventLoop().schedule(this::silent, nanos, TimeUnit.NANOSECONDS);
   }
 
   private void silent() {
@@ -213,39 +166,13 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
       return;
     }
     long left =
-        paused
+        isPaused()
             ? limits.inactivity().toNanos()
-            : heardAtNanos + limits.inactivity().toNanos() - System.nanoTime();
+            : heardAtNanos() + limits.inactivity().toNanos() - System.nanoTime();
     if (left > 0) {
       listenFor(left);
     } else {
-      refuse(new SilenceException(limits.inactivity()));
-    }
-  }
-
-  /** Passes the next body to the listener in place, so that an item needs no buffer of its own. */
-  private void itemInPlace(int bodyBytes) {
-    if (!limits.inactivity().isZero()) {
-      heardAtNanos = System.nanoTime();
-    }
-    items.setOpaque(items.getPlain() + 1);
-    var in = pending;
-    if (bodyBytes == 0) { // neither header nor body: no content
-      in.skipBytes(TwoPartFrame.PREFIX_BYTES);
-      return;
-    }
-    int from = in.readerIndex() + TwoPartFrame.PREFIX_BYTES;
-    int end = in.writerIndex();
-    in.setIndex(from, from + bodyBytes);
-    boolean readOn;
-    try {
-      readOn = listening().item(in);
-    } finally {
-      in.setIndex(from + bodyBytes, end);
-    }
-    if (!readOn && awaiting == Awaiting.ITEMS) {
-      paused = true;
-      open().config().setAutoRead(false);
+      broken(new SilenceException(limits.inactivity()));
     }
   }
 
@@ -255,7 +182,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
         && (signal == StreamSignal.STOP || signal == StreamSignal.KILL)) {
       awaiting = Awaiting.NOTHING;
       cancelTimer();
-      Sockets.close(open());
+      Sockets.close(channel());
       input.signalled(signal);
       return;
     }
@@ -264,7 +191,7 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     }
     awaiting = Awaiting.NOTHING;
     cancelTimer();
-    Sockets.close(open());
+    Sockets.close(channel());
     listening().sentinel();
   }
 
@@ -272,14 +199,20 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
    * Refuses a peer that breaks the protocol: a worker with an expected stream gets a kill signal,
    * any other peer is disconnected.
    */
-  private void refuse(Exception cause) {
+  @Override
+  protected void broken(Exception cause) {
     if (listener == null) {
-      reset(open());
+      reset(channel());
       return;
     }
     writeSignal(StreamSignal.KILL);
-    Sockets.close(open());
+    Sockets.close(channel());
     breakOff(cause);
+  }
+
+  @Override
+  protected void endOfInput() {
+    breakOff(failure);
   }
 
   private void breakOff(@Nullable Throwable cause) {
@@ -293,25 +226,10 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
     }
   }
 
-  private void releaseIfIdle() {
-    if (awaiting == Awaiting.NOTHING || !pending.isReadable()) {
-      pending.release();
-      pending = Unpooled.EMPTY_BUFFER;
-    } else if (pending.refCnt() == 1) {
-      pending.discardSomeReadBytes(); // chunks that end inside a frame would pile up
-    }
-  }
-
   private void reset(Channel at) {
     awaiting = Awaiting.NOTHING;
     at.config().setOption(ChannelOption.SO_LINGER, 0);
     Sockets.close(at);
-  }
-
-  private void cancelTimer() {
-    if (timer != null) {
-      timer.cancel(false);
-    }
   }
 
   @Override
@@ -325,81 +243,10 @@ final class StreamReceiver extends ChannelInboundHandlerAdapter implements Recei
   }
 
   private void writeSignal(StreamSignal signal) {
-    var to = open();
+    var to = channel();
     if (to.isActive()) {
       to.writeAndFlush(TwoPartFrame.ofHeader(to.alloc(), signal.header()))
           .addListener(ChannelFutureListener.CLOSE_ON_FAILURE);
     }
-  }
-
-  @Override
-  public void resume() {
-    onLoop(
-        () -> {
-          if (paused) {
-            paused = false;
-            heardAtNanos = System.nanoTime(); // inactivity counts from here: it was paused
-            cut();
-            if (!paused) {
-              open().config().setAutoRead(true);
-            }
-          }
-        });
-  }
-
-  @Override
-  public int reads() {
-    return reads.getOpaque();
-  }
-
-  @Override
-  public int items() {
-    return items.getOpaque();
-  }
-
-  @Override
-  public boolean isPaused() {
-    return paused;
-  }
-
-  @Override
-  public void close() {
-    onLoop(
-        () -> {
-          awaiting = Awaiting.NOTHING;
-          cancelTimer();
-          paused = false;
-          Sockets.close(open());
-          if (!cutting) {
-            releaseIfIdle();
-          }
-        });
-  }
-
-  /**
-   * Runs {@code task} on the event loop, immediately when called on it: a pause requested inside
-   * {@code item} must not be overtaken.
-   */
-  private void onLoop(Runnable task) {
-    var loop = open().eventLoop();
-    if (loop.inEventLoop()) {
-      task.run();
-    } else {
-      loop.execute(task);
-    }
-  }
-
-  private Channel open() {
-    if (channel == null) {
-      throw new IllegalStateException("no connection yet");
-    }
-    return channel;
-  }
-
-  private StreamListener listening() {
-    if (listener == null) {
-      throw new IllegalStateException("no handshake yet");
-    }
-    return listener;
   }
 }

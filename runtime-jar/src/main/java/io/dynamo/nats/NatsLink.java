@@ -113,7 +113,7 @@ public final class NatsLink implements AutoCloseable {
   private Connection connect(NatsSettings settings) {
     var options = options(settings);
     long end = System.nanoTime() + settings.startTimeout().toNanos();
-    boolean told = false;
+    boolean warned = false;
     while (true) {
       try {
         var made = Nats.connect(options);
@@ -133,8 +133,8 @@ public final class NatsLink implements AutoCloseable {
                   .formatted(settings.servers(), settings.startTimeout(), e.getMessage()),
               e);
         }
-        if (!told) {
-          told = true;
+        if (!warned) {
+          warned = true;
           LOG.log(
               Level.WARNING,
               "no NATS server at {0} yet: {1}; trying for {2}",

@@ -1,4 +1,7 @@
-/** The agreements that two processes need before they can communicate: how bodies are encoded. */
+/**
+ * The agreements that two processes need before they can communicate: how bodies are encoded, and
+ * whom they trust.
+ */
 @NullMarked
 package io.dynamo.net;
 

@@ -145,6 +145,8 @@ public final class JavaTransferClient implements TransferClient {
         }
       } catch (RuntimeException thrown) {
         failure = thrown;
+      } catch (Error thrown) {
+        failure = new IllegalStateException("the copy failed: " + thrown, thrown);
       }
     }
     synchronized (this) {

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What every {@link TransferClient} promises. */
+/** The tests that every {@link TransferClient} passes. */
 public abstract class TransferClientContract {
   private static final int SIZE = 1 << 16;
 
@@ -188,7 +188,7 @@ public abstract class TransferClientContract {
     assertThat(bytes(target)).containsOnly(0);
   }
 
-  /** Whatever a cancel meets, the batch ends, and once. */
+  /** A cancelled batch ends exactly once, at whatever stage the cancel reaches it. */
   @Test
   void cancelledBatchesEnd() throws Exception {
     int size = 8 << 20;

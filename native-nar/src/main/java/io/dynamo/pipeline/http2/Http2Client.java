@@ -82,38 +82,42 @@ public final class Http2Client implements AutoCloseable {
   }
 
   /**
-   * @param afresh whether to use a new connection even if the pool is full: pooled ones may be as
-   *     stale as the one that failed
+   * @param afresh whether pooled connections may be as stale as the one that has failed the call:
+   *     one that is being opened, or a new one, is then preferred
    */
   void send(Http2Call call, boolean afresh) {
     Http2Connection chosen;
-    boolean fresh = false;
+    boolean made = false;
     boolean refused;
     synchronized (this) {
       refused = closed;
       var known = connections.computeIfAbsent(call.worker(), _ -> new ArrayList<>());
-      chosen = afresh ? null : leastLoaded(known);
+      chosen = leastLoaded(known, afresh);
       if (!refused
-          && (chosen == null || (chosen.load() >= BUSY_STREAMS && known.size() < poolSize))) {
+          && known.size() < poolSize
+          && (chosen == null || chosen.load() >= BUSY_STREAMS)) {
         chosen = new Http2Connection(this, loops.next(), call.worker(), tls, bounds);
         known.add(chosen);
-        fresh = true;
+        made = true;
+      } else if (chosen == null) {
+        chosen = leastLoaded(known, false);
       }
     }
     if (refused || chosen == null) {
       call.outcome().failed(new IOException("the client is closed"));
     } else {
-      if (fresh) {
+      if (made) {
         chosen.connect(loops, connectTimeout);
       }
-      chosen.send(call, fresh);
+      chosen.send(call);
     }
   }
 
-  private static @Nullable Http2Connection leastLoaded(List<Http2Connection> among) {
+  private static @Nullable Http2Connection leastLoaded(
+      List<Http2Connection> among, boolean connectingOnly) {
     Http2Connection best = null;
     for (var each : among) {
-      if (best == null || each.load() < best.load()) {
+      if ((!connectingOnly || each.isConnecting()) && (best == null || each.load() < best.load())) {
         best = each;
       }
     }

@@ -42,7 +42,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
   private int maxStreams = Http2Bounds.MAX_STREAMS;
   private @Nullable Channel socket; // set once connected
   private @Nullable Throwable failure;
-  private boolean stands; // streams may be opened
+  private volatile boolean connecting = true; // until streams may be opened; written on the loop
   private boolean ended;
 
   Http2Connection(
@@ -105,21 +105,23 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
     return load.get();
   }
 
-  /**
-   * Sends a request, waiting for the connection if necessary.
-   *
-   * @param fresh whether the connection was made for it, and so cannot be stale
-   */
-  void send(Http2Call call, boolean fresh) {
+  /** Whether it is still being opened, so that it cannot be stale. */
+  boolean isConnecting() {
+    return connecting;
+  }
+
+  /** Sends a request, waiting for the connection if necessary. */
+  void send(Http2Call call) {
+    boolean fresh = connecting;
     load.incrementAndGet();
     loop.execute(
         () -> {
           if (ended) {
-            again(call, fresh);
+            sendElsewhere(call, fresh);
           } else if (load.get() > maxStreams) {
-            load.decrementAndGet();
+            unload();
             call.outcome().busy(maxStreams);
-          } else if (socket != null && stands) {
+          } else if (socket != null && !connecting) {
             open(socket, call, fresh);
           } else {
             waiting.add(call);
@@ -127,13 +129,25 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
         });
   }
 
-  /** Sends a request elsewhere that this connection has not taken. */
-  private void again(Http2Call call, boolean fresh) {
-    load.decrementAndGet();
+  /**
+   * Sends a request on another connection, because this one has not taken it. Each such step takes
+   * a connection out of the pool, so there are no more of them than connections.
+   *
+   * @param fresh whether this connection was not stale, so that another would fail as well
+   */
+  private void sendElsewhere(Http2Call call, boolean fresh) {
+    unload();
     if (fresh) {
       call.outcome().failed(why());
     } else {
       client.send(call, true);
+    }
+  }
+
+  /** Notes the end of a stream; the last one closes a connection that takes no more. */
+  private void unload() {
+    if (load.decrementAndGet() == 0 && ended && socket != null) {
+      Sockets.close(socket);
     }
   }
 
@@ -151,17 +165,18 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
                 begin((Http2StreamChannel) opened.getNow(), call);
               } else {
                 failure = failure == null ? opened.cause() : failure;
-                again(call, fresh);
+                leave();
+                sendElsewhere(call, fresh);
               }
             });
   }
 
   private void begin(Http2StreamChannel stream, Http2Call call) {
-    stream.closeFuture().addListener(_ -> load.decrementAndGet());
+    stream.closeFuture().addListener(_ -> unload());
     var request = call.request();
     try {
       var head = Heads.request(request, tls == null ? "http" : "https", authority);
-      var called = new CalledStream(stream, bounds, call.answer(), call.outcome());
+      var called = new CalledStream(stream, bounds, call.answer(), call.outcome(), this::leave);
       stream.pipeline().addLast(called);
       called.send(head, request.control(), request.body());
     } catch (RuntimeException e) { // a header that HTTP does not allow
@@ -182,7 +197,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
   }
 
   private void stand(Channel connected) {
-    stands = true;
+    connecting = false;
     for (var call = waiting.poll(); call != null; call = waiting.poll()) {
       open(connected, call, true);
     }
@@ -196,7 +211,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
         maxStreams = (int) Math.min(most, Http2Bounds.MAX_STREAMS);
       }
     } else if (message instanceof Http2GoAwayFrame) {
-      leave(); // its streams run on
+      leave();
     }
     ReferenceCountUtil.release(message);
   }
@@ -228,10 +243,13 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
     loop.execute(() -> end(new IOException("the client is closed")));
   }
 
-  /** Takes no more requests. */
+  /** Takes no more requests; those that it has run on. */
   private void leave() {
     ended = true;
     client.forget(worker, this);
+    if (load.get() == 0 && socket != null) {
+      Sockets.close(socket);
+    }
   }
 
   private void end(Throwable cause) {
@@ -241,7 +259,7 @@ final class Http2Connection extends ChannelInboundHandlerAdapter {
       Sockets.close(socket);
     }
     for (var call = waiting.poll(); call != null; call = waiting.poll()) {
-      again(call, true);
+      sendElsewhere(call, true);
     }
   }
 }

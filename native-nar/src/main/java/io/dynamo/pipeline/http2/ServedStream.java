@@ -1,5 +1,6 @@
 package io.dynamo.pipeline.http2;
 
+import io.dynamo.pipeline.ArrivalCharge;
 import io.dynamo.pipeline.CallHomeListener;
 import io.dynamo.pipeline.FrameException;
 import io.dynamo.pipeline.Outbox;
@@ -37,9 +38,6 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     implements Http2Exchange, SentStream, Outbox.Owner {
   private static final int MAX_SIGNAL_BYTES = 1024;
 
-  /** Bytes of an incomplete request that are not charged: most requests arrive at once. */
-  private static final int FREE_BYTES = 64 * 1024;
-
   private static final String OVERLOADED = "Server overloaded: worker at capacity";
 
   private enum Phase {
@@ -60,7 +58,7 @@ final class ServedStream extends ChannelInboundHandlerAdapter
   private Map<String, String> headers = Map.of();
   private ByteBuf pending = Unpooled.EMPTY_BUFFER;
   private @Nullable CallHomeListener listener; // set when accepted
-  private long charged; // bytes of an incomplete request, taken from the budget
+  private final ArrivalCharge charge; // of an incomplete request
   private @Nullable Future<?> timer; // bounds the request, then the requester's end
   private boolean requesterEnded;
 
@@ -68,6 +66,7 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     this.channel = channel;
     this.handler = handler;
     this.bounds = bounds;
+    charge = new ArrivalCharge(handler);
     outbox = new Outbox(channel, this);
     stall = new TakeStall(frames, channel.eventLoop(), bounds.writeStall(), this::stalled);
   }
@@ -128,6 +127,8 @@ final class ServedStream extends ChannelInboundHandlerAdapter
         refuseNow(413, "Read error: message too large: " + e.getMessage());
       } else {
         kill();
+        phase = Phase.OVER; // also while the handler decides: nothing more is read
+        Sockets.close(channel);
       }
     }
     if (!pending.isReadable() || phase == Phase.OVER) {
@@ -138,12 +139,12 @@ final class ServedStream extends ChannelInboundHandlerAdapter
   private void readRequest() throws FrameException {
     var frame = TwoPartFrame.read(pending, Http2Bounds.MAX_CONTROL_BYTES, bounds.maxFrameBytes());
     if (frame == null) {
-      if (!charge(Math.max(0, pending.readableBytes() - FREE_BYTES))) {
+      if (!charge.set(pending.readableBytes())) {
         refuseNow(503, OVERLOADED);
       }
       return;
     }
-    charge(0);
+    charge.release();
     byte[] body;
     try {
       body = ByteBufUtil.getBytes(frame.body());
@@ -153,20 +154,6 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     cancelTimer();
     phase = Phase.HANDLED;
     handler.handle(new Http2Request(path, headers, frame.header(), body), this);
-  }
-
-  /**
-   * Sets what is taken from the budget to {@code bytes}.
-   *
-   * @return whether the budget has them; if not, nothing is taken
-   */
-  private boolean charge(long bytes) {
-    if (bytes == charged) {
-      return true;
-    }
-    handler.give(charged);
-    charged = bytes == 0 || handler.take(bytes) ? bytes : 0;
-    return charged == bytes;
   }
 
   private void readSignals() throws FrameException {
@@ -206,7 +193,7 @@ final class ServedStream extends ChannelInboundHandlerAdapter
     stall.stop();
     kill();
     phase = Phase.OVER;
-    charge(0);
+    charge.release();
     drop();
     if (listener != null) {
       listener.closed();
@@ -278,7 +265,7 @@ final class ServedStream extends ChannelInboundHandlerAdapter
   private void refuseNow(int status, String text) {
     cancelTimer();
     phase = Phase.OVER;
-    charge(0);
+    charge.release();
     var body = Unpooled.copiedBuffer(text, StandardCharsets.UTF_8);
     var _ = channel.write(new DefaultHttp2HeadersFrame(Heads.refused(status)));
     var _ = channel.writeAndFlush(new DefaultHttp2DataFrame(body, true));

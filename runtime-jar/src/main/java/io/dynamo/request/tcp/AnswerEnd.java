@@ -18,7 +18,7 @@ final class AnswerEnd {
   /**
    * Returns the end mark.
    *
-   * @param sent told the size of each frame's body
+   * @param sent receives the size of each frame's body
    */
   static ByteBuf mark(SentStream to, PayloadFormat format, LongConsumer sent) {
     var mark = ResponseEnvelope.end(format);
@@ -29,7 +29,7 @@ final class AnswerEnd {
   /**
    * Returns an error item and the end mark.
    *
-   * @param sent told the size of each frame's body
+   * @param sent receives the size of each frame's body
    */
   static ByteBuf error(SentStream to, Throwable cause, PayloadFormat format, LongConsumer sent) {
     var end = mark(to, format, sent);
@@ -53,7 +53,7 @@ final class AnswerEnd {
    * means an unreachable worker, to which they send nothing for five seconds. So it is used where
    * that is the truth, for a worker that goes away, and where an item has no room for an error.
    *
-   * @param sent told the size of each frame's body
+   * @param sent receives the size of each frame's body
    */
   static ByteBuf refusal(
       SentStream to, Throwable cause, ItemForm form, PayloadFormat format, LongConsumer sent) {

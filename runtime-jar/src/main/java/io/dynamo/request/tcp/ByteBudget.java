@@ -1,12 +1,13 @@
 package io.dynamo.request.tcp;
 
+import io.dynamo.pipeline.ArrivalCharge;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Limits the bytes that all requests of one kind hold at a time, for example while they wait to be
  * sent or are being served. Safe for concurrent use.
  */
-final class ByteBudget {
+final class ByteBudget implements ArrivalCharge.Room {
   private final long maxBytes;
   private final AtomicLong taken = new AtomicLong();
 
@@ -19,16 +20,22 @@ final class ByteBudget {
    * admitted.
    */
   boolean take(long bytes) {
-    long all = taken.addAndGet(bytes);
-    if (all > maxBytes && all > bytes) {
-      taken.addAndGet(-bytes);
+    return take(bytes, 0);
+  }
+
+  @Override
+  public boolean take(long more, long held) {
+    long all = taken.addAndGet(more);
+    if (all > maxBytes && all > held + more) {
+      taken.addAndGet(-more);
       return false;
     }
     return true;
   }
 
   /** Returns to the budget bytes that {@link #take} took. */
-  void give(long bytes) {
+  @Override
+  public void give(long bytes) {
     taken.addAndGet(-bytes);
   }
 

@@ -53,8 +53,8 @@ final class Http2Listener implements Http2Handler, AutoCloseable {
   }
 
   @Override
-  public boolean take(long bytes) {
-    boolean taken = endpoints.arriving.take(bytes);
+  public boolean take(long more, long held) {
+    boolean taken = endpoints.arriving.take(more, held);
     if (!taken) {
       endpoints.refusedArrivals.increment();
     }

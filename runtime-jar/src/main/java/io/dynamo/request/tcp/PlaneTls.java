@@ -32,8 +32,32 @@ public record PlaneTls(@Nullable TlsContext accepting, @Nullable TlsContext conn
     return open(settings);
   }
 
+  /** The contexts of a process that speaks both TCP and HTTP/2. */
+  record OfBothPlanes(PlaneTls tcp, PlaneTls http2) implements AutoCloseable {
+    /**
+     * Reads the TLS files for both.
+     *
+     * @throws IllegalStateException when a file is missing or invalid
+     */
+    static OfBothPlanes of(TlsSettings settings) {
+      var tcp = PlaneTls.of(settings);
+      try {
+        return new OfBothPlanes(tcp, ofHttp2(settings));
+      } catch (RuntimeException e) {
+        tcp.close();
+        throw e;
+      }
+    }
+
+    @Override
+    public void close() {
+      tcp.close();
+      http2.close();
+    }
+  }
+
   /** Reads the TLS files, like the other, for listeners and connections that speak HTTP/2. */
-  static PlaneTls ofHttp2(TlsSettings settings) {
+  private static PlaneTls ofHttp2(TlsSettings settings) {
     return open(settings, "h2");
   }
 

@@ -1,5 +1,6 @@
 package io.dynamo.request.tcp;
 
+import io.dynamo.pipeline.ArrivalCharge;
 import io.dynamo.pipeline.Sockets;
 import io.dynamo.wire.request.RequestHeaders;
 import io.netty.buffer.ByteBuf;
@@ -26,12 +27,13 @@ final class RequestReceiver extends ByteToMessageDecoder {
   static final int FREE_BYTES = 64 * 1024;
 
   private final TcpEndpointServer server;
-  private long charged; // bytes of an incomplete frame, taken from the budget
+  private final ArrivalCharge charge; // of an incomplete frame
   private @Nullable Future<?> frameTimer; // set while a partial frame is buffered
   private boolean ended; // further input is not read
 
   RequestReceiver(TcpEndpointServer server) {
     this.server = server;
+    charge = new ArrivalCharge(server.arriving);
   }
 
   @Override
@@ -44,7 +46,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
       var frame = RequestFrame.read(in, server.settings.maxFrameBytes());
       if (frame != null) {
         stopTimer();
-        charge(0);
+        charge.release();
         acknowledge(ctx, accept(frame));
       }
     } catch (RequestFrame.TooLargeException e) {
@@ -73,20 +75,6 @@ final class RequestReceiver extends ByteToMessageDecoder {
     }
   }
 
-  /**
-   * Sets what is taken from the budget to {@code bytes}.
-   *
-   * @return whether the budget has them; if not, nothing is taken
-   */
-  private boolean charge(long bytes) {
-    if (bytes == charged) {
-      return true;
-    }
-    server.arriving.give(charged);
-    charged = bytes == 0 || server.arriving.take(bytes) ? bytes : 0;
-    return charged == bytes;
-  }
-
   private void refuse(ChannelHandlerContext ctx, String text) {
     ended = true;
     ctx.writeAndFlush(ack(ctx, text)).addListener(ChannelFutureListener.CLOSE);
@@ -103,7 +91,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
 
   @Override
   public void channelReadComplete(ChannelHandlerContext ctx) throws Exception {
-    if (!ended && !charge(Math.max(0, actualReadableBytes() - FREE_BYTES))) {
+    if (!ended && !charge.set(Math.max(0, actualReadableBytes() - FREE_BYTES))) {
       server.refusedArrivals.increment();
       refuse(ctx, Acks.OVERLOADED);
     }
@@ -129,7 +117,7 @@ final class RequestReceiver extends ByteToMessageDecoder {
   @Override
   protected void handlerRemoved0(ChannelHandlerContext ctx) {
     stopTimer();
-    charge(0);
+    charge.release();
   }
 
   /** Stops reading from a requester that does not read its acknowledgements. */

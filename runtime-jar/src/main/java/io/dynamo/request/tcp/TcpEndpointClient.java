@@ -43,8 +43,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   private final Set<TcpCall<?, ?>> calls = ConcurrentHashMap.newKeySet();
   private final LostInstances lost;
   private final @Nullable RequestCarrier carrier;
-  private final PlaneTls tls;
-  private final PlaneTls http2Tls;
+  private final PlaneTls.OfBothPlanes tls;
   private final Http2Calls http2;
   private final PlaneChoice choice;
   private final SilenceRules rules;
@@ -82,18 +81,16 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     this.settings = settings;
     this.loops = loops;
     meters = PlaneMeters.of(metrics);
-    tls = PlaneTls.of(settings.tls());
-    http2Tls = PlaneTls.ofHttp2(settings.tls());
+    tls = PlaneTls.OfBothPlanes.of(settings.tls());
     try {
       callHome = listen(metrics.counter(TransportMetrics.CONNECTIONS_REFUSED));
     } catch (RuntimeException e) {
       tls.close();
-      http2Tls.close();
       throw e;
     }
     callHomeAddress = SocketAddresses.format(callHome.address());
-    pool = new ConnectionPool(settings, tls.connecting(), loops, meters);
-    http2 = new Http2Calls(settings, http2Tls, loops, pool.budget, meters);
+    pool = new ConnectionPool(settings, tls.tcp().connecting(), loops, meters);
+    http2 = new Http2Calls(settings, tls.http2(), loops, pool.budget, meters);
     silence = new SilenceWatch(calls, settings, this::send, loops.next(), nanoTime);
     rules = SilenceRules.of(settings.silence());
     exchangeRules = SilenceRules.ofExchanges(settings.silence(), settings.timeouts().inactivity());
@@ -102,7 +99,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
   private CallHomeServer listen(Metrics.Counter refused) {
     return new CallHomeServer(
         loops,
-        tls.accepting(),
+        tls.tcp().accepting(),
         new InetSocketAddress(
             SocketAddresses.literal(settings.responseHost()), settings.responsePort()),
         new ConnectionLimit(settings.maxConnections(), refused::increment),
@@ -271,6 +268,5 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
     http2.close();
     callHome.close();
     tls.close();
-    http2Tls.close();
   }
 }

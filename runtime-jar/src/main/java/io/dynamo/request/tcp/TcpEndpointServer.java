@@ -56,8 +56,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
   final TcpSettings settings;
   final CallHomeClient callHome;
   final Semaphore refusals = new Semaphore(MAX_REFUSALS);
-  final PlaneTls tls;
-  private final PlaneTls http2Tls;
+  final PlaneTls.OfBothPlanes tls;
 
   /** The budget of bytes of incomplete frames, of all connections. */
   final ByteBudget arriving;
@@ -130,12 +129,11 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     refusedArrivals = metrics.counter(TransportMetrics.REJECTED);
     this.loops = loops;
     this.metrics = metrics;
-    tls = PlaneTls.of(settings.tls());
-    http2Tls = PlaneTls.ofHttp2(settings.tls());
+    tls = PlaneTls.OfBothPlanes.of(settings.tls());
     callHome =
         new CallHomeClient(
             loops,
-            tls.connecting(),
+            tls.tcp().connecting(),
             settings.timeouts().connect(),
             FIN_TIMEOUT,
             settings.timeouts().writeStall());
@@ -233,7 +231,7 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       requireOpen();
       var at = http2;
       if (at == null) {
-        at = new Http2Listener(this, request.http2(), settings, http2Tls, loops, limit);
+        at = new Http2Listener(this, request.http2(), settings, tls.http2(), loops, limit);
         http2 = at;
       }
       return at;
@@ -282,8 +280,9 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
     }
     connections.add(channel);
     channel.pipeline().addLast(new RequestReceiver(this));
-    if (tls.accepting() != null) {
-      tls.accepting().secure(channel, null);
+    var accepting = tls.tcp().accepting();
+    if (accepting != null) {
+      accepting.secure(channel, null);
     }
   }
 
@@ -308,7 +307,6 @@ public final class TcpEndpointServer implements EndpointServer, BidirectionalSer
       boundHttp2 = http2;
     }
     tls.close();
-    http2Tls.close();
     if (bound != null) {
       bound.close().awaitUninterruptibly(CLOSE_MILLIS);
     }

@@ -51,7 +51,14 @@ final class NativeTransferClient implements TransferClient {
       throw new IllegalStateException(
           "the native library opened no transfer thread: " + NativeStatus.of(thread));
     }
-    this.poller = Thread.ofPlatform().daemon().name("transfer-completions").start(this::poll);
+    var waiting = Thread.ofPlatform().daemon().name("transfer-completions").unstarted(this::poll);
+    try {
+      waiting.start();
+    } catch (Error noThread) {
+      TransferThread.close(thread, 0);
+      throw noThread;
+    }
+    this.poller = waiting;
   }
 
   @Override
@@ -122,23 +129,43 @@ final class NativeTransferClient implements TransferClient {
   }
 
   private void poll() {
+    var status = NativeStatus.BACKEND; // unless it ends as it should
+    try {
+      status = follow();
+    } catch (RuntimeException | Error failure) {
+      LOG.log(Level.ERROR, "the thread of native completions failed", failure);
+    } finally {
+      endAll(status);
+    }
+  }
+
+  /** Hands completions over until the native thread has ended, and returns how it did. */
+  private NativeStatus follow() {
     var status = NativeStatus.OK;
     while (status == NativeStatus.OK) {
       status = NativeStatus.of(TransferThread.await(thread, LOOK_NANOS));
       rings.drain(this::completed);
     }
-    if (status != NativeStatus.STALE) {
-      LOG.log(Level.ERROR, "the native transfer thread failed: {0}; transfers are refused", status);
-    }
+    return status;
+  }
+
+  /** Refuses further batches, and ends those whose completion will not come. */
+  private void endAll(NativeStatus status) {
     submitting.lock();
     try {
       closed = true;
     } finally {
       submitting.unlock();
     }
-    rings.drain(this::completed);
-    for (var ticket : pending.keySet()) {
-      completed(ticket, code(status), 0, 0);
+    if (status != NativeStatus.STALE) {
+      LOG.log(Level.ERROR, "the native transfer thread failed: {0}; transfers are refused", status);
+    }
+    try {
+      rings.drain(this::completed);
+    } finally {
+      for (var ticket : pending.keySet()) {
+        completed(ticket, code(status), 0, 0);
+      }
     }
   }
 

@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  * then puts what arrives into the region as it arrives, and acknowledges each message once it is in
  * place. Used by one event loop.
  *
- * <p>Every violation ends the connection, with the reason where the peer has proved itself.
+ * <p>Every violation ends the connection, with the reason where the peer has proved itself, and so
+ * do silence, a handshake that takes too long, and the end of the lease.
  */
 final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameReader.Sink {
   private static final System.Logger LOG = System.getLogger(RegionOwner.class.getName());
@@ -51,7 +52,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   private boolean flush; // acknowledgements wait to be sent
 
   /**
-   * @param silence after which a connection without bytes is closed
+   * @param silence after which a connection without bytes is closed; also the time for a handshake
    */
   RegionOwner(Leases leases, Duration silence) {
     this.leases = leases;
@@ -69,9 +70,14 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
     context.fireChannelActive();
   }
 
+  /**
+   * Ends a handshake that takes too long, a silent peer, one that was refused, and a dead lease.
+   */
   private void look(ChannelHandlerContext context) {
-    if (!heard) {
+    if (!heard || !(stage instanceof Stage.Writing(var lease))) {
       var _ = context.close();
+    } else if (lease.isOver()) {
+      refuse(Reason.STALE);
     }
     heard = false;
   }
@@ -89,7 +95,7 @@ final class RegionOwner extends ChannelInboundHandlerAdapter implements FrameRea
   public void channelRead(ChannelHandlerContext context, Object message) {
     var in = (ByteBuf) message;
     try {
-      heard |= !(stage instanceof Stage.Refused);
+      heard = true;
       if (!(stage instanceof Stage.Refused)) {
         reader.read(in);
       }

@@ -21,11 +21,13 @@ import io.netty.channel.ChannelInitializer;
 import io.netty.channel.WriteBufferWaterMark;
 import io.netty.channel.group.ChannelGroup;
 import io.netty.channel.group.DefaultChannelGroup;
+import io.netty.util.concurrent.Future;
 import io.netty.util.concurrent.GlobalEventExecutor;
 import java.lang.System.Logger.Level;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -160,11 +162,19 @@ public final class TcpRegionExchange implements RegionExchange {
               }
             });
     running.channel = connected.channel();
-    var timer =
-        loop.schedule(
-            () -> running.end(new DeadlineExceededException("the deadline of the transfer passed")),
-            Math.max(0, deadline.remainingNanos()),
-            TimeUnit.NANOSECONDS);
+    Future<?> timer;
+    try {
+      timer =
+          loop.schedule(
+              () ->
+                  running.end(new DeadlineExceededException("the deadline of the transfer passed")),
+              Math.max(0, deadline.remainingNanos()),
+              TimeUnit.NANOSECONDS);
+    } catch (RejectedExecutionException stopped) {
+      var failure = new IllegalStateException("the event loops are closed", stopped);
+      running.end(failure); // without a deadline it must not run
+      throw failure;
+    }
     connected.addListener(
         (ChannelFuture done) -> {
           if (!done.isSuccess()) {

@@ -31,6 +31,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -173,6 +174,14 @@ class Http2PlaneTest extends RequestPlaneContract {
       cut();
       listener.close();
     }
+  }
+
+  @Test
+  void aConnectionWhosePeerDoesNotAnswerIsNotUsedAgain() throws Exception {
+    restart(TestPlane.impatient(Duration.ofMillis(50), Duration.ofSeconds(5)));
+    assertThat(Collector.all(plane.call(silent(), TestPlane.context())).awaitFailure())
+        .hasMessageContaining("has not acknowledged");
+    assertThat(plane.client.http2Connections()).isZero();
   }
 
   @Test

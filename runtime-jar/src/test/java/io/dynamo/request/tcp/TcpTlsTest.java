@@ -331,7 +331,7 @@ class TcpTlsTest {
   }
 
   private void reloadWorker() {
-    var accepting = server == null ? null : server.tls.accepting();
+    var accepting = server == null ? null : server.tls.tcp().accepting();
     if (accepting == null) {
       throw new AssertionError("the worker listens in the clear");
     }

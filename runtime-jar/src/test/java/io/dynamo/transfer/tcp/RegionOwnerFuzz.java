@@ -66,7 +66,8 @@ public final class RegionOwnerFuzz {
     }
   }
 
-  private static void prove(EmbeddedChannel channel, Leases.Lease lease) {
+  /** Performs the handshake of a writer. */
+  static void prove(EmbeddedChannel channel, Leases.Lease lease) {
     var nonce = new byte[Proofs.NONCE_BYTES];
     write(channel, hello(1, lease.id(), nonce));
     ByteBuf answer = channel.readOutbound();
@@ -102,14 +103,14 @@ public final class RegionOwnerFuzz {
     return bytes(out);
   }
 
-  private static byte[] bytes(ByteBuf from) {
+  static byte[] bytes(ByteBuf from) {
     var bytes = new byte[from.readableBytes()];
     from.readBytes(bytes);
     from.release();
     return bytes;
   }
 
-  private static void write(EmbeddedChannel channel, byte[] bytes) {
+  static void write(EmbeddedChannel channel, byte[] bytes) {
     if (channel.isOpen()) {
       channel.writeInbound(Unpooled.wrappedBuffer(bytes));
     }

@@ -191,7 +191,7 @@ class TcpRegionExchangeTest {
     }
   }
 
-  /** Whatever a stranger sends, the connection ends and the region stays as it is. */
+  /** A connection that sends random bytes is closed and changes nothing in the region. */
   @ParameterizedTest
   @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
   void strangersWriteNothing(long seed) throws IOException {
@@ -215,6 +215,15 @@ class TcpRegionExchangeTest {
     } catch (SocketException reset) {
       return 0; // ended while bytes of ours were on their way
     }
+  }
+
+  @Test
+  void withoutEventLoopsNothingIsWritten() {
+    var export = owner.export(target, LEASE);
+    loops.close();
+    assertThatThrownBy(() -> write(SIZE, export.address()))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("event loops are closed");
   }
 
   @Test
