@@ -5,6 +5,8 @@ import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.memory.MemoryStore;
+import io.dynamo.discovery.store.KeyValueStore;
 import io.dynamo.event.EventPlane;
 import io.dynamo.event.RawStreams;
 import io.dynamo.metrics.Metrics;
@@ -35,6 +37,7 @@ public final class DynamoRuntime {
   private final Settings settings;
   private final Metrics metrics;
   private final Discovery discovery;
+  private final KeyValueStore store;
   private final EndpointClient client;
   private final EndpointServer server;
   private final EventPlane events;
@@ -68,6 +71,10 @@ public final class DynamoRuntime {
     this.settings = settings;
     this.metrics = metrics;
     this.discovery = discovery;
+    this.store =
+        discovery instanceof KeyValueStore.Owner owner
+            ? owner.store()
+            : new MemoryStore().buckets(blocking);
     this.client = client;
     this.server = server;
     this.events = events;
@@ -116,6 +123,14 @@ public final class DynamoRuntime {
 
   public Discovery discovery() {
     return discovery;
+  }
+
+  /**
+   * Returns the store of what the servers of a cluster share; where the backend of discovery has
+   * none, it is shared with nobody.
+   */
+  public KeyValueStore store() {
+    return store;
   }
 
   public EndpointClient client() {

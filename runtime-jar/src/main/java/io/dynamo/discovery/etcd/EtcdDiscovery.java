@@ -7,6 +7,7 @@ import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.Outage;
 import io.dynamo.discovery.Watches;
+import io.dynamo.discovery.store.KeyValueStore;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
@@ -27,7 +28,7 @@ import java.util.random.RandomGenerator;
  * store is read again, and listeners hear the difference. When etcd returns without its data, the
  * known records stay for one more lease, in which their owners write them again.
  */
-public final class EtcdDiscovery implements Discovery {
+public final class EtcdDiscovery implements Discovery, KeyValueStore.Owner {
   private static final System.Logger LOG = System.getLogger(EtcdDiscovery.class.getName());
   private static final String PREFIX = "v1/"; // of all buckets
   private static final Duration RENEW_AGAIN = Duration.ofSeconds(1); // after a failed renewal
@@ -40,6 +41,7 @@ public final class EtcdDiscovery implements Discovery {
   private final EtcdView view = new EtcdView();
   private final Watches watches = new Watches();
   private final OwnRecords own;
+  private final EtcdBuckets buckets;
   private final Duration leaseTtl;
   private final RetryPause retry;
   private final CountDownLatch closing = new CountDownLatch(1);
@@ -68,6 +70,7 @@ public final class EtcdDiscovery implements Discovery {
     this.id = id;
     this.store = store;
     this.own = new OwnRecords(store, guard, settings.callTimeout().multipliedBy(2));
+    this.buckets = new EtcdBuckets(store, guard, random);
     this.leaseTtl = settings.leaseTtl();
     this.retry = new RetryPause(random);
     this.follower = Thread.ofPlatform().daemon().name("discovery-etcd").unstarted(this::follow);
@@ -175,6 +178,11 @@ public final class EtcdDiscovery implements Discovery {
     return handle;
   }
 
+  @Override
+  public KeyValueStore store() {
+    return buckets;
+  }
+
   private void follow() {
     while (closing.getCount() > 0) {
       try {
@@ -276,10 +284,10 @@ public final class EtcdDiscovery implements Discovery {
   public void close() {
     closing.countDown();
     follower.interrupt();
-    renewer.interrupt();
-    if (own.close()) {
+    buckets.close();
+    if (own.close()) { // the renewer is not interrupted: its call may write, and comes before
       try {
-        store.revoke();
+        own.endLease();
       } catch (RuntimeException e) {
         LOG.log(
             Level.WARNING,

@@ -2,6 +2,7 @@ package io.dynamo.discovery.etcd;
 
 import io.dynamo.config.plane.EtcdSettings;
 import io.dynamo.config.plane.PemSource;
+import io.dynamo.discovery.store.Bucket;
 import io.etcd.jetcd.ByteSequence;
 import io.etcd.jetcd.Client;
 import io.etcd.jetcd.KeyValue;
@@ -11,6 +12,7 @@ import io.etcd.jetcd.common.exception.EtcdException;
 import io.etcd.jetcd.op.Cmp;
 import io.etcd.jetcd.op.CmpTarget;
 import io.etcd.jetcd.op.Op;
+import io.etcd.jetcd.options.DeleteOption;
 import io.etcd.jetcd.options.GetOption;
 import io.etcd.jetcd.options.PutOption;
 import io.etcd.jetcd.options.WatchOption;
@@ -25,6 +27,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -43,6 +46,38 @@ final class EtcdStore implements AutoCloseable {
 
   /** All keys below a prefix, as of one revision of the store. */
   record Snapshot(long revision, Map<String, byte[]> values) {}
+
+  /** The keys of a bucket, as of one revision of the store. */
+  record Entries(long revision, Map<String, Bucket.Entry> values) {}
+
+  /**
+   * The state of a key that a write demands.
+   *
+   * @param revision that it has; 0 when it must not exist
+   */
+  record Condition(long revision) {
+    static final Condition ABSENT = new Condition(0);
+  }
+
+  /**
+   * The result of a conditional write.
+   *
+   * @param done whether the condition was fulfilled
+   * @param revision of the store after it
+   * @param there the key as it is where the condition was not fulfilled; null when there is none
+   */
+  record Outcome(boolean done, long revision, @Nullable Owned there) {}
+
+  /**
+   * A key with its value.
+   *
+   * @param isOurs whether it is under the lease of this process
+   */
+  record Owned(Bucket.Entry entry, boolean isOurs) {
+    boolean has(byte[] value) {
+      return Arrays.equals(entry.value(), value);
+    }
+  }
 
   /** A running watch. */
   interface Watching extends AutoCloseable {
@@ -177,6 +212,65 @@ final class EtcdStore implements AutoCloseable {
         answer(
             "write " + key,
             () -> client.getKVClient().put(bytes(key), ByteSequence.from(value), underLease()));
+  }
+
+  /**
+   * Writes a key under the lease if it fulfils {@code condition}.
+   *
+   * @throws LeaseLostException when the lease does not exist any more
+   */
+  Outcome write(String key, byte[] value, Condition condition) {
+    return commit(
+        "write " + key, key, condition, Op.put(bytes(key), ByteSequence.from(value), underLease()));
+  }
+
+  /** Deletes a key if it fulfils {@code condition}. */
+  Outcome delete(String key, Condition condition) {
+    return commit("delete " + key, key, condition, Op.delete(bytes(key), DeleteOption.DEFAULT));
+  }
+
+  private Outcome commit(String what, String key, Condition condition, Op change) {
+    var at = bytes(key);
+    var target = CmpTarget.modRevision(condition.revision()); // that of an absent key is 0
+    var answer =
+        answer(
+            what,
+            () ->
+                client
+                    .getKVClient()
+                    .txn()
+                    .If(new Cmp(at, Cmp.Op.EQUAL, target))
+                    .Then(change)
+                    .Else(Op.get(at, GetOption.DEFAULT))
+                    .commit());
+    Owned there = null;
+    if (!answer.isSucceeded()) {
+      for (var found : answer.getGetResponses().getFirst().getKvs()) {
+        there = new Owned(entry(found), found.getLease() == leaseId);
+      }
+    }
+    return new Outcome(answer.isSucceeded(), answer.getHeader().getRevision(), there);
+  }
+
+  private static Bucket.Entry entry(KeyValue found) {
+    return new Bucket.Entry(found.getValue().getBytes(), found.getModRevision());
+  }
+
+  /** Returns a key's value; null when there is none. */
+  Bucket.@Nullable Entry readEntry(String key) {
+    var answer = answer("read " + key, () -> client.getKVClient().get(bytes(key)));
+    return answer.getKvs().isEmpty() ? null : entry(answer.getKvs().getFirst());
+  }
+
+  /** Returns all keys that begin with {@code prefix}, by what follows it. */
+  Entries readEntries(String prefix) {
+    var all = GetOption.builder().isPrefix(true).build();
+    var answer = answer("read " + prefix, () -> client.getKVClient().get(bytes(prefix), all));
+    var values = new HashMap<String, Bucket.Entry>();
+    for (var found : answer.getKvs()) {
+      values.put(key(found).substring(prefix.length()), entry(found));
+    }
+    return new Entries(answer.getHeader().getRevision(), values);
   }
 
   private PutOption underLease() {

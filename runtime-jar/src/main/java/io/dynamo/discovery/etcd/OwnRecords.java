@@ -230,7 +230,7 @@ final class OwnRecords {
       }
       var all = snapshot();
       store.grant();
-      all.forEach((path, record) -> store.put(path, DiscoveryJson.encode(record)));
+      all.forEach(this::putIfKept);
       LOG.log(
           Level.WARNING,
           "the lease of this process in etcd was lost; it has a new one with {0} records",
@@ -290,6 +290,22 @@ final class OwnRecords {
       synchronized (this) {
         unwanted.remove(path);
       }
+    }
+  }
+
+  /**
+   * Ends the lease once the call that is under way is done, so that nothing is written after it.
+   *
+   * @throws StoreUnavailableException when that call takes too long, or the store does not answer
+   */
+  void endLease() {
+    awaitTurn();
+    try {
+      store.revoke();
+    } catch (LeaseLostException _) {
+      return; // there is none, and so no record under it
+    } finally {
+      turn.unlock();
     }
   }
 

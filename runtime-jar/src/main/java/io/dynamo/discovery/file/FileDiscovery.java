@@ -10,6 +10,7 @@ import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.ModelRecord;
 import io.dynamo.discovery.Outage;
 import io.dynamo.discovery.Watches;
+import io.dynamo.discovery.store.KeyValueStore;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
@@ -22,9 +23,11 @@ import java.nio.file.WatchService;
 import java.security.SecureRandom;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
@@ -41,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * hastens a look: the store is looked at every period in any case, which also finds files changed
  * in place. Registering and unregistering write to the store on the caller's thread.
  */
-public final class FileDiscovery implements Discovery {
+public final class FileDiscovery implements Discovery, KeyValueStore.Owner {
   private static final System.Logger LOG = System.getLogger(FileDiscovery.class.getName());
   private static final List<String> BUCKETS =
       List.of(Instance.BUCKET, ModelRecord.BUCKET, EventChannel.BUCKET, EventSource.BUCKET);
@@ -61,6 +64,7 @@ public final class FileDiscovery implements Discovery {
   private final InstantSource clock;
   private final StoreFolder folder;
   private final RecordFiles files;
+  private final FileBuckets buckets;
   private final StoreView view;
   private final Watches watches = new Watches();
   private final Set<DiscoveryRecord> own = ConcurrentHashMap.newKeySet();
@@ -133,6 +137,7 @@ public final class FileDiscovery implements Discovery {
           e);
     }
     this.files = new RecordFiles(folder, new SecureRandom()::nextLong);
+    this.buckets = new FileBuckets(folder, files, leaseTtl, clock, this::lookSoon, this::pollSoon);
     this.view = new StoreView(folder, BUCKETS, leaseTtl, clock, System::nanoTime);
     this.looks = thread("discovery-file");
     this.lease = thread("discovery-file-lease");
@@ -224,6 +229,11 @@ public final class FileDiscovery implements Discovery {
     return handle;
   }
 
+  @Override
+  public KeyValueStore store() {
+    return buckets;
+  }
+
   private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("discovery is closed");
@@ -240,6 +250,14 @@ public final class FileDiscovery implements Discovery {
     }
   }
 
+  private void pollSoon() {
+    try {
+      looks.execute(this::poll);
+    } catch (RejectedExecutionException _) {
+      return; // closed: no listener is left
+    }
+  }
+
   /** Renews this process's records, each independently, and writes vanished ones again. */
   private void renew() {
     Exception failure = null;
@@ -253,6 +271,11 @@ public final class FileDiscovery implements Discovery {
       } catch (IOException | RuntimeException e) {
         failure = e;
       }
+    }
+    try {
+      buckets.renew();
+    } catch (IOException | RuntimeException e) {
+      failure = e;
     }
     if (closed) {
       return;
@@ -287,6 +310,7 @@ public final class FileDiscovery implements Discovery {
     }
     try {
       watches.tell(view.look());
+      buckets.tell();
       store.worked();
     } catch (IOException | RuntimeException e) {
       if (!closed) {
@@ -301,7 +325,10 @@ public final class FileDiscovery implements Discovery {
     if (service == null) {
       service = openWatch();
     }
-    for (var bucket : BUCKETS) {
+    var all = new ArrayList<>(BUCKETS);
+    all.addAll(buckets.watchedDirectories());
+    watched.keySet().removeIf(bucket -> isUnwatched(bucket, all));
+    for (var bucket : all) {
       var key = watched.get(bucket);
       if (key == null || !key.isValid()) {
         watched.put(
@@ -314,6 +341,14 @@ public final class FileDiscovery implements Discovery {
                     StandardWatchEventKinds.ENTRY_DELETE));
       }
     }
+  }
+
+  private boolean isUnwatched(String bucket, List<String> all) {
+    boolean unwatched = !all.contains(bucket);
+    if (unwatched) {
+      Objects.requireNonNull(watched.get(bucket)).cancel();
+    }
+    return unwatched;
   }
 
   private WatchService openWatch() throws IOException {
@@ -350,6 +385,7 @@ public final class FileDiscovery implements Discovery {
     looks.shutdownNow();
     lease.shutdownNow();
     List.copyOf(own).forEach(this::unregister);
+    buckets.close();
     var service = directories;
     try {
       if (service != null) {

@@ -54,10 +54,23 @@ final class RecordFiles {
    * @throws IOException also when the file system has no hard links, or the folder is refused
    */
   boolean create(DiscoveryRecord record, Instant now) throws IOException {
-    var unfinished = unfinished(record);
+    var unfinished = writeUnfinished(record, now);
     try {
-      write(unfinished, record, now);
-      Files.createLink(file(record), unfinished);
+      return link(unfinished, file(record));
+    } finally {
+      Files.deleteIfExists(unfinished);
+    }
+  }
+
+  /**
+   * Gives an unfinished file its name, if no file has it.
+   *
+   * @return false when a file exists already
+   * @throws IOException also when the file system has no hard links
+   */
+  boolean link(Path unfinished, Path file) throws IOException {
+    try {
+      Files.createLink(file, unfinished);
       return true;
     } catch (FileAlreadyExistsException _) {
       return false;
@@ -66,30 +79,38 @@ final class RecordFiles {
           "%s is on a file system without hard links; set dynamo.discovery.file-root to another"
               .formatted(folder.root()),
           e);
-    } finally {
-      Files.deleteIfExists(unfinished);
     }
   }
 
-  private Path unfinished(DiscoveryRecord record) throws IOException {
-    return folder
-        .make(record.bucket())
-        .resolve(UNFINISHED + HexFormat.of().toHexDigits(random.getAsLong()));
+  private Path writeUnfinished(DiscoveryRecord record, Instant now) throws IOException {
+    return writeUnfinished(record.bucket(), record.key(), DiscoveryJson.encode(record), now);
   }
 
-  private void write(Path file, DiscoveryRecord record, Instant now) throws IOException {
-    var bytes = DiscoveryJson.encode(record);
+  /**
+   * Writes a file that readers ignore, for its later name; creates its directory if it is missing.
+   *
+   * @throws IOException also when {@code bytes} are more than {@link #MAX_BYTES}
+   */
+  Path writeUnfinished(String bucket, String key, byte[] bytes, Instant now) throws IOException {
     if (bytes.length > MAX_BYTES) {
       throw new IOException(
           "the record %s of %d bytes exceeds %d bytes, the most that is read"
-              .formatted(record.key(), bytes.length, MAX_BYTES));
+              .formatted(key, bytes.length, MAX_BYTES));
     }
-    try (var out = Files.newByteChannel(file, NEW, folder.fileAttributes())) {
-      for (var left = ByteBuffer.wrap(bytes); left.hasRemaining(); ) {
-        out.write(left);
+    var file =
+        folder.make(bucket).resolve(UNFINISHED + HexFormat.of().toHexDigits(random.getAsLong()));
+    try {
+      try (var out = Files.newByteChannel(file, NEW, folder.fileAttributes())) {
+        for (var left = ByteBuffer.wrap(bytes); left.hasRemaining(); ) {
+          out.write(left);
+        }
       }
+      Files.setLastModifiedTime(file, FileTime.from(now));
+    } catch (IOException | RuntimeException e) {
+      Files.deleteIfExists(file);
+      throw e;
     }
-    Files.setLastModifiedTime(file, FileTime.from(now));
+    return file;
   }
 
   /**
@@ -109,9 +130,8 @@ final class RecordFiles {
 
   /** Replaces the file of {@code record}'s key; readers see either the old or the new content. */
   void replace(DiscoveryRecord record, Instant now) throws IOException {
-    var unfinished = unfinished(record);
+    var unfinished = writeUnfinished(record, now);
     try {
-      write(unfinished, record, now);
       Files.move(unfinished, file(record), StandardCopyOption.ATOMIC_MOVE);
     } finally {
       Files.deleteIfExists(unfinished);

@@ -17,11 +17,12 @@ import java.io.UncheckedIOException;
 import java.lang.System.Logger.Level;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -31,9 +32,10 @@ import org.jspecify.annotations.Nullable;
  * object's name. Others see the records while the pod is ready, and lose them when it is not or is
  * gone. A process sees its own records always, so that its readiness may depend on them.
  *
- * <p>One thread reads what the client's informers know, calls the listeners and writes the object
- * again when somebody else has changed or deleted it. While the API server is away, the known
- * records stay. Registering writes on the caller's thread and waits for the API server.
+ * <p>One thread reads what the client's informers know and calls the listeners; when somebody else
+ * has changed or deleted the object, a second writes it again. While the API server is away, the
+ * known records stay. Registering and unregistering write on the caller's thread: they wait for the
+ * API server and, a bounded time, for each other; nobody else waits for them.
  */
 public final class KubernetesDiscovery implements Discovery {
   private static final System.Logger LOG = System.getLogger(KubernetesDiscovery.class.getName());
@@ -46,6 +48,8 @@ public final class KubernetesDiscovery implements Discovery {
   private final String objectName;
   private final ObjectsView view = new ObjectsView();
   private final Watches watches = new Watches();
+  private final Duration patience;
+  private final ReentrantLock turn = new ReentrantLock(true); // of the one that writes the object
   private final Map<String, DiscoveryRecord> own = new HashMap<>(); // by path; guarded by this
   private long written; // when the object was written last, nanoseconds; guarded by this
   private boolean unsettled; // the object that was read is not what was written; guarded by this
@@ -59,8 +63,18 @@ public final class KubernetesDiscovery implements Discovery {
           "Kubernetes is not followed; known records stay, new ones wait",
           "Kubernetes is followed again");
 
-  private KubernetesDiscovery(WorkerObjects objects, String objectName) {
+  private final Outage repairing = // in turn only
+      new Outage(
+          KubernetesDiscovery.class,
+          "the Kubernetes object of this process, which somebody has changed, cannot be written",
+          "the Kubernetes object of this process is written again");
+
+  /**
+   * @param patience how long a call that writes waits for those before it
+   */
+  private KubernetesDiscovery(WorkerObjects objects, String objectName, Duration patience) {
     this.objects = objects;
+    this.patience = patience;
     this.objectName = objectName;
     this.id = ObjectId.of(objectName);
     this.follower =
@@ -81,7 +95,9 @@ public final class KubernetesDiscovery implements Discovery {
   static KubernetesDiscovery open(KubernetesSettings settings, PodIdentity pod) {
     var objects = new WorkerObjects(settings, pod);
     try {
-      var discovery = new KubernetesDiscovery(objects, pod.objectName());
+      var discovery =
+          new KubernetesDiscovery(
+              objects, pod.objectName(), WorkerObjects.longestCall(settings.callTimeout()));
       objects.follow(discovery::wake);
       objects.delete();
       discovery.follower.start();
@@ -113,16 +129,20 @@ public final class KubernetesDiscovery implements Discovery {
    * @throws IllegalArgumentException when the record's id is above 2^53 - 1
    */
   @Override
-  public synchronized Handle register(DiscoveryRecord record) {
+  public Handle register(DiscoveryRecord record) {
     requireOpen();
     requireSafeId(record);
-    var path = Watches.path(record);
-    var there = own.get(path);
-    if (there == null) {
-      set(path, null, record);
-    } else if (!there.equals(record)) {
-      throw new IllegalStateException(path + " is registered with another value");
-    }
+    inTurn(
+        Watches.path(record),
+        () -> {
+          var there = record(Watches.path(record));
+          if (there == null) {
+            set(null, record);
+          } else if (!there.equals(record)) {
+            throw new IllegalStateException(
+                Watches.path(record) + " is registered with another value");
+          }
+        });
     return () -> remove(record);
   }
 
@@ -149,58 +169,116 @@ public final class KubernetesDiscovery implements Discovery {
    *     stays registered
    */
   @Override
-  public synchronized Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
+  public Handle replace(DiscoveryRecord before, DiscoveryRecord now) {
     Watches.requireSamePath(before, now);
-    requireOpen();
-    var path = Watches.path(before);
-    if (!before.equals(own.get(path))) {
-      throw new IllegalStateException(path + " is not registered here");
-    }
-    set(path, before, now);
+    inTurn(
+        Watches.path(before),
+        () -> {
+          requireOpen();
+          if (!before.equals(record(Watches.path(before)))) {
+            throw new IllegalStateException(Watches.path(before) + " is not registered here");
+          }
+          set(before, now);
+        });
     return () -> remove(now);
   }
 
-  /** Called with the lock. */
-  private void write() {
-    written = System.nanoTime();
-    objects.write(WorkerMetadata.write(own.values()));
+  private synchronized @Nullable DiscoveryRecord record(String path) {
+    return own.get(path);
   }
 
-  /** Called with the lock. */
-  private void set(String path, @Nullable DiscoveryRecord before, DiscoveryRecord now) {
-    own.put(path, now);
+  /**
+   * Runs a change of the object when those before it are done.
+   *
+   * @throws UncheckedIOException when they take too long
+   */
+  private void inTurn(String path, Runnable change) {
+    if (!isTurn()) {
+      throw unwritten(path, "calls to Kubernetes before this one have taken " + patience, null);
+    }
     try {
-      write();
+      change.run();
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  /** Waits for the calls before this one; the caller unlocks {@link #turn} when it was granted. */
+  private boolean isTurn() {
+    try {
+      return turn.tryLock(patience.toNanos(), TimeUnit.NANOSECONDS);
+    } catch (InterruptedException _) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private static UncheckedIOException unwritten(
+      String path, @Nullable String reason, @Nullable Throwable cause) {
+    return new UncheckedIOException(
+        "cannot write the record " + path, new IOException(reason, cause));
+  }
+
+  /** Writes the object with {@code now} in place of {@code before}. Called in turn. */
+  private void set(@Nullable DiscoveryRecord before, DiscoveryRecord now) {
+    var path = Watches.path(now);
+    var records = snapshot();
+    records.put(path, now);
+    try {
+      write(records);
+      keep(path, before, now);
+    } catch (IllegalStateException e) { // closed meanwhile
+      throw e;
     } catch (RuntimeException e) {
-      if (before == null) {
-        own.remove(path);
-      } else {
-        own.put(path, before);
+      throw unwritten(path, e.getMessage(), e);
+    } finally {
+      wake(); // the object may have been written also when the call failed
+    }
+  }
+
+  private synchronized Map<String, DiscoveryRecord> snapshot() {
+    return new HashMap<>(own);
+  }
+
+  /** Notes what was written, unless it was removed while it was being replaced. */
+  private synchronized void keep(
+      String path, @Nullable DiscoveryRecord before, DiscoveryRecord now) {
+    requireOpen();
+    if (before == null) {
+      own.put(path, now);
+    } else {
+      own.replace(path, before, now);
+    }
+  }
+
+  /** Writes the object. Called in turn. */
+  private void write(Map<String, DiscoveryRecord> records) {
+    try {
+      objects.write(WorkerMetadata.write(records.values()));
+    } finally {
+      synchronized (this) {
+        written = System.nanoTime();
       }
-      wake(); // the object may have been written nevertheless: the follower looks
-      throw new UncheckedIOException(
-          "cannot write the record " + path, new IOException(e.getMessage(), e));
     }
-    wake();
   }
 
-  private synchronized void remove(DiscoveryRecord record) {
-    if (closed || !own.remove(Watches.path(record), record)) {
-      return;
+  private void remove(DiscoveryRecord record) {
+    var path = Watches.path(record);
+    synchronized (this) {
+      if (closed || !own.remove(path, record)) {
+        return;
+      }
     }
-    wake();
     try {
-      write();
+      inTurn(path, () -> write(snapshot()));
     } catch (RuntimeException e) {
-      LOG.log(
-          Level.WARNING,
-          "discovery record " + Watches.path(record) + " stays until Kubernetes answers",
-          e);
+      LOG.log(Level.WARNING, "discovery record " + path + " stays until Kubernetes answers", e);
+    } finally {
+      wake();
     }
   }
 
-  /** Called with the lock. */
-  private void requireOpen() {
+  private synchronized void requireOpen() {
     if (closed) {
       throw new IllegalStateException("discovery is closed");
     }
@@ -209,9 +287,7 @@ public final class KubernetesDiscovery implements Discovery {
   @Override
   public <R extends DiscoveryRecord> Handle watch(
       Class<R> kind, Consumer<DiscoveryEvent<R>> listener) {
-    synchronized (this) {
-      requireOpen();
-    }
+    requireOpen();
     var handle = watches.add(kind, listener);
     wake();
     return handle;
@@ -257,16 +333,10 @@ public final class KubernetesDiscovery implements Discovery {
   }
 
   private void look() {
-    var others = new ArrayList<WorkerObjects.Found>();
-    WorkerObjects.Found mine = null;
-    for (var object : objects.objects()) {
-      if (object.name().equals(objectName)) {
-        mine = object;
-      } else {
-        others.add(object);
-      }
-    }
-    var present = view.of(others, objects.ready());
+    var found = objects.objects();
+    var ready = objects.ready();
+    ready.remove(objectName); // its own records are known here; what was read may lag behind
+    var present = view.of(found, ready);
     synchronized (this) {
       if (closed) {
         return;
@@ -274,23 +344,51 @@ public final class KubernetesDiscovery implements Discovery {
       present.putAll(own);
     }
     watches.tell(present);
-    repair(mine);
+    repair(found);
   }
 
   /**
    * Writes the object again when it is not what this process has written last.
    *
-   * @param found the object as it was read; may lag
+   * @param found all objects as they were read; may lag
    */
-  private synchronized void repair(WorkerObjects.@Nullable Found found) {
-    var there = found == null ? Map.of() : view.records(found);
-    if (closed || there.equals(own)) {
-      unsettled = false;
-    } else if (unsettled && System.nanoTime() - written >= SETTLING.toNanos()) {
-      write();
-    } else {
-      unsettled = true;
+  private void repair(List<WorkerObjects.Found> found) {
+    var there =
+        found.stream()
+            .filter(object -> object.name().equals(objectName))
+            .findFirst()
+            .map(view::records)
+            .orElse(Map.of());
+    if (isRepairDue(there)) { // on a thread of its own: listeners do not wait for a slow call
+      Thread.ofVirtual().name("discovery-kubernetes-repair").start(this::writeAgain);
     }
+  }
+
+  private void writeAgain() {
+    if (!turn.tryLock()) {
+      return; // somebody writes now; the follower looks again
+    }
+    try {
+      if (!isClosed()) {
+        write(snapshot());
+        repairing.worked();
+      }
+    } catch (RuntimeException e) {
+      repairing.failed(e);
+    } finally {
+      turn.unlock();
+    }
+  }
+
+  private synchronized boolean isRepairDue(Map<String, DiscoveryRecord> there) {
+    boolean settled = closed || there.equals(own);
+    boolean due = !settled && unsettled && System.nanoTime() - written >= SETTLING.toNanos();
+    unsettled = !settled;
+    return due;
+  }
+
+  private synchronized boolean isClosed() {
+    return closed;
   }
 
   @Override
@@ -303,6 +401,7 @@ public final class KubernetesDiscovery implements Discovery {
       own.clear();
     }
     follower.interrupt();
+    boolean last = isTurn(); // or else a write that hangs may be later than this
     try {
       objects.delete();
     } catch (RuntimeException e) {
@@ -310,6 +409,10 @@ public final class KubernetesDiscovery implements Discovery {
           Level.WARNING,
           "the discovery object " + objectName + " was not deleted; it goes with its pod",
           e);
+    } finally {
+      if (last) {
+        turn.unlock();
+      }
     }
     objects.close();
   }

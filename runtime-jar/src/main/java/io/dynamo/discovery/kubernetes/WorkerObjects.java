@@ -18,6 +18,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -95,6 +96,16 @@ final class WorkerObjects implements AutoCloseable {
                   .withLabel(DISCOVERABLE, "true")
                   .runnableInformer(0));
     }
+  }
+
+  /**
+   * Returns how long a call takes at most.
+   *
+   * @param callTimeout of one attempt
+   */
+  static Duration longestCall(Duration callTimeout) {
+    long pauses = RETRY_MILLIS * ((1L << RETRIES) - 1);
+    return callTimeout.multipliedBy(RETRIES + 1L).plusMillis(pauses);
   }
 
   private static Config config(KubernetesSettings settings) {

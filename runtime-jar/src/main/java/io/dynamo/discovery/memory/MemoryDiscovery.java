@@ -5,6 +5,7 @@ import io.dynamo.discovery.DiscoveryEvent;
 import io.dynamo.discovery.DiscoveryRecord;
 import io.dynamo.discovery.InstanceId;
 import io.dynamo.discovery.Watches;
+import io.dynamo.discovery.store.KeyValueStore;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
@@ -17,7 +18,7 @@ import java.util.function.Consumer;
  * One member of a {@link MemoryStore}. Its listeners are called on one virtual thread; at most one
  * look at the store is pending, however fast the store changes.
  */
-public final class MemoryDiscovery implements Discovery {
+public final class MemoryDiscovery implements Discovery, KeyValueStore.Owner {
   private final MemoryStore store;
   private final InstanceId id;
   private final Set<DiscoveryRecord> own = ConcurrentHashMap.newKeySet();
@@ -26,11 +27,13 @@ public final class MemoryDiscovery implements Discovery {
   private final Runnable observer = this::lookSoon;
   private final ExecutorService thread =
       Executors.newSingleThreadExecutor(Thread.ofVirtual().name("discovery-memory").factory());
+  private final MemoryBuckets buckets;
   private volatile boolean closed;
 
   public MemoryDiscovery(MemoryStore store, InstanceId id) {
     this.store = store;
     this.id = id;
+    this.buckets = new MemoryBuckets(store, thread);
     store.observe(observer);
   }
 
@@ -74,6 +77,11 @@ public final class MemoryDiscovery implements Discovery {
     return handle;
   }
 
+  @Override
+  public KeyValueStore store() {
+    return buckets;
+  }
+
   private void requireOpen() {
     if (closed) {
       throw new IllegalStateException("discovery is closed");
@@ -104,6 +112,7 @@ public final class MemoryDiscovery implements Discovery {
       store.forget(observer);
       own.forEach(store::remove);
       own.clear();
+      buckets.close();
       thread.shutdownNow();
     }
   }

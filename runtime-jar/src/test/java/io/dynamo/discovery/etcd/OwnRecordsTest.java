@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What goes on while one call waits for a store that does not answer. */
+/** Calls to discovery while another call waits for a store that does not answer. */
 class OwnRecordsTest {
   private final CountDownLatch calling = new CountDownLatch(1);
   private final CountDownLatch answered = new CountDownLatch(1);
@@ -74,5 +74,27 @@ class OwnRecordsTest {
         .isInstanceOf(UncheckedIOException.class)
         .hasMessageContaining("cannot write the record v1/instances/dynamo/backend/generate/2");
     assertThat(registering).isNotDone();
+  }
+
+  @Test
+  void theLeaseIsEndedAfterTheCallThatMayWriteUnderIt() throws Exception {
+    awaitCall();
+    assertThat(own.close()).isTrue();
+    assertThatThrownBy(own::endLease)
+        .isInstanceOf(StoreUnavailableException.class)
+        .hasMessageContaining("calls before this one have waited for etcd");
+
+    answered.countDown();
+    assertThat(registering).failsWithin(Duration.ofSeconds(10));
+    assertThatThrownBy(own::endLease).hasMessageContaining("end the lease"); // it asks the store
+  }
+
+  @Test
+  void aClosedProcessTakesNoLeaseAnew() throws Exception {
+    awaitCall();
+    answered.countDown();
+    assertThat(registering).failsWithin(Duration.ofSeconds(10));
+    own.close();
+    own.writeAgain(); // would fail: no store answers
   }
 }

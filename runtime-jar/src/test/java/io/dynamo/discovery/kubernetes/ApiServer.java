@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,7 @@ final class ApiServer implements AutoCloseable {
   private long version = 100;
   private long compacted; // changes up to this one are gone
   private boolean refuses; // every call
+  private volatile @Nullable HeldWrites heldWrites;
 
   private int applied;
   private int listed;
@@ -165,6 +167,20 @@ final class ApiServer implements AutoCloseable {
     refuses = refusing;
   }
 
+  /**
+   * Writes that are not answered.
+   *
+   * @param arrived counted down by the first of them
+   * @param answered has them answered when it is counted down
+   */
+  record HeldWrites(CountDownLatch arrived, CountDownLatch answered) {}
+
+  HeldWrites holdWrites() {
+    var held = new HeldWrites(new CountDownLatch(1), new CountDownLatch(1));
+    heldWrites = held;
+    return held;
+  }
+
   synchronized int applied() {
     return applied;
   }
@@ -233,7 +249,12 @@ final class ApiServer implements AutoCloseable {
   }
 
   private void apply(HttpExchange exchange, String plural, String name, Map<String, String> query)
-      throws IOException {
+      throws IOException, InterruptedException {
+    var held = heldWrites;
+    if (held != null) {
+      held.arrived().countDown();
+      held.answered().await();
+    }
     var type = String.valueOf(exchange.getRequestHeaders().getFirst("Content-Type"));
     var body = JSON.readTree(exchange.getRequestBody());
     ObjectNode answer;

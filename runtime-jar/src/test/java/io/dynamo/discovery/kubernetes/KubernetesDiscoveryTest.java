@@ -17,11 +17,14 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import org.junit.jupiter.api.AfterEach;
@@ -298,6 +301,23 @@ class KubernetesDiscoveryTest extends DiscoveryContract {
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("within PT2S")
         .hasMessageContaining("Unauthorized");
+  }
+
+  @Test
+  void othersAreHeardWhileARegistrationWaitsForAnAnswer() throws Exception {
+    join(new InstanceId(2)).register(instance(2));
+    var worker = join(new InstanceId(3));
+    var held = server.holdWrites();
+    var registering = CompletableFuture.runAsync(() -> worker.register(instance(3)));
+    assertThat(held.arrived().await(20, TimeUnit.SECONDS)).isTrue();
+
+    var heard = watching(worker);
+
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(2)));
+    assertThat(registering).isNotDone();
+    held.answered().countDown();
+    assertThat(heard.next()).isEqualTo(new Added<>(instance(3)));
+    assertThat(registering).succeedsWithin(Duration.ofSeconds(20));
   }
 
   @Test

@@ -1,0 +1,104 @@
+package io.dynamo.discovery.store;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.discovery.Discovery;
+import java.io.UncheckedIOException;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.TimeoutException;
+
+/**
+ * A lock among the processes of a cluster: one writer, or any number of readers. Its keys are those
+ * of Dynamo's lock, {@code v1/<name>/writer} and {@code v1/<name>/readers/<id>}, under the lease of
+ * the holder: one that dies, or loses its lease, has lost the lock. Safe for concurrent use.
+ *
+ * <p>Both sides first write their own key, then look for those of the other side and step back when
+ * there is one. So they never hold the lock together, and two that come at once may both step back.
+ */
+public final class SharedLock {
+  private static final System.Logger LOG = System.getLogger(SharedLock.class.getName());
+  private static final String WRITER = "writer";
+  private static final String READERS = "readers/";
+  private static final byte[] WRITING = "writing".getBytes(UTF_8);
+  private static final byte[] READING = "reading".getBytes(UTF_8);
+
+  private final String name;
+  private final Bucket keys;
+
+  /**
+   * @param name may have slashes, as bucket names
+   */
+  public SharedLock(KeyValueStore store, String name) {
+    this.name = name;
+    this.keys = store.bucket(new BucketName("v1/" + name));
+  }
+
+  /**
+   * Takes the lock to write, if nobody has it; does not wait for others.
+   *
+   * @return releases the lock when closed; empty when somebody has it
+   * @throws UncheckedIOException when the store does not answer
+   */
+  public Optional<Discovery.Handle> tryWrite() {
+    if (!keys.entries().isEmpty()) {
+      return Optional.empty();
+    }
+    var taken = keys.create(WRITER, WRITING);
+    if (taken.isEmpty()) {
+      return Optional.empty();
+    }
+    if (keys.entries().keySet().stream().anyMatch(key -> key.startsWith(READERS))) {
+      keys.delete(WRITER, taken.getAsLong());
+      return Optional.empty();
+    }
+    return Optional.of(() -> release(WRITER, taken.getAsLong()));
+  }
+
+  /**
+   * Takes the lock to read, once nobody writes.
+   *
+   * @param reader names this reader among all of the lock, as buckets are named
+   * @return releases the lock when closed
+   * @throws IllegalStateException when a reader of this name has the lock
+   * @throws TimeoutException when somebody writes all the time
+   * @throws UncheckedIOException when the store does not answer
+   */
+  public Discovery.Handle read(String reader, Duration patience)
+      throws InterruptedException, TimeoutException {
+    var deadline = Deadline.after(patience);
+    var key = READERS + new BucketName(reader);
+    while (true) {
+      if (BucketState.await(
+              keys,
+              state -> !state.containsKey(WRITER),
+              Duration.ofNanos(deadline.remainingNanos()))
+          .isEmpty()) {
+        throw new TimeoutException(
+            "somebody has been writing under the lock %s for %s".formatted(name, patience));
+      }
+      var taken = keys.create(key, READING);
+      if (taken.isEmpty()) {
+        throw new IllegalStateException(
+            "a reader %s has the lock %s already".formatted(reader, name));
+      }
+      if (keys.get(WRITER).isEmpty()) {
+        return () -> release(key, taken.getAsLong());
+      }
+      keys.delete(key, taken.getAsLong());
+    }
+  }
+
+  private void release(String key, long revision) {
+    try {
+      keys.delete(key, revision);
+    } catch (UncheckedIOException e) {
+      LOG.log(
+          Level.WARNING,
+          "the lock " + name + " is not released; it is when the lease of this process ends",
+          e);
+    }
+  }
+}
