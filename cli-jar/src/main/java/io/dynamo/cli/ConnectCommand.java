@@ -1,5 +1,6 @@
 package io.dynamo.cli;
 
+import io.dynamo.cli.EngineServer.Kind;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.net.URI;
@@ -18,8 +19,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "connect",
     description = {
-      "Asks a running server of vLLM, SGLang or llama.cpp what it serves, and prints the settings of a"
-          + " worker before it.",
+      "Asks a running server of vLLM, SGLang, llama.cpp or another what it serves, and prints the"
+          + " settings of a worker before it.",
       "Only reads: nothing is generated and no server is started."
     })
 final class ConnectCommand extends Subcommand {
@@ -71,7 +72,8 @@ final class ConnectCommand extends Subcommand {
     var client = new ServerClient(EngineProbe.base(url), authorities, key(), REMEDY);
     var server = new EngineProbe(client).ask();
     var plan =
-        WorkerPlan.of(server, new WorkerPlan.Wishes(model, folder, keyFile), System.getenv());
+        WorkerPlan.of(
+            server, new WorkerPlan.Wishes(model, folder, keyFile, authorities), System.getenv());
     if (file != null && plan.isComplete()) {
       save(plan, file);
     }
@@ -142,6 +144,11 @@ final class ConnectCommand extends Subcommand {
       return;
     }
     out.println();
+    if (server.kind() == Kind.OTHER) {
+      out.println(
+          "It is asked by text, not by token ids, at /v1/completions; docs/engines.md says what"
+              + " that costs.");
+    }
     out.println("A server before it, with frontend and router:");
     out.println();
     if (file == null) {
@@ -149,7 +156,7 @@ final class ConnectCommand extends Subcommand {
       out.println();
       out.println("The same in a file: --save FILE, then dynamo serve --config FILE");
     } else {
-      out.println("  dynamo serve --config " + file);
+      out.println("  dynamo serve --config " + WorkerPlan.quoted(file.toString()));
     }
   }
 

@@ -88,7 +88,7 @@ final class EngineProbe {
     if (find("/version", "version") != null && metrics().contains("vllm:")) {
       return vllm(first, names);
     }
-    return plain(Kind.OTHER, names, null, null, null);
+    return plain(Kind.OTHER, names, null, first.optionalCount("max_model_len"), null);
   }
 
   private List<JsonObject> models() {
@@ -124,13 +124,23 @@ final class EngineProbe {
   }
 
   private EngineServer sglang(JsonObject model, List<String> names) {
-    var version = version("/server_info");
-    return plain(
+    var found = find("/server_info");
+    var info = found == null ? find("/get_server_info") : found;
+    var page = positive(info, "page_size");
+    var tokens = positive(info, "max_total_num_tokens");
+    var ranks = positive(info, "dp_size");
+    var context = model.optionalCount("max_model_len");
+    return new EngineServer(
         Kind.SGLANG,
+        client.server(),
+        info == null ? null : optionalText(info, "version"),
         names,
-        version == null ? version("/get_server_info") : version,
-        model.optionalCount("max_model_len"),
-        optionalText(model, "root"));
+        optionalText(model, "root"),
+        context == null ? positive(info, "context_length") : context,
+        page,
+        page == null || tokens == null ? null : tokens / page,
+        ranks == null ? 1 : ranks,
+        null);
   }
 
   private EngineServer llamaCpp(List<String> names) {
@@ -169,9 +179,14 @@ final class EngineProbe {
 
   /** Returns the object at a path; null when there is none with this member. */
   private @Nullable JsonObject find(String path, String member) {
-    var answer = client.get(path);
-    var read = answer.status() == 200 ? object(answer.text()) : null;
+    var read = find(path);
     return read == null || read.members().get(member) == null ? null : read;
+  }
+
+  /** Returns the object at a path; null when there is none. */
+  private @Nullable JsonObject find(String path) {
+    var answer = client.get(path);
+    return answer.status() == 200 ? object(answer.text()) : null;
   }
 
   private static @Nullable JsonObject object(String text) {
@@ -180,6 +195,13 @@ final class EngineProbe {
     } catch (IllegalArgumentException _) {
       return null; // a page for people, for one
     }
+  }
+
+  /** Returns a number above 0; null where the server tells none. */
+  private static @Nullable Integer positive(@Nullable JsonObject info, String name) {
+    return info != null && info.members().get(name) instanceof Integer count && count > 0
+        ? count
+        : null;
   }
 
   private String metrics() {

@@ -26,8 +26,13 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
    * @param model the one of the server's models to serve; null for its first
    * @param folder the model's folder; null to look for it
    * @param keyFile holds the key that the server wants; null for none
+   * @param authorities PEM certificates that sign the server's; null for those of the JVM
    */
-  record Wishes(@Nullable String model, @Nullable Path folder, @Nullable Path keyFile) {}
+  record Wishes(
+      @Nullable String model,
+      @Nullable Path folder,
+      @Nullable Path keyFile,
+      @Nullable Path authorities) {}
 
   WorkerPlan {
     settings = Collections.unmodifiableMap(new LinkedHashMap<>(settings));
@@ -39,15 +44,21 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
     var problems = new ArrayList<String>();
     var settings = new LinkedHashMap<String, String>();
     switch (server.kind()) {
-      case VLLM, SGLANG -> {
-        settings.put("dynamo.worker.engine", server.kind().name().toLowerCase(Locale.ROOT));
+      case VLLM, SGLANG, OTHER -> {
+        settings.put(
+            "dynamo.worker.engine",
+            server.kind() == Kind.OTHER ? "openai" : server.kind().name().toLowerCase(Locale.ROOT));
         settings.put("dynamo.worker.remote.url", server.address().toString());
         if (wishes.keyFile() != null) {
-          settings.put(
-              "dynamo.worker.remote.key-file", wishes.keyFile().toAbsolutePath().toString());
+          settings.put("dynamo.worker.remote.key-file", absolute(wishes.keyFile()));
+        }
+        if (wishes.authorities() != null) {
+          settings.put("dynamo.worker.remote.tls.authorities", absolute(wishes.authorities()));
         }
         if (wishes.model() != null) {
           settings.put("dynamo.worker.remote.model", wishes.model());
+        } else if (server.kind() == Kind.OTHER) { // some list their models in no order
+          settings.put("dynamo.worker.remote.model", server.models().getFirst());
         }
       }
       case LLAMACPP -> {
@@ -58,15 +69,18 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
               "the engine llamacpp sends no key; start llama-server without --api-key on an address"
                   + " that only this machine reaches");
         }
+        if (wishes.authorities() != null) {
+          problems.add(
+              "the engine llamacpp trusts the certificates of the JVM alone; import %s into its trust"
+                      .formatted(wishes.authorities())
+                  + " store and leave --ca out, or start llama-server without TLS on an address"
+                  + " that only this machine reaches");
+        }
       }
       case DYNAMO ->
           problems.add(
               "it is a frontend already; give its workers and yours one discovery in place of a"
                   + " worker before it");
-      case OTHER ->
-          problems.add(
-              "this version has no engine for it: engines are asked with token ids, which OpenAI's"
-                  + " API does not have");
     }
     if (problems.isEmpty() || server.kind() == Kind.LLAMACPP) {
       addModel(server, wishes, environment, settings, problems);
@@ -96,9 +110,13 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
             "%s lacks %s; name the model's Hugging Face folder with --model-path"
                 .formatted(folder, String.join(" and ", missing)));
       }
-      settings.put("dynamo.worker.model-path", folder.toAbsolutePath().normalize().toString());
+      settings.put("dynamo.worker.model-path", absolute(folder));
     }
     settings.put("dynamo.worker.ranks", Integer.toString(server.ranks()));
+  }
+
+  private static String absolute(Path path) {
+    return path.toAbsolutePath().normalize().toString();
   }
 
   /** A file's name is no name for clients. */
@@ -147,7 +165,7 @@ record WorkerPlan(Map<String, String> settings, List<String> problems) {
   }
 
   /** Returns the value as one word of a POSIX shell. */
-  private static String quoted(String value) {
+  static String quoted(String value) {
     return value.matches(SAFE) ? value : "'" + value.replace("'", "'\\''") + "'";
   }
 }

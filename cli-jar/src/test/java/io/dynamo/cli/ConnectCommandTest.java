@@ -21,6 +21,9 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The answers of the engines are recordings of real ones. */
 class ConnectCommandTest {
+  private static final Path AUTHORITY =
+      Path.of("src/test/resources/authority.pem").toAbsolutePath();
+
   @TempDir private Path folder;
   private AnsweringServer server;
 
@@ -189,6 +192,66 @@ class ConnectCommandTest {
   }
 
   @Test
+  void eachRankOfSglangIsARankOfTheWorker() {
+    server
+        .put("/v1/models", recorded("sglang-0.5.23/models.txt"))
+        .put(
+            "/server_info",
+            "{\"version\":\"0.5.23\",\"page_size\":16,\"max_total_num_tokens\":65536,\"dp_size\":4}");
+
+    var outcome = connect("--model-path", folder.toString());
+
+    assertThat(outcome.out())
+        .contains("SGLang 0.5.23 at", "4096 blocks of 16 tokens on each of 4 ranks")
+        .contains("DYNAMO_WORKER_RANKS=4");
+  }
+
+  @Test
+  void anOlderSglangIsAskedForItsRanksByItsOlderRoute() {
+    server
+        .put("/v1/models", recorded("sglang-0.5.23/models.txt"))
+        .put("/get_server_info", "{\"version\":\"0.4\",\"dp_size\":2}");
+
+    assertThat(connect("--model-path", folder.toString()).out())
+        .contains("SGLang 0.4 at", "DYNAMO_WORKER_RANKS=2");
+  }
+
+  @Test
+  void certificatesArePartOfTheSettings() throws IOException {
+    serveAsVllm();
+    var file = folder.resolve("tls.properties");
+
+    var outcome =
+        connect(
+            "--model-path", folder.toString(),
+            "--ca", AUTHORITY.toString(),
+            "--save", file.toString());
+
+    assertThat(outcome.status()).isZero();
+    var worker = OfflineSettings.of(environment(), file).read().workers().getFirst();
+    assertThat(worker.remote().authorities()).isEqualTo(AUTHORITY);
+  }
+
+  @Test
+  void certificatesForLlamaCppAreAProblem() {
+    serveAsLlamaCpp();
+
+    var outcome = connect("--model-path", folder.toString(), "--ca", AUTHORITY.toString());
+
+    assertThat(outcome.status()).isEqualTo(ExitCode.REFUSED);
+    assertThat(outcome.out()).contains("trusts the certificates of the JVM alone");
+  }
+
+  @Test
+  void aFileWithSpacesIsQuotedInTheCommand() {
+    serveAsVllm();
+    var file = folder.resolve("my settings");
+
+    assertThat(connect("--model-path", folder.toString(), "--save", file.toString()).out())
+        .contains("dynamo serve --config '" + file + "'");
+  }
+
+  @Test
   void anEngineBehindAProxyIsKnownByItsRoutes() {
     serveAsLlamaCpp();
     server.put(
@@ -198,13 +261,20 @@ class ConnectCommandTest {
   }
 
   @Test
-  void anUnknownServerIsNoEngine() {
-    server.put("/v1/models", "{\"data\":[{\"id\":\"m\",\"owned_by\":\"someone\"}]}");
+  void anUnknownServerIsAskedByText() throws IOException {
+    server.put(
+        "/v1/models",
+        "{\"data\":[{\"id\":\"m\",\"owned_by\":\"someone\"},{\"id\":\"n\",\"owned_by\":\"someone\"}]}");
+    var file = folder.resolve("other.properties");
 
-    var outcome = connect();
+    assertThat(connect().out()).contains("unknown make", "tokenizer is not on this machine");
+    var outcome = connect("--model-path", folder.toString(), "--save", file.toString());
 
-    assertThat(outcome.status()).isEqualTo(ExitCode.REFUSED);
-    assertThat(outcome.out()).contains("unknown make", "no engine for it");
+    assertThat(outcome.status()).isZero();
+    assertThat(outcome.out()).contains("by text", "docs/engines.md");
+    var worker = OfflineSettings.of(environment(), file).read().workers().getFirst();
+    assertThat(worker.engine()).isEqualTo(EngineKind.OPENAI);
+    assertThat(worker.remote().model()).isEqualTo("m");
   }
 
   @Test

@@ -171,7 +171,7 @@ class DocumentedNamesTest {
         .isEmpty();
   }
 
-  /** What a page quotes must be printed: each message stands in the sources. */
+  /** Each message that a page quotes stands in the sources. */
   @Test
   void everyMessageToLookForIsPrinted() throws IOException {
     var text = new StringBuilder(read(ROOT.resolve("liberty/src/archive/bin/dynamo")));

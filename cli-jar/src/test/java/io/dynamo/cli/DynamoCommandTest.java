@@ -47,18 +47,6 @@ class DynamoCommandTest {
   }
 
   @Test
-  void copiesOfBlocksAreMeasuredBesideMemcpy() {
-    var outcome = run("bench-transfer", "--bytes", "16", "--rounds", "1");
-
-    assertThat(outcome.error()).isEmpty();
-    assertThat(outcome.status()).isZero();
-    assertThat(outcome.out().lines().map(line -> line.replaceAll("[ :].*", "")))
-        .startsWith("mem")
-        .endsWith("BLOCK", "4", "64", "1024", "16384");
-    assertThat(run("bench-transfer", "--rounds", "0").status()).isEqualTo(2);
-  }
-
-  @Test
   void aServerWithoutModelsIsNoSuccess() {
     server.put("/v1/models", "{\"data\":[]}");
 

@@ -98,14 +98,14 @@ public final class Cancellation {
   }
 
   private void raise(Level to) {
-    List<Listener> told;
+    List<Listener> notified;
     synchronized (lock) {
       if (level.compareTo(to) >= 0) {
         return;
       }
       level = to;
-      told = List.copyOf(listeners);
-      told.forEach(listener -> listener.due.add(to));
+      notified = List.copyOf(listeners);
+      notified.forEach(listener -> listener.due.add(to));
       if (to == Level.KILL) {
         listeners.clear(); // no level follows a kill
       }
@@ -113,7 +113,7 @@ public final class Cancellation {
     if (to == Level.KILL) {
       detach();
     }
-    told.forEach(Listener::tell);
+    notified.forEach(Listener::tell);
   }
 
   /**

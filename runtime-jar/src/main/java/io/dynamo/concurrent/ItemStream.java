@@ -42,7 +42,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
       new AtomicInteger(); // drain passes due; the thread that raises it from 0 drains
   private final AtomicReference<@Nullable End> end = new AtomicReference<>();
   private final AtomicBoolean cancelled = new AtomicBoolean();
-  private final AtomicBoolean told = new AtomicBoolean(); // onCancel has run
+  private final AtomicBoolean cancelRan = new AtomicBoolean();
   private final AtomicBoolean subscribed = new AtomicBoolean();
 
   private volatile long head; // next to deliver; written by the draining thread
@@ -222,7 +222,7 @@ public final class ItemStream<T> implements Flow.Publisher<T> {
   }
 
   private void giveUpOnce() {
-    if (told.compareAndSet(false, true)) {
+    if (cancelRan.compareAndSet(false, true)) {
       onCancel.run();
     }
   }

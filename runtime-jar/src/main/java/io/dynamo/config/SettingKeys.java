@@ -3,6 +3,7 @@ package io.dynamo.config;
 import io.dynamo.config.frontend.AdmissionKeys;
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.key.Alias;
 import io.dynamo.config.key.KeyList;
 import io.dynamo.config.key.SettingKey;
@@ -79,6 +80,7 @@ final class SettingKeys {
     keys.addAll(TraceKeys.all());
     keys.addAll(AdmissionKeys.all());
     keys.addAll(ApiKeys.all());
+    keys.addAll(ResponsesKeys.all());
     keys.addAll(WorkerKeys.all());
     keys.addAll(EngineKeys.all());
     keys.addAll(StatusKeys.all());

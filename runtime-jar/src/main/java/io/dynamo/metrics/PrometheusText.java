@@ -95,14 +95,13 @@ public final class PrometheusText implements Metrics.RevocableOutlet {
     var text = new StringBuilder();
     labels.stream()
         .sorted(Comparator.comparing(Label::key))
-        .forEach(
-            label ->
-                text.append(text.isEmpty() ? "" : ",")
-                    .append(label.key())
-                    .append("=\"")
-                    .append(escaped(label.value()))
-                    .append('"'));
+        .forEach(label -> text.append(text.isEmpty() ? "" : ",").append(text(label)));
     return text.toString();
+  }
+
+  /** Returns {@code label} as it stands in a sample. */
+  public static String text(Label label) {
+    return label.key() + "=\"" + escaped(label.value()) + '"';
   }
 
   private static String escaped(String value) {

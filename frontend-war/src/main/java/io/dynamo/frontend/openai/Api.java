@@ -88,6 +88,16 @@ sealed interface Api
     }
 
     /**
+     * Returns about how many bytes of heap {@link #promptAnswer} needs beside the request; 0 where
+     * that is little.
+     *
+     * @throws io.dynamo.frontend.ApiException with 400 when the answer would be too long
+     */
+    default long promptAnswerBytes(ModelText model, List<PreparedPrompt> prompts) {
+      return 0;
+    }
+
+    /**
      * The answer to a request about its prompts alone, as UTF-8 JSON; null when texts are
      * generated.
      */

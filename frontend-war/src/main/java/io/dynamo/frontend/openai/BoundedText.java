@@ -2,8 +2,8 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
+import io.dynamo.model.vocabulary.TokenTable;
 
 /**
  * A model's tokenizer that refuses prompts which cannot fit the model: by their length when they

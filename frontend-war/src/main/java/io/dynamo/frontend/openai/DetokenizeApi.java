@@ -7,7 +7,7 @@ import io.dynamo.frontend.openai.wire.AnswerFormat;
 import io.dynamo.frontend.openai.wire.DetokenizeRequest;
 import io.dynamo.frontend.openai.wire.GenerationFields;
 import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 /** The text of tokens. */
 final class DetokenizeApi implements Api {
   private static final int MAX_BYTES = 16 << 20; // of text: one id may stand for many characters
+  private static final int HEAP_PER_BYTE = 16; // the text twice, and its JSON, which may be escaped
 
   @Override
   public String endpoint() {
@@ -70,12 +71,20 @@ final class DetokenizeApi implements Api {
     }
 
     @Override
+    public long promptAnswerBytes(ModelText model, List<PreparedPrompt> prompts) {
+      return (long) HEAP_PER_BYTE * length(request.tokens(), model.tokens());
+    }
+
+    @Override
     public byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
       return DetokenizeRequest.answer(text(request.tokens(), model.tokens()));
     }
 
-    private static String text(int[] ids, TokenTable vocabulary) {
-      var bytes = new ByteArrayOutputStream(Math.min(MAX_BYTES, 4 * ids.length));
+    /**
+     * Returns the bytes of the text; refuses ids that are no tokens, and a text that is too long.
+     */
+    private static int length(int[] ids, TokenTable vocabulary) {
+      int length = 0;
       for (int i = 0; i < ids.length; i++) {
         if (Integer.compareUnsigned(ids[i], vocabulary.size()) >= 0) {
           throw refusal(
@@ -83,11 +92,19 @@ final class DetokenizeApi implements Api {
                   .formatted(i, Integer.toUnsignedString(ids[i]), vocabulary.size()),
               "invalid_token_id");
         }
-        bytes.writeBytes(i == 0 ? vocabulary.firstBytes(ids[i]) : vocabulary.bytes(ids[i]));
-        if (bytes.size() > MAX_BYTES) {
+        length += vocabulary.bytes(ids[i]).length;
+        if (length > MAX_BYTES) {
           throw refusal(
               "the text would be longer than %d bytes".formatted(MAX_BYTES), "text_too_long");
         }
+      }
+      return length;
+    }
+
+    private static String text(int[] ids, TokenTable vocabulary) {
+      var bytes = new ByteArrayOutputStream(Math.min(MAX_BYTES, 4 * ids.length));
+      for (int i = 0; i < ids.length; i++) {
+        bytes.writeBytes(i == 0 ? vocabulary.firstBytes(ids[i]) : vocabulary.bytes(ids[i]));
       }
       return bytes.toString(StandardCharsets.UTF_8);
     }

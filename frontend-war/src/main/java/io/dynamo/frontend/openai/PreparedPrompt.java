@@ -1,6 +1,6 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;

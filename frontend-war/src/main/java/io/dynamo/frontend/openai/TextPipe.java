@@ -1,9 +1,9 @@
 package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.postprocess.TextDelta;
-import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.StopConditions;
+import io.dynamo.model.vocabulary.TokenTable;
 
 /** Turns the items of one choice into text. For one thread at a time. */
 @FunctionalInterface

@@ -137,7 +137,9 @@ final class TextRequest {
    */
   private @Nullable TextGeneration prepare() throws InterruptedException {
     var prepared = parts.intake().take(received);
-    var known = prepared.parsed().promptAnswer(prepared.model().text(), prepared.prompts());
+    var text = prepared.model().text();
+    received.share().gather(prepared.parsed().promptAnswerBytes(text, prepared.prompts()));
+    var known = prepared.parsed().promptAnswer(text, prepared.prompts());
     if (known != null) {
       answer.json(known);
       return null;

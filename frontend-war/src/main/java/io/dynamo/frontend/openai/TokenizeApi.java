@@ -16,6 +16,8 @@ import org.jspecify.annotations.Nullable;
 /** The tokens of texts and of conversations, as a generation would see them. */
 final class TokenizeApi implements Api {
   private static final int MAX_TOKENS = 1 << 20;
+  private static final int HEAP_PER_TOKEN = 32; // its number in JSON, growing and whole
+  private static final int HEAP_PER_BYTE = 16; // of its text, in JSON, which may be escaped
 
   @Override
   public String endpoint() {
@@ -85,7 +87,7 @@ final class TokenizeApi implements Api {
     }
 
     @Override
-    public byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
+    public long promptAnswerBytes(ModelText model, List<PreparedPrompt> prompts) {
       var tokens = prompts.getFirst().tokens();
       if (tokens.length > MAX_TOKENS) {
         throw new ApiException(
@@ -97,6 +99,18 @@ final class TokenizeApi implements Api {
                 "prompt",
                 null));
       }
+      long bytes = (long) HEAP_PER_TOKEN * tokens.length;
+      if (request.strings()) {
+        for (int token : tokens) {
+          bytes += (long) HEAP_PER_BYTE * model.tokens().bytes(token).length;
+        }
+      }
+      return bytes;
+    }
+
+    @Override
+    public byte @Nullable [] promptAnswer(ModelText model, List<PreparedPrompt> prompts) {
+      var tokens = prompts.getFirst().tokens();
       return request.answer(tokens, contextTokens, model.tokens()::bytes);
     }
 

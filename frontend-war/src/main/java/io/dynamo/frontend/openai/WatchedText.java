@@ -2,9 +2,9 @@ package io.dynamo.frontend.openai;
 
 import io.dynamo.frontend.preprocess.ChatPrompt;
 import io.dynamo.frontend.preprocess.ModelText;
-import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.frontend.watch.Stages;
+import io.dynamo.model.vocabulary.TokenTable;
 import io.dynamo.trace.TraceContext;
 import org.jspecify.annotations.Nullable;
 

@@ -1,6 +1,6 @@
 package io.dynamo.frontend.postprocess;
 
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 
 /**
  * Decodes a stream of token ids to text, whole characters only: the bytes of a character that spans

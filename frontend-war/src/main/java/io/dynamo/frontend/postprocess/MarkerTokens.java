@@ -1,6 +1,6 @@
 package io.dynamo.frontend.postprocess;
 
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.nio.charset.StandardCharsets;
 import java.util.HashSet;
 import java.util.List;

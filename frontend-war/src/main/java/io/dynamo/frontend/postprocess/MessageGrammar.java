@@ -13,7 +13,7 @@ import io.dynamo.frontend.postprocess.tools.RoutedMessages;
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
 import io.dynamo.frontend.postprocess.tools.ToolFamily;
 import io.dynamo.frontend.postprocess.tools.ToolSchemas;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

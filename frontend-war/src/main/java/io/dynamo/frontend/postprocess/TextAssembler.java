@@ -1,10 +1,10 @@
 package io.dynamo.frontend.postprocess;
 
-import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.StopReason;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;

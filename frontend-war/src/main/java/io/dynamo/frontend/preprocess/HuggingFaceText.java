@@ -2,6 +2,8 @@ package io.dynamo.frontend.preprocess;
 
 import io.dynamo.error.InvalidRequestException;
 import io.dynamo.json.Json;
+import io.dynamo.model.vocabulary.TokenTable;
+import io.dynamo.model.vocabulary.Vocabulary;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,6 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
 import io.dynamo.frontend.preprocess.bpe.TooManyTokensException;
+import io.dynamo.model.vocabulary.TokenTable;
 
 /** The chat template, tokenizer and vocabulary of one model. Safe for concurrent use. */
 public interface ModelText extends AutoCloseable {

@@ -3,7 +3,7 @@ package io.dynamo.frontend.postprocess;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.sun.management.ThreadMXBean;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import org.junit.jupiter.api.Test;

@@ -3,7 +3,7 @@ package io.dynamo.frontend.postprocess;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.postprocess.tools.ToolChoice;
-import io.dynamo.frontend.preprocess.TokenTable;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;

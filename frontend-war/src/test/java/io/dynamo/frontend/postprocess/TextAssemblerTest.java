@@ -2,11 +2,11 @@ package io.dynamo.frontend.postprocess;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.dynamo.frontend.preprocess.TokenTable;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.StopConditions;
 import io.dynamo.inference.StopReason;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;

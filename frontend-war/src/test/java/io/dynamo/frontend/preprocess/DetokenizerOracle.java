@@ -3,6 +3,7 @@ package io.dynamo.frontend.preprocess;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.dynamo.frontend.postprocess.IncrementalDetokenizer;
+import io.dynamo.model.vocabulary.TokenTable;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,5 +1,7 @@
 package io.dynamo.frontend.preprocess;
 
+import io.dynamo.model.vocabulary.TokenTable;
+
 /** A model's text of which every method fails; a test overrides those that it uses. */
 public class NoText implements ModelText {
   @Override

@@ -7,6 +7,8 @@ import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.dynamo.frontend.postprocess.IncrementalDetokenizer;
 import io.dynamo.json.Json;
+import io.dynamo.model.vocabulary.TokenTable;
+import io.dynamo.model.vocabulary.Vocabulary;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -134,7 +136,8 @@ class TokenizerKindsTest {
     var tokenizer =
         """
         {"model":{"type":"BPE","vocab":{"a":0},"merges":[]},"decoder":{"type":"ByteLevel"},
-         "added_tokens":[{"id":1,"content":"é","special":false,"normalized":false}]}""";
+         "added_tokens":[{"id":1,"content":"é","special":false,"normalized":false}]}\
+        """;
 
     var table = Vocabulary.of(Json.readFile("tokenizer.json", tokenizer));
 

@@ -36,7 +36,8 @@ public final class FrontendKeys {
           INTEGER,
           "4096",
           between(1, 1_000_000),
-          "requests of all models at once, waiting ones included, each for as many texts as it asks for; more are answered 503");
+          "requests of all models at once, waiting ones included, each for as many texts as it asks"
+              + " for; more are answered 503");
   static final SettingKey<Integer> BODY_LIMIT =
       KEYS.key(
           "dynamo.frontend.body-limit",
@@ -82,7 +83,8 @@ public final class FrontendKeys {
           DURATION,
           "20ms",
           WAIT,
-          "how long a request runs before its client is watched; one that hangs up then cancels it at once");
+          "how long a request runs before its client is watched; one that hangs up then cancels it"
+              + " at once");
   static final SettingKey<Integer> PREPROCESS_THREADS =
       KEYS.key(
           "dynamo.frontend.preprocess-threads",
@@ -96,7 +98,8 @@ public final class FrontendKeys {
           SIZE,
           "64MiB",
           sizeBetween(0, "0", 1 << 30, "1GiB"),
-          "memory for the token ids of parts of prompts, all models together, at most a sixteenth of the heap; 0 encodes every prompt whole",
+          "memory for the token ids of parts of prompts, all models together, at most a sixteenth"
+              + " of the heap; 0 encodes every prompt whole",
           plain("DYN_TOKENIZER_CACHE_BYTES"));
   public static final SettingKey<Boolean> REQUEST_LOG =
       KEYS.key(
@@ -127,6 +130,7 @@ public final class FrontendKeys {
         threads == 0 ? Runtime.getRuntime().availableProcessors() : threads,
         reader.get(PREFIX_CACHE_BYTES),
         AdmissionKeys.read(reader),
-        reader.get(AdmissionKeys.ADMIN_API));
+        reader.get(AdmissionKeys.ADMIN_API),
+        ResponsesKeys.read(reader));
   }
 }

@@ -19,6 +19,7 @@ import java.time.Duration;
  * @param prefixCacheBytes for the token ids of parts of prompts; 0 encodes every prompt whole
  * @param admission bounds of admitted requests, for each model
  * @param adminApi whether thresholds can be read and set over HTTP
+ * @param responses which responses are stored, where and how long
  */
 public record FrontendSettings(
     int migrationLimit,
@@ -33,4 +34,5 @@ public record FrontendSettings(
     int preprocessThreads,
     int prefixCacheBytes,
     FrontendAdmission admission,
-    boolean adminApi) {}
+    boolean adminApi,
+    ResponsesSettings responses) {}

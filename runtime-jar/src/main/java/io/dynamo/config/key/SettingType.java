@@ -59,6 +59,11 @@ public record SettingType<T>(String name, Function<String, T> parser, boolean is
   public static final SettingType<Duration> DURATION =
       new SettingType<>("duration", SettingType::duration);
   public static final SettingType<Integer> SIZE = new SettingType<>("size", SettingType::size);
+
+  /** A size that may exceed the range of an {@code int}. */
+  public static final SettingType<Long> LARGE_SIZE =
+      new SettingType<>("size", SettingType::largeSize);
+
   public static final SettingType<URI> HTTP_URL =
       new SettingType<>("http or https URL", SettingType::httpUrl);
 
@@ -164,6 +169,10 @@ public record SettingType<T>(String name, Function<String, T> parser, boolean is
     if (!http || url.getHost() == null) {
       throw new IllegalArgumentException("is not an http or https URL with a host");
     }
+    if (url.getUserInfo() != null) {
+      throw new IllegalArgumentException(
+          "has a user or password, which would be shown in listings of settings");
+    }
     return url;
   }
 
@@ -190,15 +199,23 @@ public record SettingType<T>(String name, Function<String, T> parser, boolean is
   }
 
   private static int size(String text) {
+    long bytes = largeSize(text);
+    if (bytes > Integer.MAX_VALUE) {
+      throw new IllegalArgumentException("is above 2147483647 bytes");
+    }
+    return (int) bytes;
+  }
+
+  private static long largeSize(String text) {
     var match = AMOUNT.matcher(text);
     var unit = match.matches() ? SIZE_UNITS.get(match.group(2)) : null;
     if (unit == null) {
       throw new IllegalArgumentException("is not a size such as 33554432 or 32MiB");
     }
     try {
-      return Math.toIntExact(Math.multiplyExact(Long.parseLong(match.group(1)), unit));
+      return Math.multiplyExact(Long.parseLong(match.group(1)), unit);
     } catch (NumberFormatException | ArithmeticException e) {
-      throw new IllegalArgumentException("is above 2147483647 bytes", e);
+      throw new IllegalArgumentException("is above 9223372036854775807 bytes", e);
     }
   }
 }

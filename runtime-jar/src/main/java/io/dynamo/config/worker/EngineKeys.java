@@ -114,7 +114,7 @@ public final class EngineKeys {
           SERVER,
           "http://127.0.0.1:8000",
           none(),
-          "where the engine's server is, for the `vllm` and `sglang` engines");
+          "where the engine's server is, for the `vllm`, `sglang` and `openai` engines");
   static final SettingKey<Path> REMOTE_KEY_FILE =
       KEYS.key(
           "dynamo.worker.remote.key-file",
@@ -122,6 +122,14 @@ public final class EngineKeys {
           "",
           none(),
           "a file with the bearer key that the engine's server asks for");
+  static final SettingKey<Path> REMOTE_AUTHORITIES =
+      KEYS.key(
+          "dynamo.worker.remote.tls.authorities",
+          PATH,
+          "",
+          none(),
+          "PEM certificates that sign the engine's server's, for an `https` address; without it"
+              + " those of the JVM");
   static final SettingKey<String> REMOTE_MODEL =
       KEYS.key(
           "dynamo.worker.remote.model",
@@ -176,6 +184,30 @@ public final class EngineKeys {
           "",
           none(),
           "`tcp://host:port` where rank 0 repeats KV events that were lost, beside `kv-events`");
+
+  static final SettingKey<String> PROCESS_COMMAND =
+      KEYS.key(
+          "dynamo.worker.process.command",
+          TEXT,
+          "",
+          none(),
+          "starts the engine's server with the worker, and again when it ends, for the engines in"
+              + " processes of their own; words in quotes as in a shell, without its expansions;"
+              + " without it the server runs already");
+  static final SettingKey<Path> PROCESS_LOG =
+      KEYS.key(
+          "dynamo.worker.process.log",
+          PATH,
+          "",
+          none(),
+          "a file to which that server's output is appended; without it the worker's own output");
+  static final SettingKey<Duration> PROCESS_STOP_TIMEOUT =
+      KEYS.key(
+          "dynamo.worker.process.stop-timeout",
+          DURATION,
+          "30s",
+          WAIT,
+          "how long that server may take to end before it is killed");
 
   private EngineKeys() {}
 

@@ -13,5 +13,7 @@ public enum EngineKind {
   /** An engine that calls vLLM's server. */
   VLLM,
   /** An engine that calls SGLang's server. */
-  SGLANG
+  SGLANG,
+  /** An engine that calls any server with OpenAI's completions API, by text. */
+  OPENAI
 }

@@ -11,6 +11,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param url scheme, host and port
  * @param keyFile a file with the server's bearer key; null sends none
+ * @param authorities PEM certificates that sign the server's; null takes those of the JVM
  * @param model the model to use of those that it serves; null takes its first
  * @param startTimeout how long a start waits for the server to have loaded its model
  * @param silenceTimeout how long the server may send nothing during an answer
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public record RemoteSettings(
     URI url,
     @Nullable Path keyFile,
+    @Nullable Path authorities,
     @Nullable String model,
     Duration startTimeout,
     Duration silenceTimeout,

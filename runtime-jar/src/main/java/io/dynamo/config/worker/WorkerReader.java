@@ -97,7 +97,7 @@ public final class WorkerReader {
         switch (engine) {
           case MOCK -> keys.optional(WorkerKeys.BLOCKS_PER_RANK);
           case LLAMA -> keys.optional(WorkerKeys.LLAMA_BLOCKS_PER_RANK);
-          case ECHO, LLAMACPP, VLLM, SGLANG -> null;
+          case ECHO, LLAMACPP, VLLM, SGLANG, OPENAI -> null;
         };
     return perRank == null ? 0 : (long) ranks * perRank;
   }
@@ -223,12 +223,17 @@ public final class WorkerReader {
         new RemoteSettings(
             of.get(EngineKeys.REMOTE_URL),
             of.optional(EngineKeys.REMOTE_KEY_FILE),
+            of.optional(EngineKeys.REMOTE_AUTHORITIES),
             of.optional(EngineKeys.REMOTE_MODEL),
             of.get(EngineKeys.REMOTE_START_TIMEOUT),
             of.get(EngineKeys.REMOTE_SILENCE_TIMEOUT),
             of.optional(EngineKeys.REMOTE_BLOCK_TOKENS),
             of.optional(EngineKeys.REMOTE_BLOCKS_PER_RANK),
             of.optional(EngineKeys.REMOTE_KV_EVENTS),
-            of.optional(EngineKeys.REMOTE_KV_REPLAY)));
+            of.optional(EngineKeys.REMOTE_KV_REPLAY)),
+        new ProcessSettings(
+            of.optional(EngineKeys.PROCESS_COMMAND),
+            of.optional(EngineKeys.PROCESS_LOG),
+            of.get(EngineKeys.PROCESS_STOP_TIMEOUT)));
   }
 }

@@ -33,6 +33,7 @@ import org.jspecify.annotations.Nullable;
  * @param mock the mock engine's simulated passes
  * @param llamaCpp the connection to llama.cpp's server
  * @param remote the connection to the server of another engine
+ * @param process the engine's server as a child of the worker
  */
 public record WorkerSettings(
     String component,
@@ -58,4 +59,5 @@ public record WorkerSettings(
     int llamaPassTokens,
     MockSettings mock,
     LlamaCppSettings llamaCpp,
-    RemoteSettings remote) {}
+    RemoteSettings remote,
+    ProcessSettings process) {}

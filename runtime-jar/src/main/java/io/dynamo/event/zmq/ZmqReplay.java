@@ -10,6 +10,7 @@ import java.io.OutputStream;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -42,16 +43,16 @@ public final class ZmqReplay {
    * @param endpoint {@code tcp://host:port}
    * @param maxBytes limit of one frame
    * @param limit how long all of it may take
-   * @throws IOException when the publisher does not answer completely, or a message is refused
+   * @throws IOException when the address is none, the publisher does not answer completely, or a
+   *     message is refused
    */
   public static void request(
       String endpoint, long first, int maxBytes, Duration limit, Receiver receiver)
       throws IOException {
     long end = System.nanoTime() + limit.toNanos();
-    var address = URI.create(endpoint);
+    var address = address(endpoint);
     try (var socket = new Socket()) {
-      socket.connect(
-          new InetSocketAddress(address.getHost(), address.getPort()), millisUntil(end, limit));
+      socket.connect(address, millisUntil(end, limit));
       var out = socket.getOutputStream();
       var in = new DataInputStream(new BufferedInputStream(bounded(socket, end, limit), 1 << 16));
       out.write(greeting());
@@ -73,6 +74,18 @@ public final class ZmqReplay {
         receiver.message(sequence, frames.get(count - 1));
       }
     }
+  }
+
+  private static InetSocketAddress address(String endpoint) throws IOException {
+    try {
+      var address = new URI(endpoint);
+      if (address.getHost() != null && address.getPort() > 0) {
+        return new InetSocketAddress(address.getHost(), address.getPort());
+      }
+    } catch (URISyntaxException | IllegalArgumentException e) {
+      throw new IOException("%s is not tcp://host:port".formatted(endpoint), e);
+    }
+    throw new IOException("%s is not tcp://host:port".formatted(endpoint));
   }
 
   /** Returns the bytes of {@code socket}, each read of which ends in time. */

@@ -126,7 +126,8 @@ final class StatusRoutes implements HttpHandler {
 
   private HttpAnswer metrics() {
     try {
-      return HttpAnswer.of(200, METRICS_TYPE, metrics.get().getBytes(StandardCharsets.UTF_8));
+      var text = metrics.get() + status.engineMetrics().write();
+      return HttpAnswer.of(200, METRICS_TYPE, text.getBytes(StandardCharsets.UTF_8));
     } catch (RuntimeException e) {
       LOG.log(Level.WARNING, "the metrics cannot be written", e);
       return HttpAnswer.text(500, "Failed to get metrics");

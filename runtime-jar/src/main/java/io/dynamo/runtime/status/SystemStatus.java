@@ -8,6 +8,7 @@ import org.jspecify.annotations.Nullable;
 public final class SystemStatus {
   private final SystemHealth health;
   private final EngineRoutes engine = new EngineRoutes();
+  private final EngineMetrics engineMetrics = new EngineMetrics();
   private final HostedFiles files = new HostedFiles();
   private volatile @Nullable InetSocketAddress address;
 
@@ -23,6 +24,11 @@ public final class SystemStatus {
   /** Returns the routes below {@code /engine}. */
   public EngineRoutes engine() {
     return engine;
+  }
+
+  /** Returns the metrics of engines in other processes. */
+  public EngineMetrics engineMetrics() {
+    return engineMetrics;
   }
 
   /** Returns the files below {@code /v1/metadata}. */

@@ -1,8 +1,6 @@
 package io.dynamo.wire.kv;
 
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.kv.EngineKvEvent;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.wire.Keys;
 import io.dynamo.wire.WireReader;
 import java.io.IOException;
@@ -68,40 +66,7 @@ public final class EngineEventCodec {
    * @throws IllegalArgumentException when it is not such a batch
    */
   public static List<EngineKvEvent> decode(byte[] payload) {
-    try {
-      return WireReader.read(
-          "KV event payload",
-          ByteBuffer.wrap(payload),
-          PayloadFormat.MSGPACK,
-          EngineEventCodec::readBatch);
-    } catch (InvalidRequestException e) {
-      throw new IllegalArgumentException(e.getMessage(), e);
-    }
-  }
-
-  private static List<EngineKvEvent> readBatch(WireReader in) throws IOException {
-    in.beginArray();
-    need(in.nextElement(), "no time");
-    in.skip();
-    need(in.nextElement(), "no events");
-    var events = new ArrayList<EngineKvEvent>();
-    in.beginArray();
-    while (in.nextElement()) {
-      var event = readEvent(in).event();
-      if (event != null) {
-        events.add(event);
-      }
-    }
-    while (in.nextElement()) {
-      in.skip();
-    }
-    return events;
-  }
-
-  private static void need(boolean there, String what) throws IOException {
-    if (!there) {
-      throw new IOException(what);
-    }
+    return EventBatch.decode("KV event payload", payload, in -> readEvent(in).event());
   }
 
   private static Fields readEvent(WireReader in) throws IOException {

@@ -1,13 +1,9 @@
 package io.dynamo.wire.kv;
 
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.kv.ObjectEvent;
-import io.dynamo.net.PayloadFormat;
 import io.dynamo.wire.Keys;
 import io.dynamo.wire.WireReader;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -44,40 +40,7 @@ public final class ObjectEventCodec {
    * @throws IllegalArgumentException when it is not such a batch
    */
   public static List<ObjectEvent> decode(byte[] payload) {
-    try {
-      return WireReader.read(
-          "object event payload",
-          ByteBuffer.wrap(payload),
-          PayloadFormat.MSGPACK,
-          ObjectEventCodec::readBatch);
-    } catch (InvalidRequestException e) {
-      throw new IllegalArgumentException(e.getMessage(), e);
-    }
-  }
-
-  private static List<ObjectEvent> readBatch(WireReader in) throws IOException {
-    in.beginArray();
-    need(in.nextElement(), "no time");
-    in.skip();
-    need(in.nextElement(), "no events");
-    var events = new ArrayList<ObjectEvent>();
-    in.beginArray();
-    while (in.nextElement()) {
-      var event = readEvent(in);
-      if (event != null) {
-        events.add(event);
-      }
-    }
-    while (in.nextElement()) {
-      in.skip();
-    }
-    return events;
-  }
-
-  private static void need(boolean there, String what) throws IOException {
-    if (!there) {
-      throw new IOException(what);
-    }
+    return EventBatch.decode("object event payload", payload, ObjectEventCodec::readEvent);
   }
 
   private static @Nullable ObjectEvent readEvent(WireReader in) throws IOException {

@@ -16,6 +16,8 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Asks a publisher that sends the bytes of a test. */
 class ZmqReplayTest {
@@ -139,5 +141,14 @@ class ZmqReplayTest {
             .repeat(4)
             .getBytes(StandardCharsets.US_ASCII));
     assertThatThrownBy(() -> request(LIMIT)).hasMessageContaining("does not speak ZMTP 3");
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"tcp://127.0.0.1:70000", "tcp://127.0.0.1", "tcp://a b:1", "127.0.0.1:1", ""})
+  void anAddressThatIsNoneIsAFailureOfTheRequest(String endpoint) {
+    assertThatThrownBy(() -> ZmqReplay.request(endpoint, 0, MAX_BYTES, LIMIT, (_, _) -> {}))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("is not tcp://host:port");
   }
 }

@@ -23,6 +23,7 @@ import io.dynamo.worker.engine.mock.PassTiming;
 import io.dynamo.worker.engine.mock.Scheduling;
 import io.dynamo.worker.engine.mock.VllmSeries;
 import io.dynamo.worker.engine.mock.Xxh3BlockHashing;
+import io.dynamo.worker.engine.remote.RemoteEngine;
 import io.dynamo.worker.engine.remote.RemoteEvents;
 import io.dynamo.worker.engine.sampling.GenerationDefaults;
 import java.io.IOException;
@@ -48,6 +49,7 @@ final class EngineFactory {
   private final RemoteEvents events;
   private @Nullable LlamaModel weights; // kept while a llama engine sleeps
   private @Nullable VllmSeries series; // shared by all engines of the model
+  private volatile @Nullable RemoteEngine server; // the latest
 
   /**
    * @param events follows the KV events of servers
@@ -77,17 +79,25 @@ final class EngineFactory {
         var remote = llamaCpp(model, positions);
         yield new EngineParts(remote, remote, listener -> {});
       }
-      case VLLM -> {
-        var remote =
-            RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting(), events);
-        yield new EngineParts(remote, remote, listener -> {});
-      }
-      case SGLANG -> {
-        var remote =
-            RemoteEngines.sglang(settings, vocabulary(model), positions, maxWaiting(), events);
-        yield new EngineParts(remote, remote, listener -> {});
-      }
+      case VLLM ->
+          remote(RemoteEngines.vllm(settings, vocabulary(model), positions, maxWaiting(), events));
+      case SGLANG ->
+          remote(
+              RemoteEngines.sglang(settings, vocabulary(model), positions, maxWaiting(), events));
+      case OPENAI ->
+          remote(RemoteEngines.openAi(settings, model, vocabulary(model), positions, maxWaiting()));
     };
+  }
+
+  private EngineParts remote(RemoteEngine made) {
+    server = made;
+    return new EngineParts(made, made, listener -> {});
+  }
+
+  /** Returns the metrics of the latest engine's server; empty where there is none. */
+  String serverMetrics() {
+    var latest = server;
+    return latest == null ? "" : latest.metrics();
   }
 
   /** Releases the weights that are kept between engines. */

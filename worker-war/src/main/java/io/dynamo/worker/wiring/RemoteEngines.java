@@ -1,7 +1,13 @@
 package io.dynamo.worker.wiring;
 
+import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
+import io.dynamo.json.Json;
+import io.dynamo.model.ModelDirectory;
+import io.dynamo.net.PemTrust;
+import io.dynamo.worker.engine.openai.OpenAiDialect;
+import io.dynamo.worker.engine.openai.TextVocabulary;
 import io.dynamo.worker.engine.remote.KvEventEndpoint;
 import io.dynamo.worker.engine.remote.RemoteConfig;
 import io.dynamo.worker.engine.remote.RemoteEngine;
@@ -12,6 +18,8 @@ import io.dynamo.worker.engine.vllm.VllmDialect;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.Path;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /** Makes engines that call the server of an engine in another process. */
@@ -43,6 +51,45 @@ final class RemoteEngines {
         events);
   }
 
+  /**
+   * Makes one for any server with OpenAI's API; other parameters as of {@link #vllm}.
+   *
+   * @param model the files of the model that the server serves
+   * @throws IllegalArgumentException when its vocabulary cannot spell every text
+   */
+  static RemoteEngine openAi(
+      WorkerSettings settings,
+      ModelDirectory model,
+      int vocabulary,
+      int positions,
+      int maxWaiting) {
+    return new RemoteEngine(
+        config(settings, vocabulary, positions, maxWaiting),
+        new OpenAiDialect(
+            wishes(settings, vocabulary),
+            positions,
+            settings.blockTokens(),
+            texts(Path.of(model.tokenizer().path()))),
+        null);
+  }
+
+  private static TextVocabulary texts(Path tokenizer) {
+    try {
+      return TextVocabulary.of(Json.readObject(Files.readAllBytes(tokenizer)));
+    } catch (IOException e) {
+      throw new UncheckedIOException("cannot read " + tokenizer, e);
+    }
+  }
+
+  /** Returns how the names of the server's own metrics begin; null for one of no known kind. */
+  static @Nullable String metricsPrefix(EngineKind engine) {
+    return switch (engine) {
+      case VLLM -> "vllm:";
+      case SGLANG -> "sglang:";
+      case MOCK, LLAMA, ECHO, LLAMACPP, OPENAI -> null;
+    };
+  }
+
   private static RemoteWishes wishes(WorkerSettings settings, int vocabulary) {
     var remote = settings.remote();
     return new RemoteWishes(
@@ -60,6 +107,7 @@ final class RemoteEngines {
     return new RemoteConfig(
         remote.url(),
         key(remote),
+        tls(remote),
         remote.startTimeout(),
         remote.silenceTimeout(),
         maxWaiting,
@@ -80,6 +128,26 @@ final class RemoteEngines {
       return null;
     }
     return KvEventEndpoint.of(remote.url().getHost(), events, remote.kvReplay());
+  }
+
+  private static @Nullable SSLContext tls(RemoteSettings remote) {
+    var file = remote.authorities();
+    if (file == null) {
+      return null;
+    }
+    if (!"https".equals(remote.url().getScheme())) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.remote.tls.authorities is %s and dynamo.worker.remote.url %s: nothing would be checked; use an https address, or leave the certificates out"
+              .formatted(file, remote.url()));
+    }
+    try {
+      return PemTrust.context(file);
+    } catch (IOException e) {
+      throw new UncheckedIOException(
+          "dynamo.worker.remote.tls.authorities %s cannot be used: %s; name a PEM file"
+              .formatted(file, e.getMessage()),
+          e);
+    }
   }
 
   private static @Nullable String key(RemoteSettings remote) {

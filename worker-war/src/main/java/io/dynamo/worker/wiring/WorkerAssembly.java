@@ -16,6 +16,7 @@ import io.dynamo.metrics.WorkerMetrics;
 import io.dynamo.model.ModelCard;
 import io.dynamo.model.ModelDirectory;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.status.Registered;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.wire.kv.KvEventCodec;
 import io.dynamo.wire.kv.KvQueryCodec;
@@ -34,6 +35,8 @@ import io.dynamo.worker.load.ForwardPasses;
 import io.dynamo.worker.load.LoadPublisher;
 import io.dynamo.worker.load.PrefillMarks;
 import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.process.CommandWords;
+import io.dynamo.worker.process.EngineProcess;
 import io.dynamo.worker.relocation.Relocation;
 import io.dynamo.worker.serve.BlockMover;
 import io.dynamo.worker.serve.Drain;
@@ -41,7 +44,10 @@ import io.dynamo.worker.serve.EngineGuard;
 import io.dynamo.worker.serve.HealthPayload;
 import io.dynamo.worker.serve.Successors;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SortedSet;
 import org.jspecify.annotations.Nullable;
@@ -63,6 +69,7 @@ final class WorkerAssembly {
   private final InstanceId id;
   private final Alarms alarms;
   private final Label[] labels;
+  private final EngineFactory factory;
 
   /**
    * Opens the model's directory.
@@ -94,6 +101,13 @@ final class WorkerAssembly {
           new Label("dynamo_component", EndpointMetrics.labelValue(endpoint.component())),
           new Label("worker_id", id.hex())
         };
+    this.factory =
+        new EngineFactory(
+            settings,
+            runtime.memory(),
+            new ZmqKvEvents(
+                runtime.streams(),
+                runtime.metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED, labels)));
   }
 
   /** Builds the worker without starting any part of it. */
@@ -145,7 +159,9 @@ final class WorkerAssembly {
             endpoint, format, runtime.server(), runtime.discovery(), runtime.blocking()),
         adapters,
         successors,
-        relocation);
+        relocation,
+        serverMetrics(),
+        process());
   }
 
   private String shownName() {
@@ -153,11 +169,42 @@ final class WorkerAssembly {
     return name == null ? model.name() : name;
   }
 
+  /** Publishes the metrics of the engine's server on the status server. */
+  private Registered serverMetrics() {
+    var prefix = RemoteEngines.metricsPrefix(settings.engine());
+    if (prefix == null) {
+      return () -> {};
+    }
+    var all = new ArrayList<>(List.of(labels));
+    all.add(new Label("dynamo_endpoint", EndpointMetrics.labelValue(endpoint.name())));
+    all.add(new Label("model", shownName()));
+    all.add(new Label("model_name", shownName()));
+    return runtime.status().engineMetrics().add(prefix, all, factory::serverMetrics);
+  }
+
+  /** Returns the engine's server, not started; null when it runs already. */
+  private @Nullable EngineProcess process() {
+    var wanted = settings.process();
+    if (wanted.command() == null) {
+      return null;
+    }
+    switch (settings.engine()) {
+      case LLAMACPP, VLLM, SGLANG, OPENAI -> {}
+      case MOCK, LLAMA, ECHO ->
+          throw new IllegalArgumentException(
+              "dynamo.worker.process.command is set, and the engine %s has no server; leave it out, or set dynamo.worker.engine to llamacpp, vllm, sglang or openai"
+                  .formatted(settings.engine().name().toLowerCase(Locale.ROOT)));
+    }
+    try {
+      return new EngineProcess(
+          CommandWords.of(wanted.command()), wanted.log(), wanted.stopTimeout());
+    } catch (IllegalArgumentException e) {
+      throw new IllegalArgumentException(
+          "dynamo.worker.process.command " + e.getMessage() + "; write it as for a shell", e);
+    }
+  }
+
   private SleepableEngine engine() {
-    var events =
-        new ZmqKvEvents(
-            runtime.streams(), runtime.metrics().counter(WorkerMetrics.KV_EVENTS_DROPPED, labels));
-    var factory = new EngineFactory(settings, runtime.memory(), events);
     return new SleepableEngine(
         new SleepableEngine.Source() {
           @Override

@@ -63,6 +63,7 @@ public class WorkerHolder {
   private final @Nullable RuntimeLifecycle lifecycle; // null in the client proxy only
   private final @Nullable MessageCodec<GenerateRequest, EngineOutput> codec;
   private volatile @Nullable Workers role;
+  private volatile @Nullable WorkerBanner banner; // where no frontend prints one
 
   /** Creates the container's client proxy. */
   protected WorkerHolder() {
@@ -92,11 +93,21 @@ public class WorkerHolder {
           var started = OwnThread.call("worker-start", () -> Workers.start(runtime, generate));
           role = started;
           roles.attach(started);
+          if (!runtime.settings().server().roles().contains(Role.FRONTEND)) {
+            banner =
+                new WorkerBanner(
+                    () -> started.banner(runtime.settings(), runtime.status().address()),
+                    runtime.timer(),
+                    System.out);
+          }
         });
   }
 
   /** Stops the worker with its web module. */
   synchronized void stop() {
+    if (banner != null) {
+      banner.cancel();
+    }
     var stopping = role;
     if (stopping != null && lifecycle != null) {
       role = null;

@@ -2,15 +2,18 @@ package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.worker.WorkerSettings;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.runtime.DynamoRuntime;
+import io.dynamo.runtime.status.Registered;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.worker.WorkerService;
 import io.dynamo.worker.control.ControlEndpoints;
 import io.dynamo.worker.control.ModelControls;
 import io.dynamo.worker.engine.LoadReport;
 import io.dynamo.worker.lora.Adapters;
+import io.dynamo.worker.process.EngineProcess;
 import io.dynamo.worker.relocation.Relocation;
 import io.dynamo.worker.serve.Successors;
 import java.util.concurrent.TimeUnit;
@@ -26,8 +29,14 @@ final class WorkerRole {
   private final Adapters adapters;
   private final Successors successors;
   private final @Nullable Relocation relocation; // null when the engine's blocks stay here
+  private final Registered serverMetrics;
+  private final @Nullable EngineProcess process; // null when the engine's server is not ours
   private final ReentrantLock stopping = new ReentrantLock();
 
+  /**
+   * @param serverMetrics removed at the end
+   * @param process the engine's server, started before the engine and ended after it
+   */
   WorkerRole(
       WorkerService service,
       LoadReport load,
@@ -35,7 +44,9 @@ final class WorkerRole {
       ControlEndpoints commands,
       Adapters adapters,
       Successors successors,
-      @Nullable Relocation relocation) {
+      @Nullable Relocation relocation,
+      Registered serverMetrics,
+      @Nullable EngineProcess process) {
     this.service = service;
     this.load = load;
     this.controls = controls;
@@ -43,6 +54,8 @@ final class WorkerRole {
     this.adapters = adapters;
     this.successors = successors;
     this.relocation = relocation;
+    this.serverMetrics = serverMetrics;
+    this.process = process;
   }
 
   /** Builds the worker and starts it; a failure undoes all steps. */
@@ -52,6 +65,9 @@ final class WorkerRole {
       MessageCodec<GenerateRequest, EngineOutput> codec) {
     var role = new WorkerAssembly(runtime, settings, codec).assemble();
     try {
+      if (role.process != null) {
+        role.process.start();
+      }
       role.service.start();
       role.commands.open(role.controls);
       if (role.relocation != null) {
@@ -70,6 +86,11 @@ final class WorkerRole {
 
   boolean isReady() {
     return service.isReady();
+  }
+
+  /** Returns where requests reach the worker; null while it does not serve. */
+  @Nullable TransportAddress address() {
+    return service.address();
   }
 
   LoadReport load() {
@@ -115,10 +136,14 @@ final class WorkerRole {
 
   /** Ends everything now. Idempotent. */
   void close() {
+    serverMetrics.close();
     commands.close();
     adapters.close();
     closeRelocation();
     service.close();
     successors.close();
+    if (process != null) {
+      process.close();
+    }
   }
 }

@@ -1,6 +1,7 @@
 package io.dynamo.worker.wiring;
 
 import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.Settings;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.runtime.DynamoRuntime;
@@ -8,9 +9,11 @@ import io.dynamo.runtime.RoleLifecycle;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.worker.control.EngineCommands;
 import java.lang.System.Logger.Level;
+import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -51,6 +54,26 @@ final class Workers implements RoleLifecycle {
   /** Returns one worker per model, in the order of the settings. */
   List<WorkerRole> models() {
     return models;
+  }
+
+  /** Returns what the console is to show of the workers; null until all of them are ready. */
+  @Nullable String banner(Settings settings, @Nullable InetSocketAddress status) {
+    var served = new ArrayList<WorkerBanner.ServedModel>();
+    for (int i = 0; i < models.size(); i++) {
+      var model = models.get(i);
+      var address = model.isReady() ? model.address() : null;
+      if (address == null) {
+        return null;
+      }
+      var worker = settings.workers().get(i);
+      served.add(
+          new WorkerBanner.ServedModel(
+              model.controls().model(),
+              worker.engine().name().toLowerCase(Locale.ROOT),
+              worker.ranks(),
+              address));
+    }
+    return WorkerBanner.text(settings, served, status);
   }
 
   String memoryKind() {

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.LlamaCppSettings;
 import io.dynamo.config.worker.MockSettings;
+import io.dynamo.config.worker.ProcessSettings;
 import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.metrics.Metrics;
@@ -72,12 +73,14 @@ class EngineFactoryTest {
                 URI.create("http://127.0.0.1:1"),
                 null,
                 null,
+                null,
                 Duration.ofMillis(1),
                 Duration.ofSeconds(1),
                 null,
                 null,
                 null,
-                null));
+                null),
+            new ProcessSettings(null, null, Duration.ofSeconds(1)));
     return new EngineFactory(
         settings,
         new HeapMemory(),
@@ -136,7 +139,7 @@ class EngineFactoryTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"VLLM, vLLM", "SGLANG, SGLang"})
+  @CsvSource({"VLLM, vLLM", "SGLANG, SGLang", "OPENAI, OpenAI"})
   void aServerThatIsNotThereNamesTheWayOut(EngineKind kind, String name) {
     try (var engine = make(kind, TINY).engine()) {
       assertThatThrownBy(() -> engine.start(EngineContract.DEAF))

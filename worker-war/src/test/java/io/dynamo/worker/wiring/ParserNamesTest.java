@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.dynamo.config.worker.EngineKind;
 import io.dynamo.config.worker.LlamaCppSettings;
 import io.dynamo.config.worker.MockSettings;
+import io.dynamo.config.worker.ProcessSettings;
 import io.dynamo.config.worker.RemoteSettings;
 import io.dynamo.config.worker.WorkerSettings;
 import io.dynamo.model.ModelDirectory;
@@ -67,12 +68,14 @@ class ParserNamesTest {
             URI.create("http://127.0.0.1:1"),
             null,
             null,
+            null,
             Duration.ofMillis(1),
             Duration.ofSeconds(1),
             null,
             null,
             null,
-            null));
+            null),
+        new ProcessSettings(null, null, Duration.ofSeconds(1)));
   }
 
   private Map<String, String> shownBy(String template) throws IOException {

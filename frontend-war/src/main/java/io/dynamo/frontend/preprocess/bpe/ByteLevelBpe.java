@@ -3,6 +3,7 @@ package io.dynamo.frontend.preprocess.bpe;
 import io.dynamo.config.memory.HeapShare;
 import io.dynamo.error.CancelledException;
 import io.dynamo.error.InvalidRequestException;
+import io.dynamo.model.vocabulary.ByteAlphabet;
 import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.List;

@@ -13,7 +13,8 @@ final class LlamaCppServer implements AutoCloseable {
 
   LlamaCppServer(URI base) {
     this.http =
-        new EngineHttp("llama.cpp", base, "dynamo.worker.llamacpp.url", null, EngineHttp.MAX_BODY);
+        new EngineHttp(
+            "llama.cpp", base, "dynamo.worker.llamacpp.url", null, null, EngineHttp.MAX_BODY);
   }
 
   /**

@@ -16,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -64,21 +65,28 @@ public final class EngineHttp implements AutoCloseable {
    * @param base scheme, host and port of the server
    * @param setting the setting that has the address, for messages
    * @param key the bearer key of the server; null sends none
+   * @param tls how to trust an {@code https} server; null trusts as the JVM does
    * @param maxBody limit of an answer that is not streamed, in bytes
    */
-  public EngineHttp(String engine, URI base, String setting, @Nullable String key, int maxBody) {
+  public EngineHttp(
+      String engine,
+      URI base,
+      String setting,
+      @Nullable String key,
+      @Nullable SSLContext tls,
+      int maxBody) {
     this.engine = engine;
     this.base = base;
     this.setting = setting;
     this.key = key;
     this.maxBody = maxBody;
-    this.client =
+    var builder =
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(CONNECT)
             .proxy(HttpClient.Builder.NO_PROXY)
-            .executor(threads)
-            .build();
+            .executor(threads);
+    this.client = tls == null ? builder.build() : builder.sslContext(tls).build();
   }
 
   public URI base() {
@@ -148,7 +156,12 @@ public final class EngineHttp implements AutoCloseable {
   }
 
   public HttpResponse<byte[]> get(String path) throws IOException, InterruptedException {
-    return send(request(path).GET().timeout(ANSWER).build());
+    return get(path, ANSWER);
+  }
+
+  /** Sends a GET request and waits for the whole answer. */
+  HttpResponse<byte[]> get(String path, Duration timeout) throws IOException, InterruptedException {
+    return send(request(path).GET().timeout(timeout).build());
   }
 
   /** Sends a POST request with a JSON body and waits for the whole answer. */

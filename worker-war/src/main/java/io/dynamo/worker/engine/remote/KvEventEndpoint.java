@@ -10,6 +10,8 @@ import org.jspecify.annotations.Nullable;
  * @param replay address of the socket that repeats events; null when there is none
  */
 public record KvEventEndpoint(String events, @Nullable String replay) {
+  private static final int MAX_PORT = 65_535;
+
   /**
    * Reads addresses as vLLM and SGLang report them, with {@code *} or {@code [::]} for every
    * interface; those that have neither they do not bind, but connect to.
@@ -43,13 +45,18 @@ public record KvEventEndpoint(String events, @Nullable String replay) {
     }
     var at = bound.replaceFirst("://(\\*|\\[::]):", "://" + host + ":");
     var address = URI.create(at);
-    if (address.getHost() == null || address.getPort() < 1) {
-      throw new IllegalArgumentException("%s is not tcp://host:port".formatted(bound));
+    if (address.getHost() == null || address.getPort() < 1 || address.getPort() > MAX_PORT) {
+      throw new IllegalArgumentException(
+          "%s is not tcp://host:port with a port from 1 to %d".formatted(bound, MAX_PORT));
     }
     return at;
   }
 
-  /** Returns the addresses of another rank, whose ports are higher by its number. */
+  /**
+   * Returns the addresses of another rank, whose ports are higher by its number.
+   *
+   * @throws IllegalArgumentException when there is no such port
+   */
   public KvEventEndpoint ofRank(int rank) {
     return new KvEventEndpoint(
         shifted(events, rank), replay == null ? null : shifted(replay, rank));
@@ -57,6 +64,12 @@ public record KvEventEndpoint(String events, @Nullable String replay) {
 
   private static String shifted(String address, int by) {
     int colon = address.lastIndexOf(':');
-    return address.substring(0, colon + 1) + (Integer.parseInt(address.substring(colon + 1)) + by);
+    int port = Integer.parseInt(address.substring(colon + 1)) + by;
+    if (port > MAX_PORT) {
+      throw new IllegalArgumentException(
+          "KV events of rank %d would come from port %d, %d above that of %s, and ports end at %d; give rank 0 a lower port, at the server and in dynamo.worker.remote.kv-events"
+              .formatted(by, port, by, address, MAX_PORT));
+    }
+    return address.substring(0, colon + 1) + port;
   }
 }

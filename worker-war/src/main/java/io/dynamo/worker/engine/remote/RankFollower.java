@@ -9,7 +9,7 @@ import java.lang.System.Logger.Level;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -28,8 +28,12 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
   private static final Duration JOIN = Duration.ofSeconds(5);
   private static final long UNKNOWN = -1; // the first message says where the stream is
 
-  /** A message of the publisher; without a payload it only wakes the thread. */
-  private record Message(long sequence, byte @Nullable [] payload) {}
+  /**
+   * A message of the publisher; without a payload it only wakes the thread.
+   *
+   * @param link the number of the connection that it came by
+   */
+  private record Message(int link, long sequence, byte @Nullable [] payload) {}
 
   private final int rank;
   private final KvEventEndpoint endpoint;
@@ -37,8 +41,9 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
   private final Counter dropped;
   private final ArrayBlockingQueue<Message> queue = new ArrayBlockingQueue<>(MAX_QUEUED);
   private final AtomicLong queuedBytes = new AtomicLong();
-  private final AtomicBoolean linked = new AtomicBoolean();
+  private final AtomicInteger links = new AtomicInteger(); // connections so far
   private final Thread thread;
+  private int link; // the connection whose messages are applied; of the follower's thread
   private long next = UNKNOWN; // of the follower's thread
 
   RankFollower(int rank, KvEventEndpoint endpoint, EngineBlocks blocks, Counter dropped) {
@@ -61,7 +66,7 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
     }
     int bytes = frames[2].length;
     if (queuedBytes.addAndGet(bytes) > MAX_QUEUED_BYTES
-        || !queue.offer(new Message(ByteBuffer.wrap(sequence).getLong(), frames[2]))) {
+        || !queue.offer(new Message(links.get(), ByteBuffer.wrap(sequence).getLong(), frames[2]))) {
       queuedBytes.addAndGet(-bytes);
       throw new IOException("its follower is too slow");
     }
@@ -69,8 +74,8 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
 
   @Override
   public void up() {
-    linked.set(true);
-    var _ = queue.offer(new Message(UNKNOWN, null)); // a full queue wakes the thread, too
+    int newest = links.incrementAndGet();
+    var _ = queue.offer(new Message(newest, UNKNOWN, null)); // a full queue wakes the thread, too
   }
 
   @Override
@@ -81,21 +86,39 @@ final class RankFollower implements RawStreams.Listener, AutoCloseable {
   private void run() {
     try {
       while (true) {
-        var message = queue.take();
-        if (linked.getAndSet(false)) {
-          blocks.forget();
-          next = endpoint.replay() == null ? UNKNOWN : 0;
-          if (next == 0) {
-            fill();
-          }
-        }
-        if (message.payload() != null) {
-          queuedBytes.addAndGet(-message.payload().length);
-          take(message.sequence(), message.payload());
-        }
+        follow(queue.take());
       }
     } catch (InterruptedException _) {
       Thread.currentThread().interrupt(); // closed: the thread ends
+    }
+  }
+
+  private void follow(Message message) {
+    var payload = message.payload();
+    if (payload != null) {
+      queuedBytes.addAndGet(-payload.length);
+    }
+    try {
+      int newest = links.get();
+      if (link != newest) {
+        link = newest;
+        blocks.forget();
+        next = endpoint.replay() == null ? UNKNOWN : 0;
+        if (next == 0) {
+          fill();
+        }
+      }
+      if (payload != null && message.link() == link) { // not of an engine that is gone
+        take(message.sequence(), payload);
+      }
+    } catch (RuntimeException e) {
+      dropped.add(1);
+      LOG.log(
+          Level.WARNING,
+          "KV events of rank " + rank + " at " + endpoint.events() + " cannot be followed",
+          e);
+      blocks.forget();
+      next = UNKNOWN;
     }
   }
 

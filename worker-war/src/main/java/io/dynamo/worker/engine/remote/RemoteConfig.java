@@ -2,6 +2,7 @@ package io.dynamo.worker.engine.remote;
 
 import java.net.URI;
 import java.time.Duration;
+import javax.net.ssl.SSLContext;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,6 +10,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param server its address: scheme, host and port
  * @param key the server's bearer key; null for none
+ * @param tls how to trust an {@code https} server; null trusts as the JVM does
  * @param startTimeout how long a start waits for the server to have loaded its model
  * @param silence how long the server may send nothing while an answer is due
  * @param maxWaiting generations beyond those that the server runs at once; more are refused
@@ -20,6 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record RemoteConfig(
     URI server,
     @Nullable String key,
+    @Nullable SSLContext tls,
     Duration startTimeout,
     Duration silence,
     int maxWaiting,

@@ -19,6 +19,7 @@ import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.sampling.PromptLimits;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,6 +39,7 @@ import org.jspecify.annotations.Nullable;
 public final class RemoteEngine implements Engine, LoadReport, CacheControl, AdapterHost {
   private static final System.Logger LOG = System.getLogger(RemoteEngine.class.getName());
   private static final Duration JOIN = Duration.ofSeconds(5);
+  private static final Duration SCRAPE = Duration.ofSeconds(2);
 
   private final RemoteConfig config;
   private final Dialect dialect;
@@ -84,6 +86,7 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
             config.server(),
             "dynamo.worker.remote.url",
             config.key(),
+            config.tls(),
             EngineHttp.MAX_BODY);
     http = to;
     try {
@@ -307,6 +310,24 @@ public final class RemoteEngine implements Engine, LoadReport, CacheControl, Ada
   @Override
   public long lastCancelNanos() {
     return cancels.lastNanos();
+  }
+
+  /** Returns the server's own metrics as Prometheus' text; empty when it does not give them now. */
+  public String metrics() {
+    var at = started;
+    if (at == null || closed) {
+      return "";
+    }
+    try {
+      var answer = at.http.get("/metrics", SCRAPE);
+      return answer.statusCode() == 200 ? new String(answer.body(), StandardCharsets.UTF_8) : "";
+    } catch (IOException e) {
+      LOG.log(Level.DEBUG, "the metrics of {0} cannot be read: {1}", config.server(), e);
+      return "";
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return "";
+    }
   }
 
   /** Calls of the server that are no generation. */

@@ -5,16 +5,15 @@ import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
-import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.GuidedForms;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.io.IOException;
-import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -28,8 +27,10 @@ import org.jspecify.annotations.Nullable;
 /** Speaks to SGLang's server: token ids in and out over {@code /generate}. */
 public final class SglangDialect implements Dialect {
   static final String NAME = "SGLang";
-  private static final System.Logger LOG = System.getLogger(SglangDialect.class.getName());
   private static final Duration COMMAND = Duration.ofSeconds(60);
+  private static final AdapterRoutes ADAPTERS =
+      new AdapterRoutes(
+          NAME, "/load_lora_adapter", "/unload_lora_adapter", "start it with --enable-lora");
   private static final String REGEX_SPECIAL = "\\.[]{}()*+-?^$|#&~";
 
   private final RemoteWishes wishes;
@@ -127,8 +128,8 @@ public final class SglangDialect implements Dialect {
     if (form == null) {
       return;
     }
-    refuse("guided_decoding.backend", "auto".equals(form.backend()) ? null : form.backend());
-    refuse("guided_decoding.whitespace_pattern", form.whitespacePattern());
+    GuidedForms.refuseBackend(NAME, form);
+    GuidedForms.refuse(NAME, "guided_decoding.whitespace_pattern", form.whitespacePattern());
     var forms = new LinkedHashMap<String, @Nullable Object>();
     Options.put(forms, "json_schema", text(form.json()));
     Options.put(forms, "regex", form.regex());
@@ -137,31 +138,18 @@ public final class SglangDialect implements Dialect {
     if (!form.choice().isEmpty()) {
       forms.put("choice", form.choice());
     }
-    if (forms.size() > 1) {
-      throw new InvalidRequestException(
-          "guided_decoding has %s; a text has one form".formatted(forms.keySet()));
-    }
+    GuidedForms.requireOne(forms.keySet());
     if (forms.remove("choice") != null) {
       forms.put("regex", alternatives(form.choice()));
     }
     to.putAll(forms);
   }
 
-  private static void refuse(String name, @Nullable String value) {
-    if (value != null) {
-      throw new InvalidRequestException(
-          "%s is %s; SGLang's server chooses it at its start, so leave it out"
-              .formatted(name, value));
-    }
-  }
-
   /** Returns a JSON value as text; text itself unchanged. */
   private static @Nullable String text(@Nullable Object value) {
-    return switch (value) {
+    return switch (GuidedForms.asText(value)) {
       case null -> null;
       case String text -> text;
-      case Map<?, ?> map ->
-          new String(Json.write(JsonObject.of(map).members()), StandardCharsets.UTF_8);
       default ->
           throw new InvalidRequestException(
               "a form of guided_decoding is neither an object nor text");
@@ -203,26 +191,11 @@ public final class SglangDialect implements Dialect {
   @Override
   public void loadAdapter(EngineHttp http, String name, Path directory)
       throws IOException, InterruptedException {
-    var body = JsonObject.ordered("lora_name", name, "lora_path", directory.toString());
-    var answer = http.post("/load_lora_adapter", Json.write(body), COMMAND);
-    if (answer.statusCode() != 200) {
-      throw new IllegalArgumentException(
-          "SGLang answers %d to /load_lora_adapter: %s; start it with --enable-lora"
-              .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
-    }
+    ADAPTERS.load(http, name, directory);
   }
 
   @Override
   public void unloadAdapter(EngineHttp http, String name) throws IOException, InterruptedException {
-    var body = JsonObject.ordered("lora_name", name);
-    var answer = http.post("/unload_lora_adapter", Json.write(body), COMMAND);
-    if (answer.statusCode() != 200) {
-      LOG.log(
-          Level.WARNING,
-          "SGLang answers {0} to /unload_lora_adapter of {1}: {2}",
-          answer.statusCode(),
-          name,
-          EngineHttp.shown(answer.body()));
-    }
+    ADAPTERS.unload(http, name);
   }
 }

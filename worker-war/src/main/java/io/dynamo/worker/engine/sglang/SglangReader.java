@@ -13,6 +13,7 @@ import io.dynamo.worker.engine.remote.Chunk;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.SseLine;
+import io.dynamo.worker.engine.remote.TokenFields;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -56,7 +57,8 @@ final class SglangReader implements Dialect.Reader {
     var meta = message.object("meta_info");
     var tokens = tokens(message, meta);
     var finish = meta.optionalObject("finish_reason");
-    var stop = finish == null ? null : stop(finish);
+    var stop =
+        finish == null ? null : TokenFields.stop(clientStops, finish.members().get("matched"));
     return new Chunk(
         tokens,
         each(meta, tokens.length),
@@ -78,7 +80,7 @@ final class SglangReader implements Dialect.Reader {
   }
 
   private int[] tokens(JsonObject message, JsonObject meta) {
-    var ids = ids(message.list("output_ids"));
+    var ids = TokenFields.ids("output_ids", message.list("output_ids"));
     int total = meta.count("completion_tokens");
     if (made > 0 && ids.length != total && made + ids.length == total) {
       incremental = true;
@@ -93,29 +95,6 @@ final class SglangReader implements Dialect.Reader {
     }
     made += fresh.length;
     return fresh;
-  }
-
-  private static int[] ids(List<@Nullable Object> list) {
-    var ids = new int[list.size()];
-    for (int i = 0; i < ids.length; i++) {
-      if (!(list.get(i) instanceof Integer id)) {
-        throw new IllegalArgumentException("member \"output_ids\" is not a list of ids");
-      }
-      ids[i] = id;
-    }
-    return ids;
-  }
-
-  /** Returns the client's stop that ended the text; null for the model's own end. */
-  private StopReason.@Nullable Token stop(JsonObject finish) {
-    if (finish.members().get("matched") instanceof Integer id) {
-      for (int stop : clientStops) {
-        if (stop == id) {
-          return new StopReason.Token(id);
-        }
-      }
-    }
-    return null;
   }
 
   private static FinishReason finish(JsonObject reason, @Nullable StopReason stop) {
@@ -149,7 +128,7 @@ final class SglangReader implements Dialect.Reader {
     var each = new double[count];
     int at = 0;
     for (var entry : last(meta, "output_token_logprobs", count)) {
-      each[at++] = logprob(triple(entry));
+      each[at++] = TokenFields.logprob(triple(entry).getFirst());
     }
     return each;
   }
@@ -164,7 +143,13 @@ final class SglangReader implements Dialect.Reader {
       if (position instanceof List<?> likely) {
         for (var entry : likely.subList(0, Math.min(alternatives, likely.size()))) {
           var triple = triple(entry);
-          ranked.add(new Top(ranked.size() + 1, id(triple), null, logprob(triple), null));
+          ranked.add(
+              new Top(
+                  ranked.size() + 1,
+                  id(triple),
+                  null,
+                  TokenFields.logprob(triple.getFirst()),
+                  null));
         }
       }
       positions.add(ranked);
@@ -187,10 +172,6 @@ final class SglangReader implements Dialect.Reader {
       return triple;
     }
     throw new IllegalArgumentException("a log probability that is no triple");
-  }
-
-  private static double logprob(List<?> triple) {
-    return triple.get(0) instanceof Number number ? number.doubleValue() : Double.NEGATIVE_INFINITY;
   }
 
   private static int id(List<?> triple) {

@@ -1,20 +1,19 @@
 package io.dynamo.worker.engine.vllm;
 
 import io.dynamo.error.DynamoException;
-import io.dynamo.error.InvalidRequestException;
 import io.dynamo.inference.GenerateRequest;
 import io.dynamo.inference.GuidedDecoding;
 import io.dynamo.json.Json;
-import io.dynamo.json.JsonObject;
+import io.dynamo.worker.engine.remote.AdapterRoutes;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.EngineHttp;
+import io.dynamo.worker.engine.remote.GuidedForms;
 import io.dynamo.worker.engine.remote.Options;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.RemoteFacts;
 import io.dynamo.worker.engine.remote.RemoteWishes;
 import java.io.IOException;
 import java.lang.System.Logger.Level;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -25,6 +24,12 @@ import org.jspecify.annotations.Nullable;
 public final class VllmDialect implements Dialect {
   static final String NAME = "vLLM";
   private static final System.Logger LOG = System.getLogger(VllmDialect.class.getName());
+  private static final AdapterRoutes ADAPTERS =
+      new AdapterRoutes(
+          NAME,
+          "/v1/load_lora_adapter",
+          "/v1/unload_lora_adapter",
+          "start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true");
   private static final Duration COMMAND = Duration.ofSeconds(60);
 
   private final RemoteWishes wishes;
@@ -117,28 +122,17 @@ public final class VllmDialect implements Dialect {
     if (form == null) {
       return null;
     }
-    if (form.backend() != null && !form.backend().equals("auto")) {
-      throw new InvalidRequestException(
-          "guided_decoding.backend is %s; vLLM's server chooses it at its start, so leave it out"
-              .formatted(form.backend()));
-    }
+    GuidedForms.refuseBackend(NAME, form);
     var guided = new LinkedHashMap<String, @Nullable Object>();
     Options.put(guided, "json", form.json());
     Options.put(guided, "regex", form.regex());
     Options.put(guided, "choice", form.choice().isEmpty() ? null : form.choice());
     Options.put(guided, "grammar", form.grammar());
-    var tag = form.structuralTag();
-    if (tag instanceof Map<?, ?> object) { // vLLM wants it as text
-      tag = new String(Json.write(JsonObject.of(object).members()), StandardCharsets.UTF_8);
-    }
-    Options.put(guided, "structural_tag", tag);
+    Options.put(guided, "structural_tag", GuidedForms.asText(form.structuralTag()));
     if (guided.isEmpty()) {
       return null;
     }
-    if (guided.size() > 1) {
-      throw new InvalidRequestException(
-          "guided_decoding has %s; a text has one form".formatted(guided.keySet()));
-    }
+    GuidedForms.requireOne(guided.keySet());
     Options.put(guided, "whitespace_pattern", form.whitespacePattern());
     return guided;
   }
@@ -170,26 +164,11 @@ public final class VllmDialect implements Dialect {
   @Override
   public void loadAdapter(EngineHttp http, String name, Path directory)
       throws IOException, InterruptedException {
-    var body = JsonObject.ordered("lora_name", name, "lora_path", directory.toString());
-    var answer = http.post("/v1/load_lora_adapter", Json.write(body), COMMAND);
-    if (answer.statusCode() != 200) {
-      throw new IllegalArgumentException(
-          "vLLM answers %d to /v1/load_lora_adapter: %s; start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=true"
-              .formatted(answer.statusCode(), EngineHttp.shown(answer.body())));
-    }
+    ADAPTERS.load(http, name, directory);
   }
 
   @Override
   public void unloadAdapter(EngineHttp http, String name) throws IOException, InterruptedException {
-    var body = JsonObject.ordered("lora_name", name);
-    var answer = http.post("/v1/unload_lora_adapter", Json.write(body), COMMAND);
-    if (answer.statusCode() != 200 && answer.statusCode() != 404) {
-      LOG.log(
-          Level.WARNING,
-          "vLLM answers {0} to /v1/unload_lora_adapter of {1}: {2}",
-          answer.statusCode(),
-          name,
-          EngineHttp.shown(answer.body()));
-    }
+    ADAPTERS.unload(http, name);
   }
 }

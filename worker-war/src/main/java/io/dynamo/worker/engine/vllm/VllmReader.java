@@ -12,6 +12,7 @@ import io.dynamo.worker.engine.remote.Chunk;
 import io.dynamo.worker.engine.remote.Dialect;
 import io.dynamo.worker.engine.remote.Refusal;
 import io.dynamo.worker.engine.remote.SseLine;
+import io.dynamo.worker.engine.remote.TokenFields;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -62,7 +63,7 @@ final class VllmReader implements Dialect.Reader {
     var tokens = tokens(choice);
     var rated = choice.optionalObject("logprobs");
     var finish = choice.optionalText("finish_reason");
-    var stop = stop(choice);
+    var stop = TokenFields.stop(clientStops, choice.members().get("stop_reason"));
     return new Chunk(
         tokens,
         rated == null ? null : each(rated),
@@ -88,27 +89,7 @@ final class VllmReader implements Dialect.Reader {
       }
       return NONE;
     }
-    var ids = choice.list("token_ids");
-    var tokens = new int[ids.size()];
-    for (int i = 0; i < tokens.length; i++) {
-      if (!(ids.get(i) instanceof Integer id)) {
-        throw new IllegalArgumentException("member \"token_ids\" is not a list of ids");
-      }
-      tokens[i] = id;
-    }
-    return tokens;
-  }
-
-  /** Returns the client's stop that ended the text; null for the model's own end. */
-  private StopReason.@Nullable Token stop(JsonObject choice) {
-    if (choice.members().get("stop_reason") instanceof Integer id) {
-      for (int stop : clientStops) {
-        if (stop == id) {
-          return new StopReason.Token(id);
-        }
-      }
-    }
-    return null;
+    return TokenFields.ids("token_ids", choice.list("token_ids"));
   }
 
   private static FinishReason finish(String reason, @Nullable StopReason stop) {
@@ -130,13 +111,9 @@ final class VllmReader implements Dialect.Reader {
     var values = rated.list("token_logprobs");
     var each = new double[values.size()];
     for (int i = 0; i < each.length; i++) {
-      each[i] = logprob(values.get(i));
+      each[i] = TokenFields.logprob(values.get(i));
     }
     return each;
-  }
-
-  private static double logprob(@Nullable Object value) {
-    return value instanceof Number number ? number.doubleValue() : Double.NEGATIVE_INFINITY;
   }
 
   private List<List<Top>> top(JsonObject rated) {
@@ -150,7 +127,7 @@ final class VllmReader implements Dialect.Reader {
   /** The server adds the drawn token where it is not among the likeliest; it is not one of them. */
   private List<Top> ranked(Map<?, ?> likely) {
     var sorted = new ArrayList<Map.Entry<?, ?>>(likely.entrySet());
-    sorted.sort(Comparator.comparingDouble(entry -> -logprob(entry.getValue())));
+    sorted.sort(Comparator.comparingDouble(entry -> -TokenFields.logprob(entry.getValue())));
     var ranked = new ArrayList<Top>();
     for (var entry : sorted.subList(0, Math.min(alternatives, sorted.size()))) {
       ranked.add(
@@ -158,7 +135,7 @@ final class VllmReader implements Dialect.Reader {
               ranked.size() + 1,
               id(String.valueOf(entry.getKey())),
               null,
-              logprob(entry.getValue()),
+              TokenFields.logprob(entry.getValue()),
               null));
     }
     return ranked;

@@ -17,7 +17,7 @@ import java.util.regex.Pattern;
  * It runs in the Python environment that {@code -Ddynamo.it.peer} names. {@link #close} leaves no
  * process.
  */
-final class ServerProcess implements AutoCloseable {
+public final class ServerProcess implements AutoCloseable {
   private static final Duration PATIENCE = Duration.ofSeconds(60);
   private static final Pattern READY = Pattern.compile("^ready (http://\\S+)$", Pattern.MULTILINE);
 
@@ -32,7 +32,8 @@ final class ServerProcess implements AutoCloseable {
   /**
    * @param folder holds the model file and the console output
    */
-  static ServerProcess start(Path folder, int slots) throws IOException, InterruptedException {
+  public static ServerProcess start(Path folder, int slots)
+      throws IOException, InterruptedException {
     var environment = System.getProperty("dynamo.it.peer", "skip");
     assumeFalse(
         environment.equals("skip"),
@@ -75,7 +76,7 @@ final class ServerProcess implements AutoCloseable {
     }
   }
 
-  URI address() {
+  public URI address() {
     return address;
   }
 

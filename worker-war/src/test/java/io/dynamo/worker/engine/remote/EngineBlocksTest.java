@@ -31,7 +31,7 @@ class EngineBlocksTest {
   private static final int SGLANG_BLOCK = 16;
   private static final String FOLDER = "vllm-0.32.0/kv-events/";
 
-  /** What was reported of one rank: its blocks by name, and the kinds of events. */
+  /** Records the blocks of one rank by name, and the kinds of events. */
   private static final class Heard implements KvEventSink {
     final Map<SequenceHash, BlockHash> held = new LinkedHashMap<>();
     final List<String> log = new ArrayList<>();

@@ -17,7 +17,7 @@ class SglangEngineContractTest extends EngineContract {
 
   static RemoteEngine engine(URI at, Duration silence, @Nullable RemoteEvents events) {
     return new RemoteEngine(
-        new RemoteConfig(at, null, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
+        new RemoteConfig(at, null, null, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
         new SglangDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
         events);
   }

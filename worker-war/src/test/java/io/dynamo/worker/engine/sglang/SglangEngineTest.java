@@ -337,7 +337,7 @@ class SglangEngineTest {
   private void assertStartRefused(RemoteWishes wishes, String why) {
     try (var other =
         new RemoteEngine(
-            new RemoteConfig(server.address(), null, LIMIT, LIMIT, 4, 4096, 4096, 1, 8),
+            new RemoteConfig(server.address(), null, null, LIMIT, LIMIT, 4, 4096, 4096, 1, 8),
             new SglangDialect(wishes),
             null)) {
       assertThatThrownBy(() -> other.start(EngineContract.DEAF)).hasMessageContaining(why);

@@ -21,7 +21,16 @@ final class LiveVllm {
   static RemoteEngine engine() {
     return new RemoteEngine(
         new RemoteConfig(
-            address(), null, Duration.ofMinutes(2), Duration.ofMinutes(1), 64, 4096, 4096, 1, 8),
+            address(),
+            null,
+            null,
+            Duration.ofMinutes(2),
+            Duration.ofMinutes(1),
+            64,
+            4096,
+            4096,
+            1,
+            8),
         new VllmDialect(new RemoteWishes(null, null, null, null, 16, 4096)),
         null);
   }

@@ -68,6 +68,7 @@ class LiveVllmEventsTest {
         new RemoteConfig(
             LiveVllm.address(),
             null,
+            null,
             Duration.ofMinutes(2),
             Duration.ofMinutes(1),
             64,

@@ -18,7 +18,7 @@ class VllmEngineContractTest extends EngineContract {
 
   static RemoteEngine engine(URI at, Duration silence, @Nullable String key) {
     return new RemoteEngine(
-        new RemoteConfig(at, key, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
+        new RemoteConfig(at, key, null, Duration.ofSeconds(20), silence, 4, 4096, 4096, 2, 8),
         new VllmDialect(new RemoteWishes(null, null, null, null, 4, 4096)),
         null);
   }

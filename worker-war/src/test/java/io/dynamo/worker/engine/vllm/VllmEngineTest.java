@@ -319,6 +319,7 @@ class VllmEngineTest {
         new RemoteConfig(
             server.address(),
             null,
+            null,
             Duration.ofSeconds(20),
             Duration.ofSeconds(20),
             4,
@@ -351,6 +352,7 @@ class VllmEngineTest {
         new RemoteEngine(
             new RemoteConfig(
                 server.address(),
+                null,
                 null,
                 Duration.ofSeconds(20),
                 Duration.ofSeconds(20),
@@ -411,6 +413,15 @@ class VllmEngineTest {
     assertThat(server.request().rank()).containsExactly("1");
     assertThat(engine.ranks()).hasSize(2);
     assertThat(engine.ranks().get(1).promptTokens()).isEqualTo(3);
+  }
+
+  @Test
+  void theServersMetricsAreReadWhileItLives() {
+    assertThat(engine.metrics()).as("before the start").isEmpty();
+    engine.start(EngineContract.DEAF);
+    assertThat(engine.metrics()).isEqualTo(server.metrics).contains("vllm:cache_config_info");
+    server.close();
+    assertThat(engine.metrics()).isEmpty();
   }
 
   @Test

@@ -1,4 +1,4 @@
-package io.dynamo.frontend.preprocess;
+package io.dynamo.model.vocabulary;
 
 import java.util.Arrays;
 import java.util.BitSet;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * The token table of a {@code tokenizer.json}, for every kind of model: byte-level BPE, BPE with
  * byte fallback, Unigram, WordPiece. Immutable.
  */
-final class Vocabulary implements TokenTable {
+public final class Vocabulary implements TokenTable {
   private static final byte[] NO_BYTES = {};
 
   private final byte[][] bytes;
@@ -28,7 +28,7 @@ final class Vocabulary implements TokenTable {
    *
    * @throws IllegalArgumentException for a vocabulary this table cannot turn into bytes
    */
-  static Vocabulary of(@Nullable Object tokenizerJson) {
+  public static Vocabulary of(@Nullable Object tokenizerJson) {
     if (!(tokenizerJson instanceof Map<?, ?> root)
         || !(root.get("model") instanceof Map<?, ?> model)) {
       throw new IllegalArgumentException("tokenizer.json has no model");
@@ -84,7 +84,7 @@ final class Vocabulary implements TokenTable {
   }
 
   /** Bytes of the longest token. */
-  int longestBytes() {
+  public int longestBytes() {
     int longest = 0;
     for (int id = 0; id < bytes.length; id++) {
       longest = Math.max(longest, Math.max(bytes[id].length, firstBytes[id].length));

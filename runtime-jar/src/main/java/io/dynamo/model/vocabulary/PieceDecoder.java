@@ -1,6 +1,5 @@
-package io.dynamo.frontend.preprocess;
+package io.dynamo.model.vocabulary;
 
-import io.dynamo.frontend.preprocess.bpe.ByteAlphabet;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;

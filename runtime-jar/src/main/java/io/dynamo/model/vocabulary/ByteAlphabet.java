@@ -1,4 +1,4 @@
-package io.dynamo.frontend.preprocess.bpe;
+package io.dynamo.model.vocabulary;
 
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -37,7 +37,7 @@ public final class ByteAlphabet {
   }
 
   /** The characters of {@code bytes}. */
-  static String spelled(byte[] bytes) {
+  public static String spelled(byte[] bytes) {
     var chars = new char[bytes.length];
     for (int i = 0; i < bytes.length; i++) {
       chars[i] = CHAR_OF[bytes[i] & 0xff];

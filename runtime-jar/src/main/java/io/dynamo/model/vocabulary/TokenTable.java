@@ -1,4 +1,4 @@
-package io.dynamo.frontend.preprocess;
+package io.dynamo.model.vocabulary;
 
 /** A vocabulary: id to bytes. Immutable. */
 public interface TokenTable {

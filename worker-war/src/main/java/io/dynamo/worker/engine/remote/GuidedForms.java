@@ -1,0 +1,54 @@
+package io.dynamo.worker.engine.remote;
+
+import io.dynamo.error.InvalidRequestException;
+import io.dynamo.inference.GuidedDecoding;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Checks what servers have in common for texts of a given form. Stateless. */
+public final class GuidedForms {
+  private GuidedForms() {}
+
+  /**
+   * @throws InvalidRequestException when the request names a backend, which servers choose at their
+   *     start
+   */
+  public static void refuseBackend(String engine, GuidedDecoding form) {
+    refuse(
+        engine, "guided_decoding.backend", "auto".equals(form.backend()) ? null : form.backend());
+  }
+
+  /**
+   * @throws InvalidRequestException when the option has a value, which servers choose at their
+   *     start
+   */
+  public static void refuse(String engine, String option, @Nullable String value) {
+    if (value != null) {
+      throw new InvalidRequestException(
+          "%s is %s; %s's server chooses it at its start, so leave it out"
+              .formatted(option, value, engine));
+    }
+  }
+
+  /**
+   * @param forms names of the forms that the request gives
+   * @throws InvalidRequestException when there is more than one
+   */
+  public static void requireOne(Set<String> forms) {
+    if (forms.size() > 1) {
+      throw new InvalidRequestException(
+          "guided_decoding has %s; a text has one form".formatted(forms));
+    }
+  }
+
+  /** Returns an object as JSON text; anything else unchanged. */
+  public static @Nullable Object asText(@Nullable Object value) {
+    return value instanceof Map<?, ?> map
+        ? new String(Json.write(JsonObject.of(map).members()), StandardCharsets.UTF_8)
+        : value;
+  }
+}

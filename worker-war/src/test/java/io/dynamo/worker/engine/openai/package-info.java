@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.engine.openai;
+
+import org.jspecify.annotations.NullMarked;

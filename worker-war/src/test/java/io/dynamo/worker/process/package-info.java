@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.worker.process;
+
+import org.jspecify.annotations.NullMarked;
