@@ -1,180 +1,312 @@
 package io.dynamo.cli;
 
-import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.Settings;
+import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import io.dynamo.natives.NativeLibrary;
-import io.dynamo.transfer.CopyBatch;
 import io.dynamo.transfer.HostMemory;
-import io.dynamo.transfer.HostMemory.Region;
-import io.dynamo.transfer.TransferClient.Priority;
+import io.dynamo.transfer.RegionAddress;
 import io.dynamo.transfer.jni.HostMemorySelection;
+import java.io.IOException;
+import java.net.InetAddress;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Tells which ways this host has to move KV blocks, and how fast they are. */
+/** Tells which ways this host, or two hosts, have to move KV blocks, and how fast they are. */
 @Command(
     name = "bench-transfer",
     description =
-        "Tells which ways this host has to move KV blocks, and measures copies of blocks beside"
-            + " memcpy. Needs no server.")
+        "Tells which ways this host has to move KV blocks, why others are absent and what to do"
+            + " about it, and how fast they are: copies beside memcpy, writes to another process"
+            + " beside plain sockets. With --receive on one host and --to on another, measures"
+            + " between the two. Needs no server.")
 final class BenchTransferCommand extends Subcommand {
-  private static final Duration LONGEST = Duration.ofSeconds(30); // for one batch
-  private static final int WARM_UPS = 3;
+  private static final int MEBI = 1024 * 1024;
   private static final int KIBI = 1024;
-  private static final int[] BLOCK_KIBIBYTES = {4, 64, 1024, 16 * 1024};
-  private static final double NANOS_PER_MICRO = 1e3;
+  private static final int LARGE_BLOCK_BYTES = 64 * KIBI;
+  private static final double SEQUENCE_GIGABYTES = (1 << 30) / 1e9;
 
   /**
-   * The measurement of one size of blocks.
+   * One way to move blocks.
    *
-   * @param plain gigabytes per second of memcpy, called for each block
-   * @param batched the same of a batch through the transfer client
-   * @param micros median from the call to the end of a batch of one block
+   * @param text what it does here; of an absent one the reason and what to do
    */
-  record Row(int blockBytes, int blocks, double plain, double batched, double micros) {}
+  record TransferPath(String name, boolean isReady, String text) {
+    Map<String, @Nullable Object> members() {
+      return JsonObject.ordered("name", name, "ready", isReady, "text", text);
+    }
+  }
 
   @Option(
       names = "--bytes",
       paramLabel = "MEBIBYTES",
       defaultValue = "64",
-      description = "Size of the memory that is copied each time (default: ${DEFAULT-VALUE}).")
+      description = "Size of the memory that is moved each time (default: ${DEFAULT-VALUE}).")
   private int mebibytes;
 
   @Option(
       names = "--rounds",
       paramLabel = "NUMBER",
       defaultValue = "20",
-      description = "Copies of each size; their median counts (default: ${DEFAULT-VALUE}).")
+      description = "Moves of each size; their median counts (default: ${DEFAULT-VALUE}).")
   private int rounds;
+
+  @Option(
+      names = "--receive",
+      description =
+          "Lends memory to another host for --for seconds, and prints the command to run there.")
+  private boolean receive;
+
+  @Option(
+      names = "--for",
+      paramLabel = "SECONDS",
+      defaultValue = "600",
+      description = "How long --receive waits (default: ${DEFAULT-VALUE}).")
+  private int seconds;
+
+  @Option(
+      names = "--to",
+      paramLabel = "ADDRESS",
+      description = "Measures writes to the host that printed this address.")
+  private @Nullable String to;
 
   @Option(names = "--json", description = "Prints one line of JSON.")
   private boolean json;
 
+  @Mixin private ConfigurationOptions configuration;
+
+  @SuppressWarnings("NullAway.Init") // the mixin is set by the parser
   BenchTransferCommand() {}
 
   @Override
   public Integer call() throws InterruptedException {
     if (mebibytes < 16 || mebibytes > 1024 || rounds < 1 || rounds > 10_000) {
-      throw new ParameterException(
-          commandLine(), "--bytes is from 16 to 1024, --rounds from 1 to 10000");
+      throw wrong("--bytes is from 16 to 1024, --rounds from 1 to 10000");
     }
-    var rows = new ArrayList<Row>();
-    String kind;
-    try (var memory = HostMemorySelection.open(List.of()).memory()) {
-      kind = memory.kind();
-      long size = (long) mebibytes * KIBI * KIBI;
-      try (var source = memory.allocate(2 * size);
-          var target = memory.allocate(size)) {
-        for (int kibibytes : BLOCK_KIBIBYTES) {
-          rows.add(measure(memory, source, target, kibibytes * KIBI));
-        }
+    if (seconds < 1 || seconds > 3600 || (receive && to != null)) {
+      throw wrong("--for is from 1 to 3600; --receive and --to are for two hosts");
+    }
+    var address = to == null ? null : address(to);
+    var settings = settings();
+    try (var memory = HostMemorySelection.open(List.of()).memory();
+        var bench = new RegionBench(settings, memory)) {
+      if (receive) {
+        receive(settings, memory, bench);
+      } else if (address != null) {
+        send(address, bench);
+      } else {
+        measure(settings, memory, bench);
       }
     }
-    report(kind, rows);
     return ExitCode.DONE;
   }
 
-  /** Copies every second block of {@code source} into {@code target}. */
-  private Row measure(HostMemory memory, Region source, Region target, int blockBytes)
-      throws InterruptedException {
-    int blocks = (int) (target.byteSize() / blockBytes);
-    var batch = new CopyBatch();
-    for (int i = 0; i < blocks; i++) {
-      batch.add(2L * i * blockBytes, (long) i * blockBytes, blockBytes);
+  private ParameterException wrong(String why) {
+    return new ParameterException(commandLine(), why);
+  }
+
+  private RegionAddress address(String word) {
+    try {
+      return RegionBench.address(word);
+    } catch (IllegalArgumentException e) {
+      throw wrong("--to is what --receive printed on the other host: " + e.getMessage());
     }
-    var one = new CopyBatch().add(0, 0, blockBytes);
-    double[] plain = new double[rounds];
-    double[] batched = new double[rounds];
-    double[] single = new double[rounds];
-    for (int round = -WARM_UPS; round < rounds; round++) {
-      int at = Math.max(round, 0);
-      long begin = System.nanoTime();
-      memory.copy(source, target, batch);
-      plain[at] = System.nanoTime() - begin;
-      batched[at] = nanos(memory, source, target, batch);
-      single[at] = nanos(memory, source, target, one);
+  }
+
+  private Settings settings() {
+    try {
+      return configuration.settings().read();
+    } catch (InvalidSettingsException e) {
+      throw new RefusedException(e.getMessage() + System.lineSeparator() + "see `dynamo check`");
     }
-    double bytes = (double) blocks * blockBytes;
-    return new Row(
-        blockBytes,
-        blocks,
-        bytes / median(plain),
-        bytes / median(batched),
-        median(single) / NANOS_PER_MICRO);
   }
 
-  private static long nanos(HostMemory memory, Region source, Region target, CopyBatch batch)
+  private void receive(Settings settings, HostMemory memory, RegionBench bench)
       throws InterruptedException {
-    var deadline = Deadline.after(LONGEST);
-    long begin = System.nanoTime();
-    memory.transfers().copy(source, target, batch, Priority.ONBOARD, deadline).await(deadline);
-    return System.nanoTime() - begin;
+    try (var region = memory.allocate((long) mebibytes * MEBI);
+        var export = bench.lend(region, Duration.ofSeconds(seconds))) {
+      var address = export.address();
+      error()
+          .printf(
+              "waits %d seconds for bytes at %s:%d, %s; on the other host run%n",
+              seconds, address.host(), address.port(), encryption(settings));
+      error().flush();
+      out().println("dynamo bench-transfer --to " + RegionBench.word(address));
+      out().flush();
+      var _ = new CountDownLatch(1).await(seconds, TimeUnit.SECONDS); // until then or Ctrl-C
+    }
   }
 
-  private static double median(double[] values) {
-    Arrays.sort(values);
-    return values[values.length / 2];
+  private void send(RegionAddress address, RegionBench bench) throws InterruptedException {
+    var rates = bench.measure(address, rounds);
+    if (json) {
+      Output.json(out(), JsonObject.ordered("tcp", members(rates)));
+      return;
+    }
+    out()
+        .printf(
+            "tcp: %s GB/s to %s:%d, every piece checked and acknowledged; 4 KiB on a new connection"
+                + " take %s us%n",
+            shown(rates.gigabytesPerSecond()),
+            address.host(),
+            address.port(),
+            shown(rates.smallMicros()));
+    out().println(advice(rates));
   }
 
-  private void report(String kind, List<Row> rows) {
+  private void measure(Settings settings, HostMemory memory, RegionBench bench)
+      throws InterruptedException {
+    long byteSize = (long) mebibytes * MEBI;
+    var rows = new CopyBench(memory, rounds).rows(byteSize);
+    RegionBench.Rates rates;
+    InetAddress host;
+    try (var region = memory.allocate(byteSize);
+        var export = bench.lend(region, Duration.ofHours(1))) {
+      host = InetAddress.ofLiteral(export.address().host());
+      rates = bench.measure(export.address(), rounds);
+    }
+    double plain = plainSockets(host, byteSize);
+    var paths = new ArrayList<TransferPath>();
+    paths.add(copies(memory.kind(), rows));
+    paths.add(tcp(settings, host, rates, plain));
     var machine = machine();
+    machine.optionalObjects("libraries").forEach(library -> paths.add(path(library)));
     if (json) {
       Output.json(
           out(),
           JsonObject.ordered(
-              "memory", kind,
+              "memory", memory.kind(),
               "machine", machine.members(),
-              "rows", rows.stream().map(BenchTransferCommand::members).toList()));
-      return;
+              "paths", paths.stream().map(TransferPath::members).toList(),
+              "tcp", members(rates),
+              "plain_sockets_gigabytes_per_second", plain,
+              "rows", rows.stream().map(CopyBench.Row::members).toList()));
+    } else {
+      report(paths, rates, rows);
     }
-    var out = out();
-    out.println(
+  }
+
+  private double plainSockets(InetAddress host, long byteSize) {
+    try {
+      return RegionBench.plainSockets(host, byteSize, rounds);
+    } catch (IOException e) {
+      throw new RefusedException(
+          "plain sockets at %s fail: %s; set dynamo.request.tcp.host to an address of this host"
+              .formatted(host.getHostAddress(), e.getMessage()));
+    }
+  }
+
+  private static TransferPath copies(String kind, List<CopyBench.Row> rows) {
+    var large = rows.stream().filter(row -> row.blockBytes() >= LARGE_BLOCK_BYTES).toList();
+    double slowest =
+        large.stream().mapToDouble(row -> row.batched() / row.plain()).min().orElseThrow();
+    double rate = large.stream().mapToDouble(CopyBench.Row::batched).min().orElseThrow();
+    var speed =
+        "; blocks from 64 KiB on at %s GB/s and more, at least %.0f %% of memcpy"
+            .formatted(shown(rate), 100 * slowest);
+    return new TransferPath(
+        "mem",
+        true,
         kind.equals("native")
-            ? "mem: native copies, large ones by " + machine.optionalText("copy")
-            : "mem: copies in plain Java, since " + NativeLibrary.cause());
-    for (var library : machine.optionalObjects("libraries")) {
-      out.println(
-          library.text("for")
-              + (Boolean.TRUE.equals(library.members().get("present"))
-                  ? ": the library " + library.text("name") + " is here; no transfer uses it yet"
-                  : ": absent, " + library.optionalText("reason")));
+            ? "within a process, native copies, large ones by "
+                + machine().optionalText("copy")
+                + speed
+            : "within a process, copies in plain Java, since %s%s"
+                .formatted(NativeLibrary.cause(), speed));
+  }
+
+  private static TransferPath tcp(
+      Settings settings, InetAddress host, RegionBench.Rates rates, double plain) {
+    var reach =
+        host.isLoopbackAddress()
+            ? "only processes of this host reach it: set dynamo.request.tcp.host to an address"
+                + " that other hosts reach"
+            : "others reach it at " + host.getHostAddress();
+    return new TransferPath(
+        "tcp",
+        true,
+        "from process to process, %s GB/s, every piece checked and acknowledged, %.0f %% of plain sockets; 4 KiB on a new connection take %s us; %s; %s"
+            .formatted(
+                shown(rates.gigabytesPerSecond()),
+                100 * rates.gigabytesPerSecond() / plain,
+                shown(rates.smallMicros()),
+                encryption(settings),
+                reach));
+  }
+
+  private static String encryption(Settings settings) {
+    return settings.tcp().tls().certificate() == null
+        ? "not encrypted (dynamo.request.tcp.tls)"
+        : "encrypted";
+  }
+
+  private static TransferPath path(JsonObject library) {
+    var name = library.text("for");
+    if (Boolean.TRUE.equals(library.members().get("present"))) {
+      return new TransferPath(
+          name, false, "the library " + library.text("name") + " is here; no transfer uses it yet");
     }
+    return new TransferPath(
+        name, false, "absent, %s; %s".formatted(library.optionalText("reason"), remedy(name)));
+  }
+
+  private static String remedy(String name) {
+    return switch (name) {
+      case "cuda" ->
+          "a host with GPUs needs NVIDIA's driver, a container its runtime (--gpus all);"
+              + " without GPUs nothing is missing";
+      case "ucx" -> "only hosts with RDMA need it; the others use tcp";
+      case "nixl" -> "only engines that use NIXL need it, and bring it with them";
+      default -> "nothing needs it here";
+    };
+  }
+
+  /** Says what a rate means for the reader's models. */
+  private static String advice(RegionBench.Rates rates) {
+    return "the blocks of 8192 tokens of a model with 8 billion parameters (1 GiB) take %s s by tcp: moving them pays where computing that prompt takes longer"
+        .formatted(
+            String.format(Locale.ROOT, "%.2f", SEQUENCE_GIGABYTES / rates.gigabytesPerSecond()));
+  }
+
+  private void report(List<TransferPath> paths, RegionBench.Rates rates, List<CopyBench.Row> rows) {
+    var out = out();
+    paths.forEach(path -> out.println(path.name() + ": " + path.text()));
+    out.println(advice(rates));
     var table = new ArrayList<List<String>>();
     table.add(List.of("BLOCK", "BLOCKS", "MEMCPY GB/S", "BATCH GB/S", "OF MEMCPY", "ONE BLOCK US"));
     for (var row : rows) {
       table.add(
           List.of(
-              row.blockBytes / KIBI + " KiB",
-              String.valueOf(row.blocks),
-              shown("%.1f", row.plain),
-              shown("%.1f", row.batched),
-              shown("%.0f %%", 100 * row.batched / row.plain),
-              shown("%.1f", row.micros)));
+              row.blockBytes() / KIBI + " KiB",
+              String.valueOf(row.blocks()),
+              shown(row.plain()),
+              shown(row.batched()),
+              String.format(Locale.ROOT, "%.0f %%", 100 * row.batched() / row.plain()),
+              shown(row.micros())));
     }
     Output.table(out, table);
   }
 
-  private static String shown(String format, double value) {
-    return String.format(Locale.ROOT, format, value);
+  private static String shown(double value) {
+    return String.format(Locale.ROOT, "%.1f", value);
   }
 
-  private static Map<String, @Nullable Object> members(Row row) {
+  private static Map<String, @Nullable Object> members(RegionBench.Rates rates) {
     return JsonObject.ordered(
-        "block_bytes", row.blockBytes,
-        "blocks", row.blocks,
-        "memcpy_gigabytes_per_second", row.plain,
-        "batch_gigabytes_per_second", row.batched,
-        "one_block_micros", row.micros);
+        "gigabytes_per_second", rates.gigabytesPerSecond(),
+        "small_write_micros", rates.smallMicros());
   }
 
   /** Returns the native library's description of the machine; empty without the library. */

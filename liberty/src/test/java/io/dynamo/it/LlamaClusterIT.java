@@ -39,12 +39,16 @@ class LlamaClusterIT {
   private static final int LONG_TOKENS = 1000;
   private static final int SHORT_TOKENS = 40;
   private static final int RANKS = 4; // of both workers
+  private static final String SAVED_TOKENS = "dynamo_worker_migration_saved_tokens_total";
   private static final Map<String, String> WORKER =
       Map.of(
           "DYNAMO_WORKER_ENGINE", "llama",
           "DYNAMO_WORKER_RANKS", "2",
           // two long texts at a time; short ones evict each other
           "DYNAMO_WORKER_LLAMA_BLOCKS_PER_RANK", "160",
+          // long texts outlast a drain, so that they are handed over
+          "DYNAMO_RUNTIME_HANDOVER_AFTER", "0s",
+          "DYNAMO_RUNTIME_DRAIN_TIMEOUT", "2s",
           "DYN_EVENT_PLANE_HOST", EventProxy.HOST);
 
   private static Cluster cluster;
@@ -305,7 +309,8 @@ class LlamaClusterIT {
 
   @Test
   @Order(5)
-  void streamsOfADrainedWorkerLoseNothing() throws Exception {
+  void streamsOfADrainedWorkerLoseNothingAndTakeTheirBlocksAlong() throws Exception {
+    long spared = ServerFacts.metric(cluster.worker(1), SAVED_TOKENS, "");
     try (var crowd = Crowd.ask(cluster.frontend().port(), 0, longBodies())) {
       crowd.awaitFlowing();
       assertThat(ServerFacts.worker(cluster.worker(0)).running()).isPositive();
@@ -318,6 +323,10 @@ class LlamaClusterIT {
       }
       assertThat(texts(crowd)).isEqualTo(unbroken);
     }
+    Polling.until(
+        "tokens were not computed again",
+        LIMIT,
+        () -> ServerFacts.metric(cluster.worker(1), SAVED_TOKENS, "") > spared);
   }
 
   @Test

@@ -5,6 +5,7 @@ import io.dynamo.discovery.Discovery;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.discovery.Instance;
 import io.dynamo.discovery.ModelRecord;
+import io.dynamo.discovery.TransportAddress;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.FinishReason;
 import io.dynamo.inference.GenerateRequest;
@@ -38,6 +39,7 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.function.Function;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Runs one worker from start to end: starts the engine, serves the endpoint, registers model card
@@ -298,6 +300,13 @@ public final class WorkerService implements AutoCloseable {
 
   public State state() {
     return life.state();
+  }
+
+  /** Returns where requests reach the worker; null while it does not serve. */
+  public @Nullable TransportAddress address() {
+    return life instanceof WorkerLife.Serving(WorkerLife.Service service)
+        ? service.endpoint().address()
+        : null;
   }
 
   /**

@@ -93,8 +93,8 @@ public final class ForwardPasses implements AutoCloseable {
 
   private byte[] encode(List<Passed> one) {
     var passed = one.getFirst();
-    long told = ++counters[passed.rank];
-    return ForwardPassCodec.encode(new WorkerRank(worker, passed.rank), told, passed.pass);
+    long number = ++counters[passed.rank];
+    return ForwardPassCodec.encode(new WorkerRank(worker, passed.rank), number, passed.pass);
   }
 
   /** Stops reporting. Idempotent. */

@@ -25,13 +25,13 @@ public final class LoadPublisher implements AutoCloseable {
 
   private static final System.Logger LOG = System.getLogger(LoadPublisher.class.getName());
   private static final int LOOKS_PER_REPEAT = (int) REPEAT.dividedBy(INTERVAL);
-  private static final int UNTOLD = -1;
+  private static final int UNPUBLISHED = -1;
 
   private final InstanceId worker;
   private final LoadReport report;
   private final Alarms alarms;
   private final EventPlane.Publisher publisher; // guarded by this, like the next ones
-  private int[] told = {}; // published blocks, by rank
+  private int[] published = {}; // blocks by rank
   private int looks;
   private Alarms.@Nullable Alarm next;
   private boolean failing;
@@ -75,16 +75,16 @@ public final class LoadPublisher implements AutoCloseable {
   private void tellChanges() {
     var ranks = report.ranks();
     boolean again = looks++ % LOOKS_PER_REPEAT == 0;
-    if (again || told.length != ranks.size()) {
-      told = new int[ranks.size()];
-      Arrays.fill(told, UNTOLD);
+    if (again || published.length != ranks.size()) {
+      published = new int[ranks.size()];
+      Arrays.fill(published, UNPUBLISHED);
     }
-    for (int rank = 0; rank < told.length; rank++) {
+    for (int rank = 0; rank < published.length; rank++) {
       int blocks = ranks.get(rank).heldBlocks();
-      if (blocks != told[rank]) {
+      if (blocks != published[rank]) {
         var load = ActiveLoad.ofUsedBlocks(new WorkerRank(worker, rank), blocks);
         publisher.publish(ActiveLoadCodec.encode(load));
-        told[rank] = blocks;
+        published[rank] = blocks;
       }
     }
   }

@@ -87,7 +87,7 @@ public final class PrefillMarks implements AutoCloseable {
   private final class FirstToken extends ForwardingSubscriber<EngineOutput> {
     private final String requestId;
     private final WorkerRank rank;
-    private boolean told;
+    private boolean published;
 
     FirstToken(Flow.Subscriber<? super EngineOutput> next, String requestId, WorkerRank rank) {
       super(next);
@@ -97,8 +97,8 @@ public final class PrefillMarks implements AutoCloseable {
 
     @Override
     public void onNext(EngineOutput item) {
-      if (!told && item.tokenIds().length > 0) {
-        told = true;
+      if (!published && item.tokenIds().length > 0) {
+        published = true;
         marks.add(new PrefillCompleted(requestId, rank, worker));
       }
       next.onNext(item);

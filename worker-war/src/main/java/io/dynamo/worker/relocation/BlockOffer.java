@@ -19,6 +19,7 @@ import org.jspecify.annotations.Nullable;
 record BlockOffer(KvLayout layout, int[] tokens, int[] checksums) {
   static final String OFFER = "offer";
   static final String COMMIT = "commit";
+  static final String ABORT = "abort";
   static final String OPERATION = "op";
   static final String LEASE = "lease";
   static final String BLOCKS = "blocks";
@@ -29,12 +30,19 @@ record BlockOffer(KvLayout layout, int[] tokens, int[] checksums) {
         blocks.layout(), Arrays.copyOf(blocks.tokens(), covered), blocks.checksums());
   }
 
+  /** Returns a message about an offer that was accepted. */
+  static Map<String, @Nullable Object> message(String operation, long lease) {
+    return JsonObject.ordered(OPERATION, operation, LEASE, lease);
+  }
+
   Map<String, @Nullable Object> toMembers() {
     return JsonObject.ordered(
         OPERATION,
         OFFER,
         "layout",
         layout.name(),
+        "weights",
+        layout.weights(),
         "block_tokens",
         layout.blockTokens(),
         "block_bytes",
@@ -55,6 +63,7 @@ record BlockOffer(KvLayout layout, int[] tokens, int[] checksums) {
       return new BlockOffer(
           new KvLayout(
               message.text("layout"),
+              message.text("weights"),
               message.count("block_tokens"),
               message.unsigned("block_bytes")),
           numbers(message.list("tokens")),

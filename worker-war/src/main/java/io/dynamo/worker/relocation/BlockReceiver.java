@@ -14,6 +14,7 @@ import io.dynamo.worker.engine.KvBlocks;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -22,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * commit checks every block and adds them to the engine's cache. Safe for concurrent use; blocks
  * its caller.
  *
- * <p>An offer that is not committed ends with its lease, and its memory is freed; a block that was
- * not committed, or is damaged, is never visible to the engine.
+ * <p>An offer that is not committed ends with an abort or its lease, and its memory is freed; a
+ * block that was not committed, or is damaged, is never visible to the engine.
  */
 final class BlockReceiver implements AutoCloseable {
   /**
@@ -105,7 +106,7 @@ final class BlockReceiver implements AutoCloseable {
 
   /**
    * Answers one message: the address to write to for an offer, the number of blocks taken for a
-   * commit.
+   * commit or an abort.
    *
    * @throws InvalidRequestException when the message is of no use, or its blocks are damaged
    * @throws WorkerBusyException when too many bytes are on their way here
@@ -123,7 +124,8 @@ final class BlockReceiver implements AutoCloseable {
     return switch (operation) {
       case BlockOffer.OFFER -> accept(BlockOffer.of(message));
       case BlockOffer.COMMIT -> commit(lease, deadline);
-      default -> throw new InvalidRequestException("\"op\" is neither offer nor commit");
+      case BlockOffer.ABORT -> abort(lease);
+      default -> throw new InvalidRequestException("\"op\" is neither offer, commit nor abort");
     };
   }
 
@@ -152,7 +154,12 @@ final class BlockReceiver implements AutoCloseable {
     var one = new Accepted(offer, region, export);
     long lease = export.address().lease();
     accepted.put(lease, one);
-    one.expireBy(alarms.after(limits.lease, () -> end(lease)));
+    try {
+      one.expireBy(alarms.after(limits.lease, () -> end(lease)));
+    } catch (RejectedExecutionException stopped) {
+      end(lease);
+      throw new WorkerBusyException("the worker stops");
+    }
     if (closed) {
       end(lease); // a close in the meantime may have missed it
       throw new WorkerBusyException("the worker stops");
@@ -187,6 +194,15 @@ final class BlockReceiver implements AutoCloseable {
     } finally {
       one.end();
     }
+  }
+
+  /** Frees the memory of an offer; of no effect on one that has ended. */
+  private Map<String, @Nullable Object> abort(@Nullable Long lease) {
+    if (lease == null) {
+      throw new InvalidRequestException("an abort names the lease of an offer");
+    }
+    end(lease);
+    return JsonObject.ordered(BlockOffer.BLOCKS, 0);
   }
 
   private void end(long lease) {

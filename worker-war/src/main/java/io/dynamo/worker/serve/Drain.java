@@ -10,8 +10,9 @@ import java.util.function.BooleanSupplier;
  * worker. Used by one thread.
  *
  * <p>At first all streams run on. Then those that may not end in time are handed over, checked
- * repeatedly, since paces change and workers appear. Without another worker all streams run until
- * the deadline.
+ * repeatedly, since paces change and workers appear. What was computed for them is moved within
+ * half of the time that is left, so that the other half is there for what follows. Without another
+ * worker all streams run until the deadline.
  */
 public final class Drain {
   private static final Duration LOOK = Duration.ofMillis(250);
@@ -48,7 +49,9 @@ public final class Drain {
     boolean all = served.drain(deadline.within(plan.handoverAfter()));
     while (!all && !deadline.isExpired()) {
       if (plan.successors().getAsBoolean()) {
-        handedOver += streams.handOver(deadline.remainingNanos(), plan.mover(), deadline);
+        long leftNanos = deadline.remainingNanos();
+        var moves = deadline.within(Duration.ofNanos(leftNanos / 2));
+        handedOver += streams.handOver(leftNanos, plan.mover(), moves);
       }
       all = served.drain(deadline.within(LOOK));
     }

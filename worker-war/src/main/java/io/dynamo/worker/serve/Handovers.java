@@ -6,7 +6,10 @@ import io.dynamo.inference.GenerateRequest;
 import io.dynamo.request.EndpointHandler;
 import io.dynamo.request.RequestContext;
 import io.dynamo.worker.engine.TokenStream;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.ArrayList;
+import java.util.List;
 import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -21,7 +24,9 @@ import org.jspecify.annotations.Nullable;
  * worker: every token that was sent counts, none is lost or sent twice. Safe for concurrent use.
  */
 public final class Handovers implements EndpointHandler<GenerateRequest, EngineOutput> {
+  private static final System.Logger LOG = System.getLogger(Handovers.class.getName());
   private static final int MOVES_AT_ONCE = 4;
+  private static final Duration MOVER_END = Duration.ofSeconds(2); // after its interruption
 
   private final EndpointHandler<GenerateRequest, EngineOutput> handler;
   private final LongSupplier nanoClock;
@@ -61,7 +66,8 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
 
   /**
    * Ends streams as {@link #handOver(long)} does, each after what was computed for it has been
-   * moved; several at a time.
+   * moved; several at a time. All of them end, whatever becomes of the moves, also when the caller
+   * is interrupted.
    *
    * @param deadline ends the moves; then the rest is handed over without
    */
@@ -70,42 +76,57 @@ public final class Handovers implements EndpointHandler<GenerateRequest, EngineO
     if (mover.equals(BlockMover.NONE)) {
       return handOver(patienceNanos);
     }
-    var leaving = new ConcurrentLinkedQueue<ForwardedStream>();
+    var leaving = new ArrayList<ForwardedStream>();
     for (var held : running) {
       if (held.mayOutlast(patienceNanos)) {
         leaving.add(held);
       }
     }
+    var waiting = new ConcurrentLinkedQueue<>(leaving);
     var ended = new AtomicInteger();
     var movers = new ArrayList<Thread>();
     for (int i = 0; i < Math.min(MOVES_AT_ONCE, leaving.size()); i++) {
       movers.add(
           Thread.ofVirtual()
               .name("drain-move-" + i)
-              .start(() -> moveAll(leaving, mover, deadline, ended)));
+              .start(() -> moveAll(waiting, mover, deadline, ended)));
     }
     try {
-      for (var one : movers) {
-        one.join(); // each move has a deadline
+      join(movers, deadline);
+    } finally {
+      movers.forEach(Thread::interrupt); // of no effect on those that have ended
+      for (var left : leaving) {
+        if (left.handOver()) {
+          ended.incrementAndGet();
+        }
       }
-    } catch (InterruptedException e) {
-      movers.forEach(Thread::interrupt);
-      throw e;
+      join(movers, Deadline.after(MOVER_END)); // afterwards the engine may be closed
     }
     return ended.get();
   }
 
+  private static void join(List<Thread> movers, Deadline deadline) throws InterruptedException {
+    for (var mover : movers) {
+      var _ = mover.join(Duration.ofNanos(Math.max(0, deadline.remainingNanos())));
+    }
+  }
+
   private static void moveAll(
-      Queue<ForwardedStream> leaving, BlockMover mover, Deadline deadline, AtomicInteger ended) {
-    try {
-      for (var next = leaving.poll(); next != null; next = leaving.poll()) {
-        mover.move(next.request, next.context, deadline);
-        if (next.handOver()) {
-          ended.incrementAndGet();
+      Queue<ForwardedStream> waiting, BlockMover mover, Deadline deadline, AtomicInteger ended) {
+    for (var next = waiting.poll(); next != null; next = waiting.poll()) {
+      try {
+        if (!deadline.isExpired()) {
+          mover.move(next.request, next.context, deadline);
         }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return; // the interrupter hands over the rest
+      } catch (RuntimeException failure) {
+        LOG.log(Level.WARNING, "a generation is handed over without its KV blocks", failure);
       }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      if (next.handOver()) {
+        ended.incrementAndGet();
+      }
     }
   }
 

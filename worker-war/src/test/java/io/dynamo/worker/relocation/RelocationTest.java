@@ -38,6 +38,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -45,7 +46,7 @@ import org.junit.jupiter.api.Test;
 
 /** Tests a sender and a receiver over real sockets, with engines that only keep bytes. */
 class RelocationTest {
-  private static final KvLayout LAYOUT = new KvLayout("test", 16, 1000);
+  private static final KvLayout LAYOUT = new KvLayout("test", "w1", 16, 1000);
   private static final Duration LEASE = Duration.ofSeconds(30);
   private static final long MAX_BYTES = 100_000;
   private static final Instance WORKER =
@@ -55,6 +56,8 @@ class RelocationTest {
           new TransportAddress.Tcp("127.0.0.1:1", "x"),
           null,
           PayloadFormat.MSGPACK);
+  private static final Instance OTHER =
+      new Instance(WORKER.endpoint(), new InstanceId(8), WORKER.transport(), null, WORKER.format());
 
   private final EventLoops loops = new EventLoops(2);
   private final JavaHostMemory memory = new JavaHostMemory();
@@ -93,6 +96,7 @@ class RelocationTest {
     private byte @Nullable [] given;
     private boolean wrongChecksums;
     private @Nullable Region exported;
+    private @Nullable Deadline until; // of the last export
 
     @Override
     public KvLayout layout() {
@@ -101,6 +105,7 @@ class RelocationTest {
 
     @Override
     public @Nullable KvBlocks exportBlocks(RequestContext generation, Deadline deadline) {
+      until = deadline;
       var bytes = given;
       if (bytes == null) {
         return null;
@@ -209,6 +214,121 @@ class RelocationTest {
   }
 
   @Test
+  void aReceiverThatFailedIsNotAskedAgain() throws Exception {
+    give(1);
+    var asked = new ArrayList<InstanceId>();
+    var sender =
+        sender(
+            (worker, message, deadline) -> {
+              asked.add(worker.id());
+              if (worker.equals(WORKER)) {
+                throw new WorkerLostException(ErrorCode.DISCONNECTED, "gone");
+              }
+              return call(worker, message, deadline);
+            },
+            WORKER,
+            OTHER);
+    for (int i = 0; i < 4; i++) {
+      move(sender);
+    }
+    assertThat(asked).containsOnlyOnce(WORKER.id());
+    assertThat(target.taken).hasSize(3);
+    assertThat(failed.value()).isOne();
+  }
+
+  @Test
+  void aReceiverWithoutRoomIsAskedAgain() throws Exception {
+    give(1);
+    var asked = new ArrayList<InstanceId>();
+    var sender =
+        sender(
+            (worker, _, _) -> {
+              asked.add(worker.id());
+              throw new WorkerBusyException("full");
+            },
+            WORKER);
+    move(sender);
+    move(sender);
+    assertThat(asked).hasSize(2);
+  }
+
+  @Test
+  void aFailureToFindReceiversIsCountedAndPassed() throws Exception {
+    give(1);
+    var sender =
+        new BlockSender(
+            source,
+            () -> {
+              throw new IllegalStateException("discovery is closed");
+            },
+            this::call,
+            exchange,
+            new BlockSender.Counters(sent, failed));
+    move(sender);
+    assertThat(failed.value()).isOne();
+  }
+
+  @Test
+  void allStepsOfAMoveShareOneDeadline() throws Exception {
+    give(1);
+    var deadlines = new ArrayList<Deadline>();
+    move(
+        sender(
+            (worker, message, deadline) -> {
+              deadlines.add(deadline);
+              return call(worker, message, deadline);
+            },
+            WORKER));
+    var until = requireNonNull(source.until);
+    assertThat(deadlines).containsExactly(until, until);
+  }
+
+  @Test
+  void anOfferWhoseBytesCannotBeWrittenIsAborted() throws Exception {
+    give(3);
+    move(
+        sender(
+            (worker, message, deadline) -> {
+              var answer = call(worker, message, deadline);
+              return BlockOffer.OFFER.equals(message.get(BlockOffer.OPERATION))
+                  ? withWrongSecret(answer)
+                  : answer;
+            },
+            WORKER));
+    assertThat(failed.value()).isOne();
+    assertThat(receiver.waitingBytes()).isZero();
+    assertThat(exchange.leases()).isZero();
+    assertThat(alarms.waiting()).isZero();
+  }
+
+  private static JsonObject withWrongSecret(JsonObject answer) {
+    var to = RegionAddress.of(answer);
+    return JsonObject.of(
+        new RegionAddress(to.host(), to.port(), to.lease(), new byte[32], to.byteSize())
+            .toMembers());
+  }
+
+  @Test
+  void anOfferThatCannotBeTimedIsRefusedAndFreed() {
+    try (var stopping =
+        new BlockReceiver(
+            target,
+            memory,
+            exchange,
+            new BlockReceiver.Limits(MAX_BYTES, LEASE),
+            (_, _) -> {
+              throw new RejectedExecutionException("the timer is closed");
+            },
+            saved)) {
+      var offer = JsonObject.of(new BlockOffer(LAYOUT, new int[16], new int[1]).toMembers());
+      assertThatThrownBy(() -> stopping.answer(offer, soon()))
+          .isInstanceOf(WorkerBusyException.class);
+      assertThat(stopping.waitingBytes()).isZero();
+    }
+    assertThat(exchange.leases()).isZero();
+  }
+
+  @Test
   void damageOnTheWayIsNoticed() throws Exception {
     give(3);
     source.wrongChecksums = true;
@@ -222,9 +342,6 @@ class RelocationTest {
   void workersTakeTurns() throws Exception {
     give(1);
     var asked = new ArrayList<InstanceId>();
-    var other =
-        new Instance(
-            WORKER.endpoint(), new InstanceId(8), WORKER.transport(), null, WORKER.format());
     var sender =
         sender(
             (worker, message, deadline) -> {
@@ -232,10 +349,10 @@ class RelocationTest {
               return call(worker, message, deadline);
             },
             WORKER,
-            other);
+            OTHER);
     move(sender);
     move(sender);
-    assertThat(asked).containsExactly(WORKER.id(), WORKER.id(), other.id(), other.id());
+    assertThat(asked).containsExactly(WORKER.id(), WORKER.id(), OTHER.id(), OTHER.id());
   }
 
   @Test
@@ -279,7 +396,9 @@ class RelocationTest {
             JsonObject.of(Map.of("op", "commit", "lease", 5L)),
             JsonObject.of(Map.of("op", "commit")),
             JsonObject.of(Map.of("op", "offer")),
-            offered(new KvLayout("other", 16, 1000), 16, 1),
+            JsonObject.of(Map.of("op", "abort")),
+            offered(new KvLayout("other", "w1", 16, 1000), 16, 1),
+            offered(new KvLayout("test", "w2", 16, 1000), 16, 1),
             offered(LAYOUT, 15, 1),
             offered(LAYOUT, 16, 0))) {
       assertThatThrownBy(() -> receiver.answer(wrong, soon()))

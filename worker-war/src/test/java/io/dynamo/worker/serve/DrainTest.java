@@ -11,6 +11,7 @@ import io.dynamo.worker.engine.Collected;
 import io.dynamo.worker.engine.Requests;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class DrainTest {
@@ -59,6 +60,18 @@ class DrainTest {
     assertThat(drain.run(served, Deadline.after(Duration.ofMinutes(1)))).isTrue();
     assertThat(drain.handedOver()).isOne();
     assertThat(looks).hasValue(3);
+  }
+
+  @Test
+  void movesGetHalfOfTheTimeThatIsLeft() throws Exception {
+    var given = new AtomicReference<Deadline>();
+    var plan = new Drain.Plan(Duration.ZERO, () -> true, (_, _, deadline) -> given.set(deadline));
+    var drain = new Drain(streams, plan);
+    assertThat(drain.run(served, Deadline.after(Duration.ofMinutes(60)))).isTrue();
+    assertThat(drain.handedOver()).isOne();
+    assertThat(given.get().remainingNanos())
+        .isLessThanOrEqualTo(Duration.ofMinutes(30).toNanos())
+        .isGreaterThan(Duration.ofMinutes(29).toNanos());
   }
 
   @Test

@@ -20,7 +20,9 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Flow;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -93,6 +95,85 @@ class HandoversTest {
     assertThat(ended).isEqualTo(3);
     assertThat(moved).hasSize(3).containsOnly(false);
     assertThat(answers).allMatch(Collected::isEnded);
+  }
+
+  private List<Collected> threeStreams() {
+    return List.of(ask(request(100)), ask(request(100)), ask(request(100)));
+  }
+
+  @Test
+  void aMoverThatFailsDoesNotKeepStreamsHere() throws Exception {
+    var answers = threeStreams();
+    int ended =
+        handovers.handOver(
+            0,
+            (_, _, _) -> {
+              throw new IllegalStateException("no such worker");
+            },
+            Deadline.after(Duration.ofSeconds(20)));
+    assertThat(ended).isEqualTo(3);
+    assertThat(answers).allMatch(Collected::isEnded);
+  }
+
+  @Test
+  void nothingIsMovedAfterTheDeadline() throws Exception {
+    var answers = threeStreams();
+    var moves = new AtomicInteger();
+    int ended =
+        handovers.handOver(
+            0, (_, _, _) -> moves.incrementAndGet(), Deadline.after(Duration.ofSeconds(-1)));
+    assertThat(ended).isEqualTo(3);
+    assertThat(moves).hasValue(0);
+    assertThat(answers).allMatch(Collected::isEnded);
+  }
+
+  @Test
+  void movesThatHangEndWithTheDeadline() throws Exception {
+    var answers = threeStreams();
+    var working = new AtomicInteger();
+    int ended =
+        handovers.handOver(
+            0, hanging(working, new CountDownLatch(3)), Deadline.after(Duration.ofMillis(20)));
+    assertThat(ended).isEqualTo(3);
+    assertThat(working).hasValue(0);
+    assertThat(answers).allMatch(Collected::isEnded);
+  }
+
+  @Test
+  void anInterruptedHandoverLeavesNeitherStreamsNorMovers() throws Exception {
+    var answers = threeStreams();
+    var working = new AtomicInteger();
+    var begun = new CountDownLatch(3);
+    var interrupted = new CompletableFuture<InterruptedException>();
+    var draining =
+        Thread.ofVirtual()
+            .start(
+                () -> {
+                  try {
+                    handovers.handOver(
+                        0, hanging(working, begun), Deadline.after(Duration.ofMinutes(10)));
+                  } catch (InterruptedException e) {
+                    interrupted.complete(e);
+                  }
+                });
+    assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
+    draining.interrupt();
+    assertThat(interrupted.get(20, TimeUnit.SECONDS)).isNotNull();
+    assertThat(working).hasValue(0);
+    assertThat(answers).allMatch(Collected::isEnded);
+  }
+
+  /** Returns a mover whose moves end by interruption only. */
+  private static BlockMover hanging(AtomicInteger working, CountDownLatch begun) {
+    return (_, _, _) -> {
+      working.incrementAndGet();
+      begun.countDown();
+      try {
+        new CountDownLatch(1).await();
+      } finally {
+        working.decrementAndGet();
+      }
+    };
   }
 
   @Test

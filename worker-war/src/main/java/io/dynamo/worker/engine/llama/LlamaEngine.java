@@ -29,6 +29,7 @@ import io.dynamo.worker.engine.TokenStream;
 import io.dynamo.worker.engine.llama.sample.ChoiceGuide;
 import io.dynamo.worker.engine.llama.sample.Sampler;
 import io.dynamo.worker.engine.llama.weights.LlamaShape;
+import io.dynamo.worker.engine.llama.weights.LlamaWeights;
 import io.dynamo.worker.engine.llama.weights.LoraWeights;
 import io.dynamo.worker.engine.sampling.EndTokens;
 import io.dynamo.worker.engine.sampling.PromptLimits;
@@ -89,13 +90,15 @@ public final class LlamaEngine
     this.admission = admission(config, model.weights().shape());
     this.unadapted = new AdaptedModel(model.weights());
     this.hasher = BlockHasher.of(config.blockTokens());
-    this.layout = layout(model.weights().shape(), config.blockTokens());
+    this.layout = layout(model.weights(), config.blockTokens());
     this.blocks = new BlockTransfer(memory, layout, hasher);
   }
 
-  private static KvLayout layout(LlamaShape shape, int blockTokens) {
+  private static KvLayout layout(LlamaWeights weights, int blockTokens) {
+    var shape = weights.shape();
     return new KvLayout(
         "llama, float32, keys and values of %s".formatted(shape),
+        weights.digest(),
         blockTokens,
         KvStore.blockBytes(shape, blockTokens));
   }

@@ -19,7 +19,10 @@ import io.dynamo.worker.engine.Requests;
 import io.dynamo.worker.engine.ThreadPacer;
 import io.dynamo.worker.engine.llama.math.Kernels;
 import io.dynamo.worker.engine.llama.math.PlainKernel;
+import io.dynamo.worker.engine.llama.weights.LlamaWeights;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -27,6 +30,7 @@ import java.util.Map;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** Tests the transfer of a sequence's blocks from one engine to another. */
 class KvBlocksTest {
@@ -156,12 +160,29 @@ class KvBlocksTest {
       int one = blocks.checksums()[0];
       refused(with(blocks, layout, one, one), "20 tokens");
       refused(with(blocks, layout, one ^ 1), "damaged");
-      var other = new KvLayout(layout.name(), 8, layout.blockBytes());
+      var other = new KvLayout(layout.name(), layout.weights(), 8, layout.blockBytes());
       refused(with(blocks, other, one), "block size");
+      var tuned = new KvLayout(layout.name(), "sha256:0", 16, layout.blockBytes());
+      refused(with(blocks, tuned, one), "other weights");
       blocks.bytes().write(99, ByteBuffer.wrap(new byte[] {1, 2, 3, 4}));
       refused(blocks, "damaged");
     }
     assertThat(heardB.log()).isEmpty();
+  }
+
+  @Test
+  void oneNumberOfTheWeightsMakesAnotherModel(@TempDir Path directory) throws Exception {
+    Files.copy(TinyModel.DIRECTORY.resolve("config.json"), directory.resolve("config.json"));
+    var file = directory.resolve("model.safetensors");
+    var bytes = Files.readAllBytes(TinyModel.DIRECTORY.resolve("model.safetensors"));
+    Files.write(file, bytes);
+    assertThat(LlamaWeights.load(directory, Kernels.best()).digest())
+        .isEqualTo(a.layout().weights())
+        .isEqualTo(b.layout().weights());
+    bytes[bytes.length - 1] ^= 1;
+    Files.write(file, bytes);
+    assertThat(LlamaWeights.load(directory, Kernels.best()).digest())
+        .isNotEqualTo(a.layout().weights());
   }
 
   private static KvBlocks with(KvBlocks all, KvLayout layout, int... checksums) {

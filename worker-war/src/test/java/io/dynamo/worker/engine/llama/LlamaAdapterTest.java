@@ -89,6 +89,7 @@ class LlamaAdapterTest {
     return new LlamaModel(
         new LlamaWeights(
             weights.directory(),
+            weights.digest(),
             shape,
             weights.kernel(),
             weights.embedding(),

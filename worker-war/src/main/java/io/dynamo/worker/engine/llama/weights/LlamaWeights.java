@@ -13,11 +13,13 @@ import java.util.List;
  * are shared by all ranks and never written.
  *
  * @param directory the directory that they were loaded from
+ * @param digest the same for equal numbers, stored as the same type, and for no others
  * @param embedding {@code [vocabulary][hidden]}
  * @param output the matrix from hidden state to vocabulary
  */
 public record LlamaWeights(
     Path directory,
+    String digest,
     LlamaShape shape,
     Kernel kernel,
     float[] embedding,
@@ -70,6 +72,7 @@ public record LlamaWeights(
         shape.tied() ? embedding : tensors.read("lm_head.weight", shape.vocabulary(), hidden);
     return new LlamaWeights(
         directory,
+        tensors.digest(),
         shape,
         kernel,
         embedding,

@@ -146,6 +146,7 @@ public final class LoraWeights {
     }
     return new LlamaWeights(
         model.directory(),
+        model.digest() + " with " + adapter.digest(),
         shape,
         model.kernel(),
         model.embedding(),

@@ -1,5 +1,7 @@
 package io.dynamo.worker.engine.llama.weights;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import io.dynamo.json.Json;
 import io.dynamo.json.JsonObject;
 import java.io.IOException;
@@ -8,8 +10,11 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +48,7 @@ public final class Safetensors implements AutoCloseable {
 
   private final Path path;
   private final FileChannel file;
+  private final MessageDigest digest = sha256(); // of what was read as tensors
   private final Map<String, Entry> entries = new HashMap<>();
 
   private Safetensors(Path path, FileChannel file) {
@@ -169,14 +175,35 @@ public final class Safetensors implements AutoCloseable {
     if (entry.elements > Integer.MAX_VALUE - 8) {
       throw wrong("has tensor " + name + " of " + entry.elements + " numbers, too many for memory");
     }
+    digest.update("%s %s %s".formatted(name, entry.type, entry.shape).getBytes(UTF_8));
     var numbers = new float[(int) entry.elements];
     int perPiece = PIECE_BYTES / entry.type.bytes;
     for (int at = 0; at < numbers.length; at += perPiece) {
       int count = Math.min(perPiece, numbers.length - at);
       long offset = entry.begin + (long) at * entry.type.bytes;
-      decode(entry.type, read(offset, count * entry.type.bytes), numbers, at, count);
+      var piece = read(offset, count * entry.type.bytes);
+      digest.update(piece.duplicate());
+      decode(entry.type, piece, numbers, at, count);
     }
     return numbers;
+  }
+
+  /** Returns the SHA-256 of the tensors that were read so far, in their order. */
+  public String digest() {
+    try {
+      var all = (MessageDigest) digest.clone();
+      return "sha256:" + HexFormat.of().formatHex(all.digest());
+    } catch (CloneNotSupportedException e) {
+      throw new IllegalStateException("the JDK's SHA-256 can be cloned", e);
+    }
+  }
+
+  private static MessageDigest sha256() {
+    try {
+      return MessageDigest.getInstance("SHA-256");
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java has SHA-256", e);
+    }
   }
 
   private static boolean matches(List<Long> found, int... asked) {

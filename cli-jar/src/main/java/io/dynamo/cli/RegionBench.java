@@ -1,0 +1,181 @@
+package io.dynamo.cli;
+
+import io.dynamo.concurrent.Deadline;
+import io.dynamo.config.Settings;
+import io.dynamo.error.DynamoException;
+import io.dynamo.json.Json;
+import io.dynamo.json.JsonObject;
+import io.dynamo.pipeline.EventLoops;
+import io.dynamo.transfer.HostMemory;
+import io.dynamo.transfer.HostMemory.Region;
+import io.dynamo.transfer.RegionAddress;
+import io.dynamo.transfer.RegionExchange;
+import io.dynamo.transfer.tcp.TcpRegionExchange;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+
+/**
+ * Measures writes into a region over TCP, as a worker sends KV blocks to another one: with the
+ * address, the port and the TLS of the settings. For one thread.
+ */
+final class RegionBench implements AutoCloseable {
+  /** The bound of the size that an address may claim. */
+  static final long MAX_BYTES = 1L << 30;
+
+  private static final String SCHEME = "dkv1:";
+  private static final Duration LONGEST = Duration.ofSeconds(60); // for one write
+  private static final int SMALL_BYTES = 4 * 1024;
+  private static final int PIECE_BYTES = 256 * 1024;
+  private static final double NANOS_PER_MICRO = 1e3;
+
+  /**
+   * The rate of one way between two processes.
+   *
+   * @param gigabytesPerSecond of writes of the whole region
+   * @param smallMicros the median of writes of 4 KiB, each on a connection of its own
+   */
+  record Rates(double gigabytesPerSecond, double smallMicros) {}
+
+  private final HostMemory memory;
+  private final EventLoops loops = new EventLoops(2);
+  private final TcpRegionExchange exchange;
+
+  /**
+   * @param memory allocates what is sent
+   */
+  RegionBench(Settings settings, HostMemory memory) {
+    this.memory = memory;
+    this.exchange = new TcpRegionExchange(settings.tcp(), settings.transfer(), loops);
+  }
+
+  /** Lets whoever has its address write into a region. */
+  RegionExchange.Export lend(Region region, Duration time) {
+    try {
+      return exchange.export(region, time);
+    } catch (IllegalStateException e) {
+      throw new RefusedException(
+          "%s; set dynamo.request.tcp.host and dynamo.transfer.port to what this host has"
+              .formatted(e.getMessage()));
+    }
+  }
+
+  /**
+   * Writes into the region at {@code to} again and again.
+   *
+   * @throws RefusedException when the bytes do not arrive
+   */
+  Rates measure(RegionAddress to, int rounds) throws InterruptedException {
+    double[] whole = new double[rounds];
+    double[] small = new double[rounds];
+    long smallBytes = Math.min(SMALL_BYTES, to.byteSize());
+    try (var source = memory.allocate(to.byteSize())) {
+      for (int round = -1; round < rounds; round++) { // the first one warms up
+        int at = Math.max(round, 0);
+        whole[at] = write(source, to.byteSize(), to);
+        small[at] = write(source, smallBytes, to);
+      }
+    } catch (DynamoException e) {
+      throw new RefusedException(
+          "%s; check that the other side still waits, that no firewall is between, and that both have the same TLS (dynamo.request.tcp.tls)"
+              .formatted(e.getMessage()));
+    }
+    return new Rates(
+        to.byteSize() / CopyBench.median(whole), CopyBench.median(small) / NANOS_PER_MICRO);
+  }
+
+  private long write(Region source, long byteSize, RegionAddress to) throws InterruptedException {
+    var deadline = Deadline.after(LONGEST);
+    long begin = System.nanoTime();
+    var writing = exchange.write(source, byteSize, to, deadline);
+    try {
+      writing.await(deadline);
+    } catch (RuntimeException | InterruptedException failure) {
+      writing.cancel();
+      throw failure;
+    }
+    return System.nanoTime() - begin;
+  }
+
+  /** Returns the gigabytes per second of plain sockets between two threads of this host. */
+  static double plainSockets(InetAddress host, long byteSize, int rounds) throws IOException {
+    double[] nanos = new double[rounds];
+    try (var listener = new ServerSocket(0, 1, host);
+        var writer = new Socket()) {
+      writer.connect(
+          new InetSocketAddress(host, listener.getLocalPort()), (int) LONGEST.toMillis());
+      writer.setSoTimeout((int) LONGEST.toMillis());
+      var _ =
+          Thread.ofVirtual().start(() -> acknowledge(listener, byteSize)); // ends with the socket
+      var piece = new byte[PIECE_BYTES];
+      for (int round = -1; round < rounds; round++) {
+        long begin = System.nanoTime();
+        for (long left = byteSize; left > 0; left -= piece.length) {
+          writer.getOutputStream().write(piece, 0, (int) Math.min(left, piece.length));
+        }
+        if (writer.getInputStream().read() < 0) {
+          throw new IOException("the reading thread has ended");
+        }
+        nanos[Math.max(round, 0)] = System.nanoTime() - begin;
+      }
+    }
+    return byteSize / CopyBench.median(nanos);
+  }
+
+  /** Answers every {@code byteSize} bytes with one, until the writer ends. */
+  private static void acknowledge(ServerSocket listener, long byteSize) {
+    try (var reader = listener.accept()) {
+      reader.setSoTimeout((int) LONGEST.toMillis());
+      var piece = new byte[PIECE_BYTES];
+      while (true) {
+        for (long left = byteSize; left > 0; ) {
+          int count = reader.getInputStream().read(piece, 0, (int) Math.min(left, piece.length));
+          if (count < 0) {
+            return;
+          }
+          left -= count;
+        }
+        reader.getOutputStream().write(1);
+      }
+    } catch (IOException lost) {
+      System.getLogger(RegionBench.class.getName())
+          .log(System.Logger.Level.DEBUG, "plain sockets have ended", lost);
+    }
+  }
+
+  /** Returns an address in one word, for the command line. */
+  static String word(RegionAddress address) {
+    return SCHEME
+        + Base64.getUrlEncoder().withoutPadding().encodeToString(Json.write(address.toMembers()));
+  }
+
+  /**
+   * Reads what {@link #word} wrote.
+   *
+   * @throws IllegalArgumentException when it is no such word
+   */
+  static RegionAddress address(String word) {
+    if (!word.startsWith(SCHEME)) {
+      throw new IllegalArgumentException("an address begins with " + SCHEME);
+    }
+    var text = word.substring(SCHEME.length()).getBytes(StandardCharsets.UTF_8);
+    JsonObject members = Json.readObject(Base64.getUrlDecoder().decode(text));
+    var address = RegionAddress.of(members);
+    if (address.byteSize() > MAX_BYTES) {
+      throw new IllegalArgumentException(
+          "a region of %d bytes exceeds %d".formatted(address.byteSize(), MAX_BYTES));
+    }
+    return address;
+  }
+
+  @Override
+  public void close() {
+    exchange.close();
+    loops.close();
+  }
+}

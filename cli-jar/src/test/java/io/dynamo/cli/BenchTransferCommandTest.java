@@ -1,0 +1,126 @@
+package io.dynamo.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.OfflineSettings;
+import io.dynamo.json.Json;
+import io.dynamo.transfer.JavaHostMemory;
+import io.dynamo.transfer.RegionAddress;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class BenchTransferCommandTest {
+  private static final Duration LEASE = Duration.ofMinutes(1);
+
+  @TempDir private Path folder;
+  private Path file;
+
+  @BeforeEach
+  void writeSettings() throws IOException {
+    file =
+        Files.writeString(
+            folder.resolve("dynamo.properties"),
+            """
+            dynamo.worker.model-path = %s
+            dynamo.native.extract-dir = %s
+            dynamo.discovery.file-root = %s
+            """
+                .formatted(folder, folder, folder));
+  }
+
+  private CommandOutcome run(String... options) {
+    return CommandOutcome.of(
+        Stream.concat(Stream.of("bench-transfer", "--config", file.toString()), Stream.of(options))
+            .toArray(String[]::new));
+  }
+
+  private RegionBench bench(JavaHostMemory memory) throws IOException {
+    return new RegionBench(OfflineSettings.of(Map.of(), file).read(), memory);
+  }
+
+  @Test
+  void everyWayOfThisHostIsNamedWithItsRateOrItsReason() {
+    var outcome = run("--bytes", "16", "--rounds", "1");
+
+    assertThat(outcome.error()).isEmpty();
+    assertThat(outcome.status()).isZero();
+    assertThat(outcome.out().lines().map(line -> line.replaceAll("[ :].*", "")))
+        .startsWith("mem", "tcp")
+        .endsWith("BLOCK", "4", "64", "1024", "16384");
+    assertThat(outcome.out())
+        .containsPattern("mem: within a process, .* GB/s and more, at least \\d+ % of memcpy")
+        .containsPattern("tcp: from process to process, [0-9.]+ GB/s, .*, \\d+ % of plain sockets")
+        .contains("not encrypted", "set dynamo.request.tcp.host", "take", "s by tcp");
+  }
+
+  @Test
+  void jsonHasTheSameFigures() {
+    var outcome = run("--bytes", "16", "--rounds", "1", "--json");
+
+    var read = Json.readObject(outcome.out().getBytes(StandardCharsets.UTF_8));
+    assertThat(read.list("rows")).hasSize(4);
+    assertThat(read.list("paths")).hasSizeGreaterThanOrEqualTo(2);
+    assertThat((Double) read.object("tcp").members().get("gigabytes_per_second")).isPositive();
+  }
+
+  @Test
+  void bytesOfAnotherProcessArriveAtTheAddressThatWasPrinted() throws Exception {
+    try (var memory = new JavaHostMemory();
+        var receiver = bench(memory);
+        var sender = bench(memory);
+        var region = memory.allocate(100_000)) {
+      String word;
+      try (var export = receiver.lend(region, LEASE)) {
+        word = RegionBench.word(export.address());
+
+        var rates = sender.measure(RegionBench.address(word), 2);
+
+        assertThat(rates.gigabytesPerSecond()).isPositive();
+        assertThat(rates.smallMicros()).isPositive();
+        var outcome = run("--rounds", "1", "--to", word);
+        assertThat(outcome.status()).isZero();
+        assertThat(outcome.out()).contains("tcp: ", " GB/s to 127.0.0.1:");
+      }
+      var ended = RegionBench.address(word);
+      assertThatThrownBy(() -> sender.measure(ended, 1))
+          .isInstanceOf(RefusedException.class)
+          .hasMessageContaining("firewall");
+    }
+  }
+
+  @Test
+  void theReceivingHostPrintsTheCommandOfTheOther() {
+    var outcome = run("--receive", "--for", "1", "--bytes", "16");
+
+    assertThat(outcome.status()).isZero();
+    assertThat(outcome.out()).startsWith("dynamo bench-transfer --to dkv1:");
+    var word = outcome.out().strip().replaceAll(".* ", "");
+    assertThat(RegionBench.address(word).byteSize()).isEqualTo(16 << 20);
+    assertThat(outcome.error()).contains("waits 1 seconds", "not encrypted");
+  }
+
+  @Test
+  void addressesThatNobodyPrintedAreRefused() {
+    var large = new RegionAddress("127.0.0.1", 1, 1, new byte[32], 2 * RegionBench.MAX_BYTES);
+    for (var word : new String[] {"", "127.0.0.1:1", "dkv1:", "dkv1:!", "dkv1:e30"}) {
+      assertThatIllegalArgumentException().isThrownBy(() -> RegionBench.address(word));
+    }
+    assertThatIllegalArgumentException()
+        .isThrownBy(() -> RegionBench.address(RegionBench.word(large)))
+        .withMessageContaining("exceeds");
+    assertThat(run("--to", "dkv1:e30").status()).isEqualTo(ExitCode.USAGE);
+    assertThat(run("--rounds", "0").status()).isEqualTo(ExitCode.USAGE);
+    assertThat(run("--receive", "--to", "x").status()).isEqualTo(ExitCode.USAGE);
+    assertThat(run("--for", "0").status()).isEqualTo(ExitCode.USAGE);
+  }
+}
