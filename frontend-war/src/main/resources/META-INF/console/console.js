@@ -37,6 +37,15 @@ function view(name) {
   return element;
 }
 
+/** A part of the address; as it stands where somebody has typed no valid escape. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function show() {
   const [name, ...rest] = location.hash.slice(1).split("/");
   const wanted = VIEWS.includes(name) ? name : VIEWS[0];
@@ -53,7 +62,7 @@ function show() {
     document.title = `${wanted[0].toUpperCase()}${wanted.slice(1)} · Dynamo console`;
     scrollTo(0, 0);
   }
-  next.open?.(rest.map(decodeURIComponent).join("/"));
+  next.open?.(rest.map(decoded).join("/"));
   refresh();
 }
 

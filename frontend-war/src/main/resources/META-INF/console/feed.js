@@ -44,6 +44,9 @@ export class Feed extends EventTarget {
     source.addEventListener("sample", (event) => {
       const sample = JSON.parse(event.data);
       this.sample = sample;
+      if (this.history.at(-1)?.at === sample.at) {
+        this.history.pop(); // the history ended with it
+      }
       this.history.push({ at: sample.at, ...sample.totals });
       this.history.splice(0, this.history.length - HISTORY);
       this.#expect();
@@ -68,7 +71,10 @@ export class Feed extends EventTarget {
 
   #expect() {
     clearTimeout(this.#watchdog);
-    this.#watchdog = setTimeout(() => this.#become("lost"), SILENCE);
+    this.#watchdog = setTimeout(() => {
+      this.#become("lost");
+      this.#connect(); // a connection that only looks open fires no error
+    }, SILENCE);
   }
 
   #visibility() {

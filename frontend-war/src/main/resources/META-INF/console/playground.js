@@ -131,6 +131,7 @@ export class Playground extends HTMLElement {
   }
 
   async #answer() {
+    const conversation = this.#messages;
     const message = { content: "", reasoning: "", calls: [] };
     const shown = answerParts();
     const article = this.#add("assistant", shown.thoughts, shown.text, shown.calls, shown.foot);
@@ -167,7 +168,9 @@ export class Playground extends HTMLElement {
       this.#stop.hidden = true;
       this.#send.disabled = false;
     }
-    this.#end(message, shown, facts, performance.now() - begun);
+    if (conversation === this.#messages) {
+      this.#end(message, shown, facts, performance.now() - begun);
+    }
   }
 
   /** Says what the answer took, and asks for the results of its tool calls. */

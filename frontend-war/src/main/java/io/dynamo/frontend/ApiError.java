@@ -51,6 +51,9 @@ public record ApiError(
   /** The code for a body on which the parser itself failed. */
   public static final String UNREADABLE = "unreadable_body";
 
+  /** The status of a request whose client gave up; nobody gets it. */
+  public static final int CLIENT_GONE = 499;
+
   private static final int RETRY_SECONDS = 1;
   private static final int SHOWN = 256; // characters
 
@@ -135,7 +138,7 @@ public record ApiError(
   private static String fixedText(int status) {
     return switch (status) {
       case 408 -> "Request Timeout";
-      case 499 -> "Request cancelled";
+      case CLIENT_GONE -> "Request cancelled";
       case 501 -> "Operation not implemented";
       case 502 -> "Bad gateway";
       case 503 -> "Service temporarily unavailable";
@@ -151,7 +154,7 @@ public record ApiError(
       case 401 -> "authentication_error";
       case 403 -> "permission_error";
       case 429 -> "rate_limit_error";
-      case 499 -> "request_cancelled";
+      case CLIENT_GONE -> "request_cancelled";
       case 501 -> "not_implemented_error";
       case 503, 529 -> "service_unavailable";
       case 504 -> "timeout_error";
@@ -174,7 +177,7 @@ public record ApiError(
       case 415 -> "Unsupported Media Type";
       case 429 -> "Too Many Requests";
       case 431 -> "Request Header Fields Too Large";
-      case 499 -> "Client Closed Request";
+      case CLIENT_GONE -> "Client Closed Request";
       case 500 -> "Internal Server Error";
       case 501 -> "Not Implemented";
       case 502 -> "Bad Gateway";
@@ -198,7 +201,7 @@ public record ApiError(
     return switch (status) {
       case 404 -> "not_found";
       case 429, 529 -> "overload";
-      case 499 -> "cancelled";
+      case CLIENT_GONE -> "cancelled";
       case 501 -> "not_implemented";
       case 503 -> "unavailable";
       case 504 -> "response_timeout";

@@ -48,7 +48,7 @@ public enum ErrorFormat {
       case 404 -> "not_found_error";
       case 413 -> "request_too_large";
       case 429 -> "rate_limit_error";
-      case 499 -> "request_cancelled";
+      case ApiError.CLIENT_GONE -> "request_cancelled";
       case 408, 504 -> "timeout_error";
       case 503, 529 -> "overloaded_error";
       default -> status < 500 ? "invalid_request_error" : "api_error";

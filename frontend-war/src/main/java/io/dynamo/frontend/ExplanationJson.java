@@ -16,6 +16,13 @@ public final class ExplanationJson {
 
   /** Returns a decision with all its candidates. */
   public static Map<String, Object> of(RouteExplanation decision) {
+    var json = withoutCandidates(decision);
+    json.put("candidates", decision.candidates().stream().map(ExplanationJson::of).toList());
+    return json;
+  }
+
+  /** Returns a decision without its candidates, of which there may be many. */
+  public static Map<String, Object> withoutCandidates(RouteExplanation decision) {
     var json = new LinkedHashMap<String, Object>();
     json.put("request_id", decision.requestId());
     json.put("endpoint", decision.endpoint().toString());
@@ -30,7 +37,6 @@ public final class ExplanationJson {
     json.put("reason", decision.reason());
     json.put("narrowed_by", decision.narrowedBy());
     json.put("total_candidates", decision.totalCandidates());
-    json.put("candidates", decision.candidates().stream().map(ExplanationJson::of).toList());
     return json;
   }
 

@@ -51,7 +51,7 @@ public final class FailureMeters {
     return switch (status) {
       case 401, 403 -> new FailureClass("Unauthenticated", "request.unauthenticated");
       case 404 -> new FailureClass("NotFound", "request.not_found");
-      case 405, 499 -> null;
+      case 405, ApiError.CLIENT_GONE -> null;
       case 413, 431 -> new FailureClass("PayloadTooLarge", "request.payload_too_large");
       case 415 -> new FailureClass("UnsupportedMedia", "request.unsupported_media");
       case 429 -> new FailureClass("RateLimited", "request.rate_limited");

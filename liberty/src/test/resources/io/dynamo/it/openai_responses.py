@@ -80,4 +80,32 @@ def fails(kind, check, **change):
 
 fails(openai.NotFoundError, lambda e: e.code == "model_not_found", model="nobody")
 fails(openai.BadRequestError, lambda e: e.param == "temperature", temperature=9)
-fails(openai.InternalServerError, lambda e: e.status_code == 501, previous_response_id="resp_1")
+fails(openai.InternalServerError, lambda e: e.status_code == 501, conversation="conv_1")
+fails(openai.BadRequestError, lambda e: e.code == "previous_response_not_found", previous_response_id="resp_1")
+fails(openai.BadRequestError, lambda e: e.code == "previous_response_not_found", previous_response_id=whole.id)
+
+stored = client.responses.create(**ask, store=True)
+assert stored.store and client.responses.retrieve(stored.id).model_dump() == stored.model_dump(), stored
+with client.responses.stream(**{**ask, "input": "And of Italy?"}, store=True, previous_response_id=stored.id) as stream:
+    for _ in stream:
+        pass
+    continued = stream.get_final_response()
+assert continued.previous_response_id == stored.id, continued
+assert continued.usage.input_tokens > stored.usage.input_tokens, (continued.usage, stored.usage)
+items = list(client.responses.input_items.list(continued.id, limit=1, order="asc"))
+assert [item.role for item in items] == ["user", "assistant", "user"], items
+assert items[1].content[0].text == stored.output_text, items
+
+called = client.responses.create(**{**ask, "input": question}, tools=tools, store=True)
+output = {"type": "function_call_output", "call_id": called.output[-1].call_id, "output": "Sunny, 21 degrees"}
+assert client.responses.create(**{**ask, "input": [output]}, tools=tools, previous_response_id=called.id).output
+
+client.responses.delete(stored.id)
+for gone in (lambda: client.responses.retrieve(stored.id), lambda: client.responses.delete(stored.id)):
+    try:
+        gone()
+    except openai.NotFoundError:
+        pass
+    else:
+        raise AssertionError("a deleted response is still there")
+fails(openai.BadRequestError, lambda e: stored.id in e.message, previous_response_id=continued.id)

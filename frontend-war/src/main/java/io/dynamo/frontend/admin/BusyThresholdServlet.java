@@ -20,6 +20,7 @@ import jakarta.servlet.annotation.WebServlet;
 import jakarta.servlet.http.HttpServletRequest;
 import jakarta.servlet.http.HttpServletResponse;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
@@ -150,13 +151,18 @@ public class BusyThresholdServlet extends VirtualThreadServlet {
                     404,
                     "Model '%s' not found. Thresholds can only be set for discovered models."
                         .formatted(ApiError.shown(change.model()))));
-    synchronized (this) { // two changes at once are one after the other
-      var now = change.applied(workers.thresholds(served.workers()));
-      workers.setThresholds(served.workers(), now);
+    try {
+      var now = workers.changeThresholds(served.workers(), change::applied);
       for (var set : catalog.sets(change.model())) {
-        workers.setThresholds(set.workers(), now);
+        if (!set.workers().equals(served.workers())) {
+          workers.changeThresholds(set.workers(), _ -> now);
+        }
       }
       return ThresholdChange.json(change.model(), now);
+    } catch (UncheckedIOException e) {
+      throw new ThresholdChange.RefusedException(
+          503,
+          "The thresholds were not changed everywhere: %s; try again".formatted(e.getMessage()));
     }
   }
 

@@ -21,8 +21,11 @@ public final class JsonCost {
   private boolean wide; // the string holds a character that takes two bytes, or may
   private long chars; // of the string
 
-  /** Scans the next bytes of the text: the first {@code count} of {@code piece}. */
-  void add(byte[] piece, int count) {
+  /**
+   * Scans the next bytes of the text: the first {@code count} of {@code piece}. A further text may
+   * follow.
+   */
+  public void add(byte[] piece, int count) {
     length += count;
     for (int i = 0; i < count; i++) {
       byte next = piece[i];
@@ -64,6 +67,11 @@ public final class JsonCost {
       case ':' -> nodeBytes += MEMBER_BYTES;
       default -> {}
     }
+  }
+
+  /** Bytes of the text itself. */
+  public long length() {
+    return length;
   }
 
   /** Bytes of the strings and values that are kept after parsing. */

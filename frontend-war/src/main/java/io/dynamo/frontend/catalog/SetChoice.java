@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * Draws among sets of workers, each weighted by the number of its callable workers. Sets whose
  * workers are all busy count only if all sets are, and workers that are set aside after a failure
- * only if no set has others. Safe for concurrent use.
+ * only if no set has others. A session stays with its set while that has room. Safe for concurrent
+ * use.
  */
 final class SetChoice {
   private final LiveWorkers workers;
@@ -40,6 +41,12 @@ final class SetChoice {
       return fitting.isEmpty() ? null : fitting.getFirst().served();
     }
     var session = query.session();
+    if (session != null) {
+      var home = drawn(fitting, pointOf(session), List.of(workers::usable, workers::live));
+      if (workers.free(home) > 0) {
+        return home.served();
+      }
+    }
     return drawn(fitting, session == null ? random.getAsDouble() : pointOf(session)).served();
   }
 
@@ -70,23 +77,26 @@ final class SetChoice {
     return turn;
   }
 
+  private CatalogEntry drawn(List<CatalogEntry> sets, double point) {
+    return drawn(sets, point, List.of(workers::free, workers::usable, workers::live));
+  }
+
   /**
    * Returns the set at a point of the weighted sets.
    *
    * @param point in [0, 1), over the workers of all sets in their order
+   * @param weights the first that is not 0 for all sets counts
    */
-  private CatalogEntry drawn(List<CatalogEntry> sets, double point) {
-    var weights = new int[sets.size()];
-    int sum = weigh(sets, workers::free, weights);
-    if (sum == 0) {
-      sum = weigh(sets, workers::usable, weights);
-    }
-    if (sum == 0) {
-      sum = weigh(sets, workers::live, weights);
+  private static CatalogEntry drawn(
+      List<CatalogEntry> sets, double point, List<ToIntFunction<CatalogEntry>> weights) {
+    var counts = new int[sets.size()];
+    int sum = 0;
+    for (int i = 0; i < weights.size() && sum == 0; i++) {
+      sum = weigh(sets, weights.get(i), counts);
     }
     double left = point * sum;
-    for (int i = 0; i < weights.length; i++) {
-      left -= weights[i];
+    for (int i = 0; i < counts.length; i++) {
+      left -= counts[i];
       if (left < 0) {
         return sets.get(i);
       }

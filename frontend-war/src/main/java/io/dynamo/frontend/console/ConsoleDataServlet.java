@@ -142,8 +142,8 @@ public class ConsoleDataServlet extends VirtualThreadServlet {
 
   /** Returns a decision without its candidates, save the chosen one. */
   private static Map<String, @Nullable Object> summary(RouteExplanation decision) {
-    var json = new LinkedHashMap<String, @Nullable Object>(ExplanationJson.of(decision));
-    json.remove("candidates");
+    var json =
+        new LinkedHashMap<String, @Nullable Object>(ExplanationJson.withoutCandidates(decision));
     var chosen = PrefixHits.chosen(decision);
     json.put("candidate", chosen == null ? null : ExplanationJson.of(chosen));
     return json;

@@ -158,8 +158,8 @@ public final class ConsoleFeed implements AutoCloseable {
     try (var sampler = samplers.get()) {
       long due = System.nanoTime();
       while (awaitTurn(own, due)) {
-        due = Math.max(due + periodNanos, System.nanoTime());
         publish(sampler.sample());
+        due = Math.max(due + periodNanos, System.nanoTime() + periodNanos / 2); // late ones rest
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

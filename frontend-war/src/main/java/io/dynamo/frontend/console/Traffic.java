@@ -40,11 +40,11 @@ record Traffic(
   /** Reads the counts of all series that have {@code labels}. */
   static Traffic read(MeterBoard board, long nanos, Label... labels) {
     var errors = new double[3]; // failed, refused, cancelled
-    var wanted = List.of(labels);
     board.each(
         FrontendMetrics.REQUESTS,
+        List.of(labels),
         (series, value) -> {
-          if (series.containsAll(wanted) && "error".equals(MeterBoard.label(series, "status"))) {
+          if ("error".equals(MeterBoard.label(series, "status"))) {
             var type = MeterBoard.label(series, "error_type");
             errors["overload".equals(type) ? 1 : "cancelled".equals(type) ? 2 : 0] += value;
           }

@@ -164,6 +164,7 @@ final class WorkerFigures {
           var values = new HashMap<RankKey, Double>();
           board.each(
               metric,
+              List.of(),
               (labels, value) -> values.merge(key(labels, workerLabel), value, Double::sum));
           all.put(figure, values);
         });

@@ -7,6 +7,7 @@ import io.dynamo.error.DynamoException;
 import io.dynamo.error.EngineFailedException;
 import io.dynamo.error.ErrorCode;
 import io.dynamo.error.Migratable;
+import io.dynamo.error.WorkerBusyException;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.inference.EmbeddingOutput;
 import io.dynamo.inference.EmbeddingRequest;
@@ -54,7 +55,9 @@ public final class WorkerEmbedder implements Embedder {
           return checked(ask(decision, request, context), request);
         } catch (Migratable lost) {
           failed.add(worker.id());
-          workers.setAside(worker.endpoint(), worker.id());
+          if (!(lost instanceof WorkerBusyException)) {
+            workers.setAside(worker.endpoint(), worker.id());
+          }
           if (attempt >= retries) {
             throw lost;
           }
@@ -118,6 +121,16 @@ public final class WorkerEmbedder implements Embedder {
           "the worker gave %d embeddings of %d prompts"
               .formatted(output.vectors().size(), request.prompts().size()),
           null);
+    }
+    for (int i = 0; i < output.vectors().size(); i++) {
+      for (float number : output.vectors().get(i)) {
+        if (!Float.isFinite(number)) {
+          throw new EngineFailedException(
+              ErrorCode.BACKEND_UNKNOWN,
+              "the worker's embedding of prompt %d has the value %s".formatted(i, number),
+              null);
+        }
+      }
     }
     return output;
   }

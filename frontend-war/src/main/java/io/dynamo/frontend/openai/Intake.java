@@ -12,6 +12,7 @@ import io.dynamo.frontend.admission.RequestBody;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.dispatch.Generation;
+import io.dynamo.frontend.openai.wire.Continuation;
 import io.dynamo.frontend.openai.wire.JsonBody;
 import io.dynamo.frontend.watch.Stage;
 import io.dynamo.request.RequestContext;
@@ -29,9 +30,15 @@ final class Intake {
   private final EdgeRules rules;
   private final ModelCatalog catalog;
   private final Preprocessor preprocessor;
+  private final Conversations conversations;
 
   Intake(
-      FrontendSettings settings, EdgeRules rules, ModelCatalog catalog, Preprocessor preprocessor) {
+      FrontendSettings settings,
+      EdgeRules rules,
+      ModelCatalog catalog,
+      Preprocessor preprocessor,
+      Conversations conversations) {
+    this.conversations = conversations;
     this.settings = settings;
     this.rules = rules;
     this.catalog = catalog;
@@ -78,7 +85,12 @@ final class Intake {
     }
     var name = JsonBody.model(body);
     var found = found(received, name, JsonBody.asksForStream(body));
-    var read = parse(api, body, headers, received.id());
+    var continuation =
+        api instanceof ResponsesApi
+            ? conversations.open(
+                body, !api.asksForPromptOnly(), received.deadline(), cost, received.share())
+            : Continuation.NONE;
+    var read = parse(api, body, headers, received.id(), continuation);
     var model = choose(found, api, name, read, headers);
     var parsed = read.forModel(model.card());
     received.account().reserveTexts(parsed.prompts() * parsed.texts());
@@ -98,7 +110,7 @@ final class Intake {
             received.deadline(),
             received.cancellation());
     received.share().work(cost.workBytes());
-    var prompts = tokenise(received, parsed, model, arrived.length(), span);
+    var prompts = tokenise(received, parsed, model, cost.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
       if (!api.asksForPromptOnly()) {
@@ -109,15 +121,21 @@ final class Intake {
     received
         .share()
         .work(
-            runningBytes(cost, parsed, prompts, tokens) + sentBytes(cost, parsed, prompts, tokens));
+            runningBytes(cost, parsed, prompts, tokens)
+                + sentBytes(cost, parsed, prompts, tokens)
+                + continuation.heldBytes());
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
         model, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);
   }
 
   /** Reads and checks a body; routing options of headers win over those of the body. */
-  private Api.ParsedRequest parse(Api api, JsonNode body, Map<String, String> headers, String id) {
-    var read = api.read(body, headers, id);
+  private Api.ParsedRequest parse(
+      Api api, JsonNode body, Map<String, String> headers, String id, Continuation continuation) {
+    var read =
+        api instanceof ResponsesApi responses
+            ? responses.read(body, continuation)
+            : api.read(body, headers, id);
     var nvext = CallHeaders.overriding(read.fields().nvext(), rules.routing(headers));
     return read.with(read.fields().with(nvext));
   }
@@ -126,7 +144,7 @@ final class Intake {
       ReceivedRequest received,
       Api.ParsedRequest parsed,
       ServedModel model,
-      int bodyBytes,
+      long bodyBytes,
       @Nullable TraceContext span)
       throws InterruptedException {
     var text =

@@ -1,17 +1,12 @@
 package io.dynamo.frontend.openai;
 
-import io.dynamo.error.FailureShape;
 import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
-import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.ErrorFormat;
-import io.dynamo.frontend.FailureMeters;
-import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.frontend.catalog.ListedNames;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import io.dynamo.frontend.openai.wire.ModelList;
-import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
 import jakarta.servlet.http.HttpServletRequest;
@@ -23,11 +18,7 @@ import jakarta.ws.rs.container.AsyncResponse;
 import jakarta.ws.rs.container.Suspended;
 import jakarta.ws.rs.core.Context;
 import jakarta.ws.rs.core.MediaType;
-import java.io.UncheckedIOException;
-import java.lang.System.Logger.Level;
 import java.util.ArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 
 /**
@@ -37,23 +28,21 @@ import org.eclipse.microprofile.openapi.annotations.Operation;
 @Path("models")
 @ApplicationScoped
 public class ModelsResource {
-  private static final System.Logger LOG = System.getLogger(ModelsResource.class.getName());
   private static final String READY = "/ready";
 
   @Inject private ModelCatalog catalog;
-  @Inject private RequestAdmission admission;
   @Inject private EdgeRules rules;
-  @Inject private DynamoRuntime runtime;
-  @Inject private FailureMeters failures;
+  @Inject private LookupCalls lookups;
 
   @GET
   @Produces(MediaType.APPLICATION_JSON)
   @Operation(summary = "Lists the models that can be asked now")
   public void list(@Suspended AsyncResponse response, @Context HttpServletRequest request) {
     var form = form(request);
-    answer(
+    lookups.answer(
         response,
         request,
+        form,
         () -> {
           var entries = new ArrayList<ModelList.Entry>();
           ListedNames.of(catalog).forEach((name, model) -> entries.add(entry(name, model)));
@@ -71,7 +60,7 @@ public class ModelsResource {
       @Suspended AsyncResponse response,
       @Context HttpServletRequest request) {
     var form = form(request);
-    answer(response, request, () -> described(id, form));
+    lookups.answer(response, request, form, () -> described(id, form));
   }
 
   /** The family of APIs that the caller wants the answer of. */
@@ -96,37 +85,6 @@ public class ModelsResource {
     }
     var entry = entry(id, model.get());
     return form == ErrorFormat.ANTHROPIC ? entry.anthropicBody() : entry.body();
-  }
-
-  /**
-   * Answers on a virtual thread, so that a client that does not read holds no thread of the
-   * container.
-   */
-  private void answer(AsyncResponse response, HttpServletRequest request, Supplier<byte[]> body) {
-    response.setTimeout(0, TimeUnit.MILLISECONDS);
-    CountingMark.take(request);
-    var form = form(request); // now: later the container may have reused the object
-    runtime
-        .blocking()
-        .execute(
-            () -> {
-              var answer = TextCalls.answer(response, form);
-              try {
-                checkOpen();
-                answer.json(body.get());
-              } catch (ApiException e) {
-                failures.count(e.error());
-                answer.error(e.error());
-              } catch (UncheckedIOException e) {
-                LOG.log(Level.DEBUG, "a list of models could not be written", FailureShape.of(e));
-              }
-            });
-  }
-
-  private void checkOpen() {
-    if (!admission.isOpen()) {
-      throw new ApiException(ApiError.unavailable("Service is not ready", null));
-    }
   }
 
   private ModelList.Entry entry(String id, ServedModel model) {

@@ -2,6 +2,7 @@ package io.dynamo.frontend.openai;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.dynamo.frontend.openai.wire.AnswerFormat;
+import io.dynamo.frontend.openai.wire.Continuation;
 import io.dynamo.frontend.openai.wire.PromptCount;
 import io.dynamo.frontend.openai.wire.ResponsesReader;
 import io.dynamo.frontend.preprocess.ModelText;
@@ -47,7 +48,16 @@ final class ResponsesApi implements Api {
 
   @Override
   public ParsedRequest read(JsonNode body) {
-    var read = ResponsesReader.read(body);
+    return read(body, Continuation.NONE);
+  }
+
+  /**
+   * Reads and checks a body that may continue a stored conversation.
+   *
+   * @throws io.dynamo.frontend.ApiException with 400 or 501
+   */
+  ParsedRequest read(JsonNode body, Continuation continuation) {
+    var read = ResponsesReader.read(body, continuation);
     return new ParsedChat(read.chat(), new Answer(read, counts));
   }
 

@@ -12,6 +12,7 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.WorkerGauges;
 import io.dynamo.frontend.dispatch.Dispatcher;
 import io.dynamo.frontend.dispatch.Embedder;
+import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.watch.RequestWatch;
 import java.time.InstantSource;
@@ -62,7 +63,8 @@ public final class TextService {
       DisconnectWatcher watcher,
       Execution execution,
       RequestWatch.WatchFactory watchFactory,
-      WorkerGauges workers) {
+      WorkerGauges workers,
+      ResponseStore responses) {
     this.admission = admission;
     this.watcher = watcher;
     this.watchFactory = watchFactory;
@@ -70,7 +72,12 @@ public final class TextService {
         new ServingParts(
             settings,
             rules,
-            new Intake(settings, rules, catalog, preprocessor),
+            new Intake(
+                settings,
+                rules,
+                catalog,
+                preprocessor,
+                new Conversations(responses, execution.clock(), settings.bodyLimitBytes())),
             dispatcher,
             embedder,
             pipes,

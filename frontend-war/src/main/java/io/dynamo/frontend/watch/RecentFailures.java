@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The newest requests that ended in an error, for an operator's page. Bounded in number and in the
- * length of each. Safe for concurrent use.
+ * The newest requests that ended in an error, for an operator's page, without those that clients
+ * gave up. Bounded in number and in the length of each. Safe for concurrent use.
  */
 public final class RecentFailures {
   private static final int MOST = 100;

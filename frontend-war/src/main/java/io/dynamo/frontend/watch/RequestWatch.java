@@ -154,7 +154,7 @@ public final class RequestWatch {
   public void end(@Nullable ApiError error) {
     int status = error == null ? 200 : error.status();
     endSpan(status, error);
-    if (error != null) {
+    if (error != null && status != ApiError.CLIENT_GONE) {
       keep(error);
     }
     if (whole != null) {

@@ -11,6 +11,7 @@ import io.dynamo.frontend.openai.EdgeRules;
 import io.dynamo.frontend.openai.Preprocessor;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.frontend.postprocess.TextAssembler;
+import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.HangUpDetector;
 import io.dynamo.frontend.sse.NoHangUpDetector;
@@ -104,7 +105,8 @@ public class FrontendProducer {
       Stages stages,
       RequestConsole console,
       RecentFailures failures,
-      WorkerGauges workers) {
+      WorkerGauges workers,
+      ResponseStore responses) {
     return new TextService(
         runtime.settings().frontend(),
         rules,
@@ -119,7 +121,23 @@ public class FrontendProducer {
         new TextService.Execution(runtime.blocking(), runtime.timer(), InstantSource.system()),
         new RequestWatch.WatchFactory(
             stages, runtime.settings().watch().requestLog(), console, failures),
-        workers);
+        workers,
+        responses);
+  }
+
+  /** Produces the store of responses; where the server is no frontend, nothing uses it. */
+  @Produces
+  @Singleton
+  public ResponseStore responses(DynamoRuntime runtime) {
+    var store =
+        new ResponseStore(
+            runtime.settings().frontend().responses(), InstantSource.system(), runtime.metrics());
+    store.start();
+    return store;
+  }
+
+  void close(@Disposes ResponseStore store) {
+    store.close();
   }
 
   /** Produces the role, together with the gauges, which nothing else injects. */

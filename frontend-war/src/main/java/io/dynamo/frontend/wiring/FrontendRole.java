@@ -63,7 +63,7 @@ public final class FrontendRole implements RoleLifecycle {
             + (server.httpHost().contains(":") ? "[" + server.httpHost() + "]" : server.httpHost())
             + ":"
             + server.httpPort();
-    welcome = new Welcome(address, status.address(), catalog, timer, System.out);
+    welcome = new Welcome(address, server.httpTls(), status.address(), catalog, timer, System.out);
     LOG.log(Level.INFO, "frontend started at {0}", address);
   }
 

@@ -1,5 +1,6 @@
 package io.dynamo.frontend.wiring;
 
+import io.dynamo.config.HttpTlsSettings;
 import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
 import java.io.PrintStream;
@@ -19,6 +20,7 @@ final class Welcome {
   private static final long LOOK_MILLIS = 250;
 
   private final String address;
+  private final HttpTlsSettings tls;
   private final @Nullable InetSocketAddress status;
   private final ModelCatalog catalog;
   private final PrintStream console;
@@ -29,11 +31,13 @@ final class Welcome {
    */
   Welcome(
       String address,
+      HttpTlsSettings tls,
       @Nullable InetSocketAddress status,
       ModelCatalog catalog,
       ScheduledExecutorService timer,
       PrintStream console) {
     this.address = address;
+    this.tls = tls;
     this.status = status;
     this.catalog = catalog;
     this.console = console;
@@ -45,7 +49,7 @@ final class Welcome {
   private void look() {
     var models = catalog.models();
     if (!models.isEmpty()) {
-      console.println(text(address, status, models));
+      console.println(text(address, tls, status, models));
       looking.cancel(false);
     }
   }
@@ -53,7 +57,11 @@ final class Welcome {
   /**
    * @param models at least one
    */
-  static String text(String address, @Nullable InetSocketAddress status, List<ServedModel> models) {
+  static String text(
+      String address,
+      HttpTlsSettings tls,
+      @Nullable InetSocketAddress status,
+      List<ServedModel> models) {
     var chat = first(models, "Chat");
     var model = chat == null ? first(models, "Completions") : chat;
     var text =
@@ -66,7 +74,7 @@ final class Welcome {
             .formatted(
                 address,
                 (model == null ? models.getFirst() : model).name(),
-                model == null ? "" : request(address, model.name(), chat != null));
+                model == null ? "" : request(address, tls, model.name(), chat != null));
     return status == null
         ? text
         : text
@@ -84,11 +92,35 @@ final class Welcome {
     return null;
   }
 
-  private static String request(String address, String model, boolean chat) {
+  private static String request(String address, HttpTlsSettings tls, String model, boolean chat) {
     var prompt =
         chat ? "\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]" : "\"prompt\":\"Hello\"";
-    return " Ask it:%n%n  curl -N %s/v1/%s -H 'content-type: application/json' \\%n    -d '{\"model\":\"%s\",\"stream\":true,%s}'"
-        .formatted(address, chat ? "chat/completions" : "completions", model, prompt);
+    return " Ask it%s:%n%n  curl -N%s %s/v1/%s -H 'content-type: application/json' \\%n    -d '{\"model\":\"%s\",\"stream\":true,%s}'"
+        .formatted(
+            files(tls),
+            options(tls),
+            address,
+            chat ? "chat/completions" : "completions",
+            model,
+            prompt);
+  }
+
+  /** Says which files the options name; the client's own lie elsewhere. */
+  private static String files(HttpTlsSettings tls) {
+    return !tls.isOn()
+        ? ""
+        : tls.clientAuthorities() == null
+            ? " (ca.pem: the authority that signed the server's certificate)"
+            : " (ca.pem: the authority that signed the server's certificate; client.pem and"
+                + " client-key.pem: a certificate that this server accepts, and its key)";
+  }
+
+  private static String options(HttpTlsSettings tls) {
+    return !tls.isOn()
+        ? ""
+        : tls.clientAuthorities() == null
+            ? " --cacert ca.pem"
+            : " --cacert ca.pem --cert client.pem --key client-key.pem";
   }
 
   private static String host(InetSocketAddress at) {

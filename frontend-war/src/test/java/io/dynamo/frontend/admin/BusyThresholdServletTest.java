@@ -18,6 +18,7 @@ import io.dynamo.frontend.preprocess.ModelText;
 import io.dynamo.frontend.preprocess.NoText;
 import io.dynamo.router.BusyControl;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -25,6 +26,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -100,6 +102,7 @@ class BusyThresholdServletTest {
 
   private static final class Workers implements BusyControl {
     final Map<WorkerSet, Busy> set = new ConcurrentHashMap<>();
+    boolean storeIsAway;
 
     @Override
     public Busy thresholds(WorkerSet workers) {
@@ -107,8 +110,13 @@ class BusyThresholdServletTest {
     }
 
     @Override
-    public void setThresholds(WorkerSet workers, Busy thresholds) {
-      set.put(workers, thresholds);
+    public Busy changeThresholds(WorkerSet workers, UnaryOperator<Busy> change) {
+      if (storeIsAway) {
+        throw new UncheckedIOException(new IOException("etcd did not answer"));
+      }
+      var now = change.apply(thresholds(workers));
+      set.put(workers, now);
+      return now;
     }
 
     @Override
@@ -273,5 +281,14 @@ class BusyThresholdServletTest {
     post("{\"model\":\"script\"}");
     assertThat(exchange.status()).isEqualTo(408);
     assertThat(bodies.heldBytes()).isZero();
+  }
+
+  @Test
+  void aStoreThatTakesNoChangeIsReported() throws IOException {
+    workers.storeIsAway = true;
+    assertThat(post("{\"model\":\"script\",\"active_prefill_tokens_threshold\":5}"))
+        .contains("The thresholds were not changed everywhere", "etcd did not answer");
+    assertThat(exchange.status()).isEqualTo(503);
+    assertThat(workers.set).isEmpty();
   }
 }

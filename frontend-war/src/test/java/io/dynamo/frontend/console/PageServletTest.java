@@ -111,7 +111,7 @@ class PageServletTest {
     return path.equals("/openapi.json") || PageServlet.FILES.at(path) != null;
   }
 
-  /** What would let a text of a model or a client become markup or script. */
+  /** No script uses a function that turns text of a model or a client into markup or code. */
   @Test
   void noFileMakesMarkupOfTexts() throws Exception {
     for (var source : sources()) {

@@ -225,6 +225,20 @@ class ServerSamplerTest {
   }
 
   @Test
+  void aModelHasItsOwnFiguresAndTheTotalsHaveAll() throws IOException {
+    addWorker(OTHER);
+    sample();
+    metrics.counter(FrontendMetrics.OUTPUT_TOKENS, MODEL).add(30);
+    metrics.counter(FrontendMetrics.OUTPUT_TOKENS, new Label("model", "other")).add(12);
+    metrics.timer(FrontendMetrics.TIME_TO_FIRST_TOKEN, new Label("model", "other")).record(1, 5);
+    var sample = sample();
+    assertThat(sample.at("/totals/tokens_per_second").doubleValue()).isCloseTo(42, within(1e-9));
+    assertThat(sample.at("/models/0/tokens_per_second").doubleValue()).isCloseTo(30, within(1e-9));
+    assertThat(sample.at("/totals/ttft_p50").isNull()).isFalse();
+    assertThat(sample.at("/models/0/ttft_p50").isNull()).isTrue();
+  }
+
+  @Test
   void modelsAreListedWithTheReasonWhyTheyAreNotReady() throws IOException {
     addWorker(OTHER);
     var model = sample().path("models").path(0);

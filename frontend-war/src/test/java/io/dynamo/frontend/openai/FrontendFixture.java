@@ -6,6 +6,8 @@ import io.dynamo.concurrent.Cancellation;
 import io.dynamo.config.frontend.ApiSettings;
 import io.dynamo.config.frontend.FrontendAdmission;
 import io.dynamo.config.frontend.FrontendSettings;
+import io.dynamo.config.frontend.ResponsesSettings;
+import io.dynamo.config.frontend.ResponsesSettings.Storing;
 import io.dynamo.discovery.EndpointId;
 import io.dynamo.error.DynamoException;
 import io.dynamo.frontend.ApiError;
@@ -22,6 +24,7 @@ import io.dynamo.frontend.dispatch.Embedder;
 import io.dynamo.frontend.dispatch.RouteTrace;
 import io.dynamo.frontend.postprocess.TextAssembler;
 import io.dynamo.frontend.preprocess.ChatPrompt;
+import io.dynamo.frontend.responses.ResponseStore;
 import io.dynamo.frontend.sse.DisconnectWatcher;
 import io.dynamo.frontend.sse.FakeHangUps;
 import io.dynamo.frontend.watch.RequestWatch;
@@ -44,6 +47,7 @@ import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -128,6 +132,12 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
           null,
           null);
 
+  /** Settings of a frontend that stores no responses. */
+  static final ResponsesSettings NOT_STORED =
+      new ResponsesSettings(
+          Storing.OFF, null, null, null, Path.of("none"), Duration.ofDays(1), 1, 1, 1, 1);
+
+  final ResponseStore stored;
   final Metrics metrics = new Metrics();
   final Stages stages;
   final BodyBudget bodies;
@@ -191,7 +201,22 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
         FrontendAdmission.STANDARD,
         Runnable::run,
         NO_RULES,
-        tracing);
+        tracing,
+        NOT_STORED);
+  }
+
+  /** A frontend that stores responses. */
+  FrontendFixture(ResponsesSettings responses) {
+    this(
+        Duration.ofSeconds(30),
+        FakeHangUps.unwatched(),
+        4096,
+        FrontendAdmission.STANDARD,
+        Runnable::run,
+        NO_RULES,
+        Tracing.OFF,
+        responses);
+    stored.start();
   }
 
   FrontendFixture(Duration requestTimeout, DisconnectWatcher watcher) {
@@ -210,7 +235,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
         FrontendAdmission.STANDARD,
         Runnable::run,
         rules,
-        Tracing.OFF);
+        Tracing.OFF,
+        NOT_STORED);
   }
 
   FrontendFixture(
@@ -219,7 +245,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
       int bodyLimit,
       FrontendAdmission bounds,
       Executor blocking) {
-    this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES, Tracing.OFF);
+    this(requestTimeout, watcher, bodyLimit, bounds, blocking, NO_RULES, Tracing.OFF, NOT_STORED);
   }
 
   FrontendFixture(
@@ -229,8 +255,11 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
       FrontendAdmission bounds,
       Executor blocking,
       ApiSettings rules,
-      Tracing tracing) {
+      Tracing tracing,
+      ResponsesSettings responses) {
     this.stages = new Stages(metrics, tracing);
+    this.stored =
+        new ResponseStore(responses, () -> Instant.ofEpochSecond(createdSeconds), metrics);
     this.watcher = watcher;
     bodies = new BodyBudget(new BodyBudget.Limits(64L * bodyLimit, 16L * bodyLimit, 1024));
     admission = new RequestAdmission(64, bounds, bodies, _ -> allBusy, metrics);
@@ -248,7 +277,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             1,
             0,
             bounds,
-            true);
+            true,
+            responses);
     completions =
         new TextService(
             settings,
@@ -263,7 +293,8 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
             watcher,
             new TextService.Execution(blocking, timer, () -> Instant.ofEpochSecond(createdSeconds)),
             new RequestWatch.WatchFactory(stages, true),
-            workers);
+            workers,
+            stored);
     admission.open();
   }
 
@@ -441,6 +472,7 @@ final class FrontendFixture implements AutoCloseable, Dispatcher, Embedder, Mode
     preprocessor.close();
     watcher.close();
     timer.shutdownNow();
+    stored.close();
   }
 
   /** Waits until all requests have ended, and closes the frontend. */

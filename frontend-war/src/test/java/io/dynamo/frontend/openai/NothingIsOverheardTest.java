@@ -162,7 +162,8 @@ class NothingIsOverheardTest {
             FrontendAdmission.STANDARD,
             Runnable::run,
             FrontendFixture.NO_RULES,
-            tracing);
+            tracing,
+            FrontendFixture.NOT_STORED);
     frontend.metrics.attach(metrics);
     return frontend;
   }

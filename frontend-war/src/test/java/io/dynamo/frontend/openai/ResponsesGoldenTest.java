@@ -45,6 +45,7 @@ class ResponsesGoldenTest {
           "model",
           "sequence_number",
           "nvext",
+          "store", // true in a capture, though Dynamo stores nothing; we say what is so
           "user");
 
   private final FrontendFixture frontend = new FrontendFixture();

@@ -25,6 +25,7 @@ class RecentFailuresTest {
   @Test
   void onlyRequestsThatEndInAnErrorAreKept() {
     end("fine", null);
+    end("left", ApiError.of(ApiError.CLIENT_GONE, "the client closed its connection"));
     end("bad", ApiError.of(400, "max_tokens is below 1"));
     assertThat(failures.count()).isEqualTo(1);
     assertThat(failures.list())

@@ -4,7 +4,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,7 +39,7 @@ public record EmbeddingsRequest(
 
   /** The top-level fields of the API. */
   public static Set<String> names() {
-    return new TreeSet<>(KNOWN);
+    return KNOWN;
   }
 
   /**

@@ -20,6 +20,7 @@ public final class ResponsesAnswer implements BlockFormat {
 
   private final byte[] head; // of every response object, up to its state
   private final ResponsesEcho echo;
+  private final @Nullable AnswerRecorder recorder;
   private final long createdSeconds;
   private final long begunNanos = System.nanoTime();
   private final ByteText output = new ByteText(512); // the closed items, separated by commas
@@ -48,11 +49,19 @@ public final class ResponsesAnswer implements BlockFormat {
   /**
    * @param requestId a UUID
    * @param echo the part of the answer that repeats the request
+   * @param recorder stores the answer, whose id is the recorder's then; null for none
    */
-  public ResponsesAnswer(String requestId, long createdSeconds, String model, ResponsesEcho echo) {
+  ResponsesAnswer(
+      String requestId,
+      long createdSeconds,
+      String model,
+      ResponsesEcho echo,
+      @Nullable AnswerRecorder recorder) {
     this.createdSeconds = createdSeconds;
     this.echo = echo;
-    var json = new ByteText(256).ascii("{\"id\":\"resp_").ascii(requestId.replace("-", ""));
+    this.recorder = recorder;
+    var id = recorder == null ? "resp_" + requestId.replace("-", "") : recorder.id();
+    var json = new ByteText(256).ascii("{\"id\":\"").ascii(id);
     json.ascii("\",\"object\":\"response\",\"created_at\":").number(createdSeconds);
     head = json.ascii(",\"model\":").quoted(model).toByteArray();
   }
@@ -207,7 +216,15 @@ public final class ResponsesAnswer implements BlockFormat {
     var status = status(ending);
     close(frames, status);
     event(frames, "response." + status).ascii(",\"response\":");
-    response(frames, status, ending.finish(), ending.usage(), null).ascii("}\n\n");
+    if (recorder == null) {
+      response(frames, status, ending.finish(), ending.usage(), null);
+    } else {
+      var whole = new ByteText(1024 + output.size());
+      response(whole, status, ending.finish(), ending.usage(), null);
+      recorder.record(whole.toByteArray());
+      frames.append(whole);
+    }
+    frames.ascii("}\n\n");
   }
 
   @Override
@@ -234,7 +251,11 @@ public final class ResponsesAnswer implements BlockFormat {
       }
     }
     var json = new ByteText(1024 + output.size());
-    return response(json, status, ending.finish(), ending.usage(), null).toByteArray();
+    var answer = response(json, status, ending.finish(), ending.usage(), null).toByteArray();
+    if (recorder != null) {
+      recorder.record(answer);
+    }
+    return answer;
   }
 
   private void add(Piece first, String text, boolean last, String status) {

@@ -20,6 +20,7 @@ record ResponsesEcho(byte[] json, boolean showsThoughts) {
       List.of(
           "instructions",
           "max_output_tokens",
+          "previous_response_id",
           "prompt_cache_key",
           "prompt_cache_retention",
           "reasoning",
@@ -31,9 +32,12 @@ record ResponsesEcho(byte[] json, boolean showsThoughts) {
    * values.
    */
   private static final List<String> ABSENT =
-      List.of("billing", "conversation", "max_tool_calls", "previous_response_id", "prompt");
+      List.of("billing", "conversation", "max_tool_calls", "prompt");
 
-  static ResponsesEcho of(JsonFields fields) {
+  /**
+   * @param stored whether the response is stored, which the request may have left open
+   */
+  static ResponsesEcho of(JsonFields fields, boolean stored) {
     var nodes = JsonText.MAPPER.getNodeFactory();
     var echo = JsonText.MAPPER.createObjectNode();
     echo.put("background", false);
@@ -45,7 +49,7 @@ record ResponsesEcho(byte[] json, boolean showsThoughts) {
     repeat(echo, fields, "metadata", nodes.objectNode());
     repeat(echo, fields, "parallel_tool_calls", nodes.booleanNode(true));
     repeat(echo, fields, "service_tier", nodes.textNode("auto"));
-    repeat(echo, fields, "store", nodes.booleanNode(false));
+    echo.put("store", stored);
     repeat(echo, fields, "temperature", nodes.numberNode(1.0));
     repeat(echo, fields, "top_p", nodes.numberNode(1.0));
     var text = fields.get("text");

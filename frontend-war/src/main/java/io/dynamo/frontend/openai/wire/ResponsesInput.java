@@ -14,12 +14,17 @@ final class ResponsesInput {
    * Sets the messages of {@code chat}.
    *
    * @param fields of the request
+   * @param earlier the items of the turns before; instructions are not among them
    */
-  static void addTo(ObjectNode chat, JsonFields fields) {
+  static void addTo(ObjectNode chat, JsonFields fields, List<JsonNode> earlier) {
     var messages = chat.putArray("messages");
     var instructions = fields.string("instructions");
     if (instructions != null) {
       messages.addObject().put("role", "system").put("content", instructions);
+    }
+    @Nullable ObjectNode turn = null; // the assistant's, which several items make
+    for (int i = 0; i < earlier.size(); i++) {
+      turn = add(JsonFields.of(earlier.get(i), "previous_response[" + i + "]"), messages, turn);
     }
     var input = fields.require("input");
     if (input.isTextual()) {
@@ -32,35 +37,41 @@ final class ResponsesInput {
     if (input.isEmpty()) {
       throw GenerationReader.refuse("input", "Messages array cannot be empty");
     }
-    @Nullable ObjectNode turn = null; // the assistant's, which several items make
     for (int i = 0; i < input.size(); i++) {
-      var item = JsonFields.of(input.get(i), "input[" + i + "]");
-      var type = item.string("type");
-      switch (type == null ? "message" : type) {
-        case "message" -> turn = message(item, messages, turn);
-        case "function_call" -> {
-          turn = turn == null ? assistant(messages) : turn;
-          call(item, turn);
-        }
-        case "reasoning" -> {
-          turn = turn == null || turn.has("tool_calls") ? assistant(messages) : turn;
-          thoughts(item, turn);
-        }
-        case "function_call_output" -> {
-          turn = null;
-          messages
-              .addObject()
-              .put("role", "tool")
-              .put("tool_call_id", item.requireString("call_id"))
-              .set("content", content(item.require("output"), item.path("output")));
-        }
-        default ->
-            throw GenerationReader.refuse(
-                "input",
-                "%s: items of type \"%s\" are not supported"
-                    .formatted(item.path("type"), JsonFields.clipped(String.valueOf(type))));
-      }
+      turn = add(JsonFields.of(input.get(i), "input[" + i + "]"), messages, turn);
     }
+  }
+
+  /** Adds an item; returns the assistant's message when further items may belong to it. */
+  private static @Nullable ObjectNode add(
+      JsonFields item, ArrayNode messages, @Nullable ObjectNode open) {
+    var type = item.string("type");
+    return switch (type == null ? "message" : type) {
+      case "message" -> message(item, messages, open);
+      case "function_call" -> {
+        var turn = open == null ? assistant(messages) : open;
+        call(item, turn);
+        yield turn;
+      }
+      case "reasoning" -> {
+        var turn = open == null || open.has("tool_calls") ? assistant(messages) : open;
+        thoughts(item, turn);
+        yield turn;
+      }
+      case "function_call_output" -> {
+        messages
+            .addObject()
+            .put("role", "tool")
+            .put("tool_call_id", item.requireString("call_id"))
+            .set("content", content(item.require("output"), item.path("output")));
+        yield null;
+      }
+      default ->
+          throw GenerationReader.refuse(
+              "input",
+              "%s: items of type \"%s\" are not supported"
+                  .formatted(item.path("type"), JsonFields.clipped(String.valueOf(type))));
+    };
   }
 
   private static ObjectNode assistant(ArrayNode messages) {

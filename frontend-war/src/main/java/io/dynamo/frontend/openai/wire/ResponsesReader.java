@@ -7,12 +7,15 @@ import io.dynamo.frontend.ApiException;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Reads requests of OpenAI's Responses API: puts them into chat's form and has that read, so that
  * every bound of chat holds. Keys that are not known are refused by name.
  */
 public final class ResponsesReader {
+  private static final String PREVIOUS = "previous_response_id";
+
   private static final List<String> AS_IN_CHAT =
       List.of(
           "model",
@@ -44,14 +47,14 @@ public final class ResponsesReader {
           "safety_identifier",
           "top_logprobs",
           "background",
-          "previous_response_id",
+          PREVIOUS,
           "conversation",
           "prompt",
           "max_tool_calls");
 
   /** Fields of the API that are not offered, unless null. */
   private static final List<String> NOT_OFFERED =
-      List.of("previous_response_id", "conversation", "prompt", "max_tool_calls");
+      List.of("conversation", "prompt", "max_tool_calls");
 
   private static final Set<String> EXTRA_NOT_OFFERED =
       Set.of("completion_token_ids", "prompt_logprobs");
@@ -74,11 +77,12 @@ public final class ResponsesReader {
    * A checked request.
    *
    * @param echo the part of the answer that repeats it
+   * @param recorder stores the answer; null when it is not stored
    */
-  public record Read(ChatRequest chat, ResponsesEcho echo) {
+  public record Read(ChatRequest chat, ResponsesEcho echo, @Nullable AnswerRecorder recorder) {
     /** Creates the writer of the answer. */
     public AnswerFormat answer(String requestId, long createdSeconds, String model) {
-      return new ResponsesAnswer(requestId, createdSeconds, model, echo);
+      return new ResponsesAnswer(requestId, createdSeconds, model, echo, recorder);
     }
   }
 
@@ -87,10 +91,13 @@ public final class ResponsesReader {
    *
    * @throws ApiException with 400, or 501 for what is not offered
    */
-  public static Read read(JsonNode body) {
+  public static Read read(JsonNode body, Continuation continuation) {
     var fields = JsonFields.of(body, "");
     refuseUnknown(fields);
     refuseNotOffered(fields);
+    if (fields.string(PREVIOUS) != null && !continuation.known()) {
+      throw notOffered(PREVIOUS, "`" + PREVIOUS + "` is not supported."); // none are stored
+    }
     var chat = JsonText.MAPPER.createObjectNode();
     for (var name : AS_IN_CHAT) {
       var value = fields.get(name);
@@ -103,13 +110,15 @@ public final class ResponsesReader {
       fields.whole("max_output_tokens", 0, 0xFFFF_FFFFL);
       chat.set("max_tokens", budget);
     }
-    ResponsesInput.addTo(chat, fields);
+    ResponsesInput.addTo(chat, fields, continuation.earlier());
     ResponsesTools.addTo(chat, fields);
     form(fields, chat);
     reasoning(fields, chat);
     ignored(fields);
     try {
-      return new Read(ChatRequestReader.read(chat), ResponsesEcho.of(fields));
+      var recorder = continuation.recorder();
+      return new Read(
+          ChatRequestReader.read(chat), ResponsesEcho.of(fields, recorder != null), recorder);
     } catch (ApiException e) {
       throw renamed(e.error());
     }

@@ -1,0 +1,23 @@
+package io.dynamo.frontend.openai.wire;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The place of a request in a stored conversation.
+ *
+ * @param earlier the items of all turns before, the oldest first
+ * @param known whether a previous response was looked for and found
+ * @param recorder stores the answer; null when it is not stored
+ * @param heldBytes memory that it takes until the answer is stored
+ */
+public record Continuation(
+    List<JsonNode> earlier, boolean known, @Nullable AnswerRecorder recorder, long heldBytes) {
+  /** Of a request that continues nothing and is not stored. */
+  public static final Continuation NONE = new Continuation(List.of(), false, null, 0);
+
+  public Continuation {
+    earlier = List.copyOf(earlier);
+  }
+}

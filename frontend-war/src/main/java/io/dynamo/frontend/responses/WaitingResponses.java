@@ -1,0 +1,158 @@
+package io.dynamo.frontend.responses;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The responses that are not written yet, in the order in which they came, bounded by bytes and
+ * number. Safe for concurrent use; one thread takes them.
+ */
+final class WaitingResponses {
+  private static final int MAX_COUNT = 100_000;
+
+  private final long maxBytes;
+  private final ReentrantLock lock = new ReentrantLock();
+  private final Condition changed = lock.newCondition();
+  private final Map<String, StoredResponse> byId = new LinkedHashMap<>();
+  private long bytes;
+  private boolean closed;
+
+  WaitingResponses(long maxBytes) {
+    this.maxBytes = maxBytes;
+  }
+
+  /** Returns whether there was room. */
+  boolean add(StoredResponse response) {
+    lock.lock();
+    try {
+      if (closed || byId.size() >= MAX_COUNT || bytes + response.bytes() > maxBytes) {
+        return false;
+      }
+      byId.put(response.id(), response);
+      bytes += response.bytes();
+      changed.signalAll();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  @Nullable StoredResponse get(String id) {
+    lock.lock();
+    try {
+      return byId.get(id);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns whether the response was there. */
+  boolean remove(String id) {
+    lock.lock();
+    try {
+      var removed = byId.remove(id);
+      if (removed == null) {
+        return false;
+      }
+      bytes -= removed.bytes();
+      changed.signalAll();
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Returns the first responses, which stay: at least one if there is any. */
+  List<StoredResponse> first(int maxCount, long maxBatchBytes) {
+    lock.lock();
+    try {
+      var first = new ArrayList<StoredResponse>();
+      long total = 0;
+      for (var response : byId.values()) {
+        total += response.bytes();
+        if (!first.isEmpty() && (first.size() == maxCount || total > maxBatchBytes)) {
+          break;
+        }
+        first.add(response);
+      }
+      return first;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  int count() {
+    lock.lock();
+    try {
+      return byId.size();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Admits no more, and ends all waits. */
+  void close() {
+    lock.lock();
+    try {
+      closed = true;
+      changed.signalAll();
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  boolean isClosed() {
+    lock.lock();
+    try {
+      return closed;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until there is a response, the time is over, or the queue is closed. */
+  void awaitAny(long nanos) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = nanos;
+      while (byId.isEmpty() && !closed && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until the time is over or the queue is closed. */
+  void awaitClose(long nanos) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = nanos;
+      while (!closed && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Waits until nothing is left; returns false when the time was over first. */
+  boolean awaitEmpty(long timeout, TimeUnit unit) throws InterruptedException {
+    lock.lock();
+    try {
+      long left = unit.toNanos(timeout);
+      while (!byId.isEmpty() && left > 0) {
+        left = changed.awaitNanos(left);
+      }
+      return byId.isEmpty();
+    } finally {
+      lock.unlock();
+    }
+  }
+}

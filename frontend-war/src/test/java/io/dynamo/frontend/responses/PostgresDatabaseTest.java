@@ -1,0 +1,93 @@
+package io.dynamo.frontend.responses;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.type;
+
+import io.dynamo.config.frontend.ResponsesSettings;
+import io.dynamo.frontend.ApiException;
+import java.nio.file.Path;
+import java.sql.SQLException;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+/** Responses in a real PostgreSQL, which is killed, too. */
+class PostgresDatabaseTest extends ResponseStoreContract {
+  private static @Nullable PostgresProcess server;
+
+  @BeforeAll
+  static void start() {
+    server = PostgresProcess.start();
+  }
+
+  @AfterAll
+  static void stop() {
+    if (server != null) {
+      server.close();
+    }
+  }
+
+  private static PostgresProcess server() {
+    return Objects.requireNonNull(server);
+  }
+
+  @AfterEach
+  void empty() throws SQLException {
+    var database = new PostgresDatabase(server().url(), server().user(), null);
+    try (var connection = database.open();
+        var statement = connection.createStatement()) {
+      statement.execute("DROP TABLE IF EXISTS dynamo_responses");
+    }
+  }
+
+  @Override
+  ResponsesSettings settings() {
+    return standard(server().url(), server().user(), Path.of("unused"));
+  }
+
+  @Test
+  void twoFrontendsShareResponses() throws InterruptedException {
+    var one = open(settings());
+    var other = open(settings());
+    var first = written(one, null, "{}");
+    var second = written(other, first.id(), "{}");
+
+    assertThat(one.conversation(second.id(), 1 << 20, soon()))
+        .isInstanceOf(StoredConversation.Complete.class);
+    assertThat(other.delete(first.id(), soon())).isTrue();
+    assertThat(one.find(first.id(), soon())).isEmpty();
+  }
+
+  @Test
+  void whatIsStoredWhileTheServerIsDeadIsFoundAndWrittenLater() throws InterruptedException {
+    var store = open(settings());
+    var before = written(store, null, "{}");
+    assertThat(store.find(before.id(), soon())).as("on a pooled connection").isPresent();
+
+    server().kill();
+    var during = response(null, "{}");
+    store.store(during);
+    try {
+      assertThat(store.find(during.id(), soon())).as("it waits").isPresent();
+      assertThatThrownBy(() -> store.conversation(before.id(), 1 << 20, soon()))
+          .asInstanceOf(type(ApiException.class))
+          .satisfies(
+              it -> {
+                assertThat(it.error().status()).isEqualTo(503);
+                assertThat(it.error().message()).contains("previous_response_id");
+              });
+      assertThatThrownBy(() -> store.delete(before.id(), soon())).isInstanceOf(ApiException.class);
+    } finally {
+      server().restart();
+    }
+
+    assertThat(store.awaitWritten(PATIENCE)).isTrue();
+    assertThat(open(settings()).find(during.id(), soon())).isPresent();
+    assertThat(store.find(before.id(), soon())).isPresent();
+    assertThat(metrics.counter(ResponseMetrics.LOST).value()).isZero();
+  }
+}

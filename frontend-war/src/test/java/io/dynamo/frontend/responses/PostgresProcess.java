@@ -1,0 +1,176 @@
+package io.dynamo.frontend.responses;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.Stream;
+
+/**
+ * A real PostgreSQL server on loopback, with a database and a user. Its tests are left out where it
+ * is not installed, unless {@code -Ddynamo.it.postgresql=required}. Owned by one test thread.
+ */
+final class PostgresProcess implements AutoCloseable {
+  private static final Duration PATIENCE = Duration.ofSeconds(60);
+  private static final String USER = "dynamo";
+
+  private final Path binaries;
+  private final Path folder;
+  private final int port;
+  private Process process;
+
+  private PostgresProcess(Path binaries) throws IOException {
+    this.binaries = binaries;
+    this.folder = Path.of(run(List.of("mktemp", "-d")).strip());
+    try (var free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      port = free.getLocalPort();
+    }
+    run(
+        List.of(
+            binaries.resolve("initdb").toString(),
+            "--pgdata=" + folder,
+            "--auth=trust",
+            "--username=" + USER,
+            "--encoding=UTF8",
+            "--no-sync"));
+    process = launch();
+  }
+
+  static PostgresProcess start() {
+    var found = installed();
+    if (!"required".equals(System.getProperty("dynamo.it.postgresql"))) {
+      assumeTrue(found.size() > 0, "left out: PostgreSQL is not installed (Debian's postgresql)");
+    }
+    assertThat(found).as("folders with PostgreSQL's server").isNotEmpty();
+    try {
+      return new PostgresProcess(found.getLast());
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  private static List<Path> installed() {
+    var roots = Path.of("/usr/lib/postgresql");
+    if (!Files.isDirectory(roots)) {
+      return List.of();
+    }
+    try (Stream<Path> versions = Files.list(roots)) {
+      return versions
+          .map(version -> version.resolve("bin"))
+          .filter(bin -> Files.isExecutable(bin.resolve("postgres")))
+          .sorted()
+          .toList();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The server refuses to run as root; the package has a user for it. */
+  private static List<String> unprivileged(List<String> command) {
+    if (!System.getProperty("user.name").equals("root")) {
+      return command;
+    }
+    var whole =
+        new ArrayList<>(
+            List.of("setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups", "--"));
+    whole.addAll(command);
+    return whole;
+  }
+
+  private static String run(List<String> command) throws IOException {
+    var process =
+        new ProcessBuilder(unprivileged(command))
+            .directory(Path.of("/tmp").toFile())
+            .redirectErrorStream(true)
+            .start();
+    var output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    int status =
+        process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join().exitValue();
+    assertThat(status).as(output).isZero();
+    return output;
+  }
+
+  private Process launch() throws IOException {
+    var started =
+        new ProcessBuilder(
+                unprivileged(
+                    List.of(
+                        binaries.resolve("postgres").toString(),
+                        "-D",
+                        folder.toString(),
+                        "-p",
+                        Integer.toString(port),
+                        "-c",
+                        "listen_addresses=127.0.0.1",
+                        "-c",
+                        "unix_socket_directories=",
+                        "-c",
+                        "fsync=off")))
+            .directory(Path.of("/tmp").toFile())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    long end = System.nanoTime() + PATIENCE.toNanos();
+    while (!accepts()) {
+      if (!started.isAlive() && System.nanoTime() - end < 0) {
+        return launch(); // children of a killed server may hold its memory for a moment
+      }
+      assertThat(System.nanoTime() - end).as("PostgreSQL starts").isNegative();
+      LockSupport.parkNanos(Duration.ofMillis(20).toNanos());
+    }
+    return started;
+  }
+
+  private boolean accepts() {
+    try (var _ = new Socket(InetAddress.getLoopbackAddress(), port)) {
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  String url() {
+    return "jdbc:postgresql://127.0.0.1:" + port + "/postgres";
+  }
+
+  String user() {
+    return USER;
+  }
+
+  /** {@code kill -9}; returns when the process is gone. */
+  void kill() {
+    process.destroyForcibly();
+    process.onExit().orTimeout(PATIENCE.toSeconds(), TimeUnit.SECONDS).join();
+  }
+
+  /** Starts the killed server again on its port. */
+  void restart() {
+    try {
+      process = launch();
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  @Override
+  public void close() {
+    kill();
+    try {
+      run(List.of("rm", "-rf", folder.toString()));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+}
