@@ -239,13 +239,13 @@ final class DecisionLog implements RouteExplanations {
     }
 
     private RouteExplanation.@Nullable Report report(int i) {
-      var told = reports[i];
-      return told == null
+      var report = reports[i];
+      return report == null
           ? null
           : new RouteExplanation.Report(
-              told.kvUsedBlocks(),
-              told.activeDecodeBlocks(),
-              told.activePrefillTokens(),
+              report.kvUsedBlocks(),
+              report.activeDecodeBlocks(),
+              report.activePrefillTokens(),
               reportAges[i],
               readsReports);
     }

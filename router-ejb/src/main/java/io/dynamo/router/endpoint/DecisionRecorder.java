@@ -68,7 +68,7 @@ final class DecisionRecorder {
     var loads = chosen.loads();
     var report = new @Nullable ActiveLoad[1];
     router.reported().read(rank, 0, report, new long[1]);
-    var told = report[0];
+    var reported = report[0];
     var event = new RouteEvent();
     event.requestId = request.requestId();
     event.endpoint = endpoint.toString();
@@ -84,8 +84,8 @@ final class DecisionRecorder {
     event.activeBlocks = loads.blocks()[i];
     event.requests = loads.requests()[i];
     event.cost = chosen.terms() == null ? 0 : chosen.terms().cost()[i];
-    event.reportedUsedBlocks = told == null ? -1 : orUnknown(told.kvUsedBlocks());
-    event.reportUsed = told != null && router.readsReports().getAsBoolean();
+    event.reportedUsedBlocks = reported == null ? -1 : orUnknown(reported.kvUsedBlocks());
+    event.reportUsed = reported != null && router.readsReports().getAsBoolean();
     return event;
   }
 

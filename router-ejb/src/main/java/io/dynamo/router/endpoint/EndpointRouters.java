@@ -11,7 +11,6 @@ import io.dynamo.metrics.Label;
 import io.dynamo.metrics.Metrics;
 import io.dynamo.metrics.RouterMetrics;
 import io.dynamo.router.BookedLoads;
-import io.dynamo.router.BusyControl;
 import io.dynamo.router.KvRouter;
 import io.dynamo.router.QueueDepths;
 import io.dynamo.router.RankReports;
@@ -36,13 +35,7 @@ import org.jspecify.annotations.Nullable;
  * loads, queues or sessions. Safe for concurrent use.
  */
 public final class EndpointRouters
-    implements KvRouter,
-        BusyControl,
-        BookedLoads,
-        RankReports,
-        QueueDepths,
-        RouteExplanations,
-        AutoCloseable {
+    implements KvRouter, BookedLoads, RankReports, QueueDepths, RouteExplanations, AutoCloseable {
   /**
    * A router and the profile that it was made by.
    *
@@ -60,7 +53,8 @@ public final class EndpointRouters
   private final Map<EndpointId, Metrics.Counter> started = new ConcurrentHashMap<>();
   private final Metrics.Timer decisionTime;
   private final Map<WorkerSet, Running> routers = new ConcurrentHashMap<>(); // written under this
-  private final Map<WorkerSet, RouterSettings.Busy> thresholdsByHand = new ConcurrentHashMap<>();
+  private final Map<String, RouterSettings.Busy> thresholdsByHand =
+      new ConcurrentHashMap<>(); // by place
   private boolean closed; // guarded by this
 
   /**
@@ -191,28 +185,49 @@ public final class EndpointRouters
     var asked = assembly.asked(set, profile);
     var mode = new Label("mode", asked.mode().name().toLowerCase(Locale.ROOT));
     var router = assembly.assemble(set, profile, asked);
-    var byHand = thresholdsByHand.get(set);
+    var byHand = thresholdsByHand.get(placeOf(set));
     if (byHand != null) {
       router.setThresholds(byHand);
     }
     return new Running(profile, router, metrics.counter(RouterMetrics.DECISIONS, mode));
   }
 
-  @Override
+  /**
+   * Returns the place of the workers that serve {@code asked}: the same for all sets of one model
+   * in one role at one endpoint, of which only one can be right.
+   */
+  public String place(WorkerSet asked) {
+    var set = cards.serving(asked);
+    return placeOf(set == null ? asked : set);
+  }
+
+  private static String placeOf(WorkerSet set) {
+    return set.endpoint() + "/" + set.workerType() + "/" + set.model();
+  }
+
+  /**
+   * Returns the thresholds above which {@code workers} count as busy: those that were set last, or
+   * the configured ones.
+   */
   public RouterSettings.Busy thresholds(WorkerSet workers) {
     var router = known(workers);
     return router == null
-        ? thresholdsByHand.getOrDefault(workers, settings.busy())
+        ? thresholdsByHand.getOrDefault(place(workers), settings.busy())
         : router.thresholds();
   }
 
-  @Override
-  public synchronized void setThresholds(WorkerSet workers, RouterSettings.Busy thresholds) {
-    var set = cards.serving(workers);
-    thresholdsByHand.put(set == null ? workers : set, thresholds);
-    if (set != null) {
-      running(set).router().setThresholds(thresholds);
-    }
+  /**
+   * Replaces the thresholds of the workers at a {@link #place}, and of those that come there, for
+   * as long as this router lives.
+   */
+  public synchronized void setThresholds(String place, RouterSettings.Busy thresholds) {
+    thresholdsByHand.put(place, thresholds);
+    routers.forEach(
+        (set, running) -> {
+          if (placeOf(set).equals(place)) {
+            running.router().setThresholds(thresholds);
+          }
+        });
   }
 
   @Override
@@ -230,7 +245,7 @@ public final class EndpointRouters
     return at(endpoint).stream().flatMap(router -> router.report(rank).stream()).findFirst();
   }
 
-  @Override
+  /** Whether {@code workers} has live workers and every one of them is busy. */
   public boolean allBusy(WorkerSet workers) {
     var router = known(workers);
     return router != null && router.allBusy();

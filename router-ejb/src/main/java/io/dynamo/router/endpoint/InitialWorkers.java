@@ -26,7 +26,7 @@ final class InitialWorkers implements AutoCloseable {
   private volatile boolean closed;
 
   private static final class Waiter {
-    final CompletableFuture<Void> told = new CompletableFuture<>();
+    final CompletableFuture<Void> enough = new CompletableFuture<>();
   }
 
   InitialWorkers(int wanted, Duration timeout, EndpointInstances instances) {
@@ -37,7 +37,7 @@ final class InitialWorkers implements AutoCloseable {
             () -> {
               if (instances.live().size() >= wanted) {
                 seen = true;
-                waiting.forEach(one -> one.told.complete(null));
+                waiting.forEach(one -> one.enough.complete(null));
               }
             });
   }
@@ -54,7 +54,7 @@ final class InitialWorkers implements AutoCloseable {
       return;
     }
     var waiter = new Waiter();
-    var mine = waiter.told;
+    var mine = waiter.enough;
     waiting.add(waiter);
     if (seen) { // the listener may have run before this waiter was added
       mine.complete(null);
@@ -100,6 +100,6 @@ final class InitialWorkers implements AutoCloseable {
   public void close() {
     watching.close();
     closed = true;
-    waiting.forEach(one -> one.told.completeExceptionally(closing()));
+    waiting.forEach(one -> one.enough.completeExceptionally(closing()));
   }
 }

@@ -27,7 +27,7 @@ public final class EndpointEvents implements AutoCloseable {
   private final EventSubject subject;
   private final EndpointInstances instances;
   private final EventIntake intake;
-  private final Object telling = new Object(); // keeps the order in which live sets reach intake
+  private final Object order = new Object(); // of the live sets that reach intake
   private final Cancellation.Registration workers;
   private final EventPlane.Subscription events;
   private final Discovery.Handle sources;
@@ -51,13 +51,13 @@ public final class EndpointEvents implements AutoCloseable {
             nanoClock,
             metrics);
     // Sources last: a source's earlier events are then queried, and its later ones received.
-    this.workers = instances.onChange(this::tellWorkers);
+    this.workers = instances.onChange(this::passWorkers);
     this.events = feed.plane().subscribe(subject, intake);
     this.sources = feed.discovery().watch(EventSource.class, this::onSource);
   }
 
-  private void tellWorkers() {
-    synchronized (telling) {
+  private void passWorkers() {
+    synchronized (order) {
       var ids = new HashSet<InstanceId>();
       instances.live().forEach(instance -> ids.add(instance.id()));
       intake.workers(ids);

@@ -92,30 +92,30 @@ public final class SessionReplicas implements AutoCloseable {
   }
 
   private void accept(EventEnvelope envelope) {
-    SessionBinding told;
+    SessionBinding binding;
     try {
-      told = SessionBindingCodec.decode(envelope.payload());
+      binding = SessionBindingCodec.decode(envelope.payload());
     } catch (IllegalArgumentException none) {
       undecodable.increment();
       return;
     }
-    var rank = told.rank();
-    if (told.sessionId().isEmpty()
-        || told.sessionId().getBytes(StandardCharsets.UTF_8).length
+    var rank = binding.rank();
+    if (binding.sessionId().isEmpty()
+        || binding.sessionId().getBytes(StandardCharsets.UTF_8).length
             > RouteHints.MAX_SESSION_ID_BYTES
         || (rank != null && (rank < 0 || rank >= MAX_RANKS))) {
       undecodable.increment();
-    } else if (!told.writer().equals(self)) {
-      learn(told);
+    } else if (!binding.writer().equals(self)) {
+      learn(binding);
     }
   }
 
-  private synchronized void learn(SessionBinding told) {
-    if (!live.contains(told.worker())) {
+  private synchronized void learn(SessionBinding binding) {
+    if (!live.contains(binding.worker())) {
       unknownWorker.increment();
       return;
     }
-    switch (sessions.learn(told)) {
+    switch (sessions.learn(binding)) {
       case STALE -> stale.increment();
       case FULL -> full.increment();
       case BOUND, REFRESHED, MOVED -> {}

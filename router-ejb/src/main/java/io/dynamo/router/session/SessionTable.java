@@ -63,10 +63,10 @@ public final class SessionTable {
       this.writer = writer;
     }
 
-    boolean isBefore(SessionBinding told) {
-      int order = Long.compareUnsigned(sequence, told.sequence());
+    boolean isBefore(SessionBinding other) {
+      int order = Long.compareUnsigned(sequence, other.sequence());
       return order < 0
-          || (order == 0 && Long.compareUnsigned(writer.value(), told.writer().value()) < 0);
+          || (order == 0 && Long.compareUnsigned(writer.value(), other.writer().value()) < 0);
     }
   }
 
@@ -146,7 +146,7 @@ public final class SessionTable {
     }
     working.put(id, bound);
     bound.leases++;
-    listener.accept(told(id, bound));
+    listener.accept(toPublish(id, bound));
     var leased = bound;
     var open = new AtomicBoolean(true);
     return () -> {
@@ -167,7 +167,7 @@ public final class SessionTable {
    * Returns the binding as this router publishes it; the publisher is its writer, as in Dynamo,
    * even when another router bound the session.
    */
-  private SessionBinding told(String id, Bound bound) {
+  private SessionBinding toPublish(String id, Bound bound) {
     return new SessionBinding(id, bound.target.worker(), bound.target.rank(), bound.sequence, self);
   }
 
@@ -176,7 +176,7 @@ public final class SessionTable {
     if (bound.leases == 0 && working.get(id) == bound) {
       working.remove(id);
       rest(id, bound);
-      listener.accept(told(id, bound));
+      listener.accept(toPublish(id, bound));
     }
   }
 
@@ -189,19 +189,19 @@ public final class SessionTable {
    * Applies a binding that another router published. A session that is bound to the same target is
    * refreshed; one that is bound elsewhere moves when the other router has bound it later.
    */
-  synchronized Learned learn(SessionBinding told) {
+  synchronized Learned learn(SessionBinding other) {
     expire();
-    if (Long.compareUnsigned(told.sequence(), wallNanos.getAsLong() + MAX_AHEAD_NANOS) <= 0
-        && Long.compareUnsigned(told.sequence(), lastSequence) > 0) {
-      lastSequence = told.sequence(); // later local bindings are then later
+    if (Long.compareUnsigned(other.sequence(), wallNanos.getAsLong() + MAX_AHEAD_NANOS) <= 0
+        && Long.compareUnsigned(other.sequence(), lastSequence) > 0) {
+      lastSequence = other.sequence(); // later local bindings are then later
     }
-    var id = told.sessionId();
+    var id = other.sessionId();
     var bound = find(id);
-    var target = new SessionTarget(told.worker(), told.rank());
+    var target = new SessionTarget(other.worker(), other.rank());
     if (bound != null && bound.target.equals(target)) {
-      if (bound.isBefore(told)) {
-        bound.sequence = told.sequence();
-        bound.writer = told.writer();
+      if (bound.isBefore(other)) {
+        bound.sequence = other.sequence();
+        bound.writer = other.writer();
       }
       if (bound.leases == 0) {
         idle.remove(id);
@@ -209,7 +209,7 @@ public final class SessionTable {
       }
       return Learned.REFRESHED;
     }
-    if (bound != null && !bound.isBefore(told)) {
+    if (bound != null && !bound.isBefore(other)) {
       return Learned.STALE;
     }
     if (bound == null && working.size() + idle.size() >= capacity) {
@@ -217,7 +217,7 @@ public final class SessionTable {
     }
     working.remove(id); // running requests end where they are
     idle.remove(id);
-    rest(id, new Bound(target, told.sequence(), told.writer()));
+    rest(id, new Bound(target, other.sequence(), other.writer()));
     return bound == null ? Learned.BOUND : Learned.MOVED;
   }
 

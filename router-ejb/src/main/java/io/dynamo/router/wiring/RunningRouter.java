@@ -30,6 +30,7 @@ import io.dynamo.router.ingest.PlaneQuestions;
 import io.dynamo.router.ingest.Recoveries;
 import io.dynamo.router.pool.HicachePools;
 import io.dynamo.router.share.PlaneIndexes;
+import io.dynamo.router.share.SharedThresholds;
 import io.dynamo.runtime.DynamoRuntime;
 import io.dynamo.runtime.RouterStatus;
 import io.dynamo.wire.MessageCodec;
@@ -39,9 +40,11 @@ import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /** The router on a runtime: follows the models in discovery and listens to their workers. */
 final class RunningRouter
@@ -53,9 +56,12 @@ final class RunningRouter
         RouteExplanations,
         RouterStatus,
         AutoCloseable {
+  private static final long RETRY_MILLIS = 1000; // to write what the store has lost
+
   private final String id = HexFormat.of().toHexDigits(ThreadLocalRandom.current().nextLong());
   private final LongAdder placed = new LongAdder();
   private final EndpointRouters routers;
+  private final SharedThresholds thresholds;
   private final Discovery.Handle models;
 
   RunningRouter(
@@ -100,6 +106,14 @@ final class RunningRouter
                 System::nanoTime,
                 () -> ChronoUnit.NANOS.between(Instant.EPOCH, Instant.now()),
                 random));
+    thresholds =
+        new SharedThresholds(
+            runtime.store(),
+            routers::setThresholds,
+            runtime.blocking(),
+            task -> {
+              var _ = runtime.timer().schedule(task, RETRY_MILLIS, TimeUnit.MILLISECONDS);
+            });
     models =
         traits.follow(
             runtime.discovery(),
@@ -119,8 +133,9 @@ final class RunningRouter
   }
 
   @Override
-  public void setThresholds(WorkerSet workers, RouterSettings.Busy thresholds) {
-    routers.setThresholds(workers, thresholds);
+  public RouterSettings.Busy changeThresholds(
+      WorkerSet workers, UnaryOperator<RouterSettings.Busy> change) {
+    return thresholds.change(routers.place(workers), routers.thresholds(workers), change);
   }
 
   @Override
@@ -176,6 +191,7 @@ final class RunningRouter
   @Override
   public void close() {
     models.close();
+    thresholds.close();
     routers.close();
   }
 }

@@ -47,9 +47,10 @@ class BusyRoutingTest extends RouterHarness {
     traits.put(1L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
     traits.put(2L, new WorkerTraits(RankRange.ONE, 0, 100, Set.of(), Set.of()));
     try (var router = router(RouterSettings.of(RouterSettings.Mode.ROUND_ROBIN))) {
+      router.prepare(ENDPOINT);
       assertThat(router.thresholds(WORKERS)).isEqualTo(RouterSettings.Busy.STANDARD);
       var half = new RouterSettings.Busy(0.5, null, null);
-      router.setThresholds(WORKERS, half);
+      router.setThresholds(router.place(WORKERS), half);
       assertThat(router.thresholds(WORKERS)).isEqualTo(half);
       assertThat(router.allBusy(WORKERS)).as("nobody has reported").isFalse();
       reported(1, 51);
@@ -62,9 +63,9 @@ class BusyRoutingTest extends RouterHarness {
       workers.set();
       assertThat(router.allBusy(WORKERS)).as("there is nobody").isFalse();
       workers.set(1, 2);
-      router.setThresholds(WORKERS, new RouterSettings.Busy(0.9, null, null));
+      router.setThresholds(router.place(WORKERS), new RouterSettings.Busy(0.9, null, null));
       assertThat(router.allBusy(WORKERS)).as("the old latch counts no more").isFalse();
-      router.setThresholds(WORKERS, RouterSettings.Busy.STANDARD);
+      router.setThresholds(router.place(WORKERS), RouterSettings.Busy.STANDARD);
       assertThat(routed(router, RouteHints.NONE)).isIn(1L, 2L);
     }
   }

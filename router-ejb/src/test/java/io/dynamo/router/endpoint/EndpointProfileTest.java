@@ -261,7 +261,7 @@ class EndpointProfileTest extends RouterHarness {
     workers.set(1);
     var byHand = new RouterSettings.Busy(0.5, 7L, null);
     try (var router = router(RouterSettings.Mode.KV)) {
-      router.setThresholds(WORKERS, byHand);
+      router.setThresholds(router.place(WORKERS), byHand);
       profile = routed("random");
       router.prepare(ENDPOINT);
       assertThat(router.thresholds(WORKERS)).isEqualTo(byHand);

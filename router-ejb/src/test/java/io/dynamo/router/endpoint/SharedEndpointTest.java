@@ -282,16 +282,29 @@ class SharedEndpointTest extends RouterHarness {
   }
 
   @Test
+  void thresholdsSetBeforeAModelIsServedHoldForIt() {
+    var few = new RouterSettings.Busy(null, 10L, null);
+    try (var router = router(Mode.KV)) {
+      router.setThresholds(router.place(of("a")), few);
+      workers.set(1);
+      serve(1, "a");
+      assertThat(router.thresholds(of("a"))).isEqualTo(few);
+      router.prepare(ENDPOINT);
+      assertThat(router.thresholds(of("a"))).isEqualTo(few);
+    }
+  }
+
+  @Test
   void aModelIsBusyWhenItsOwnWorkersAre() {
     workers.set(1, 2);
     serve(1, "a");
     serve(2, "b");
     var few = new RouterSettings.Busy(null, 10L, null);
     try (var router = router(Mode.KV)) {
-      router.setThresholds(of("a"), few);
+      router.setThresholds(router.place(of("a")), few);
       assertThat(router.thresholds(of("a"))).isEqualTo(few);
       assertThat(router.thresholds(of("b"))).isEqualTo(RouterSettings.Busy.STANDARD);
-      router.setThresholds(of("b"), few);
+      router.setThresholds(router.place(of("b")), few);
       try (var full = router.route(ask("a", prompt(0, 400)))) {
         assertThat(full).isNotNull();
         assertThat(router.allBusy(of("a"))).isTrue();

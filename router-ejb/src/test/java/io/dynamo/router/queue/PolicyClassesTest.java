@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
@@ -48,12 +49,35 @@ class PolicyClassesTest extends WaitingRequests {
                 Map.of("fast", 1),
                 Map.of("f", new int[] {0}),
                 "f"));
-    var stuck = waits(queue, ticket(0, 0, 1), "stuck");
+    var looks = new AtomicInteger();
+    var stuck =
+        CompletableFuture.supplyAsync(
+            () -> queue.admit(ticket(0, 0, 1), counted(attempt("stuck"), looks)), threads);
+    while (looks.get() < 2 && !stuck.isDone()) {
+      Thread.onSpinWait(); // at the door and in the queue; it looks no more until it is relieved
+    }
     room.release();
     assertThat(queue.admit(of("fast"), attempt("passes"))).isEqualTo("passes");
     assertThat(stuck).isNotDone();
     release(queue, 1);
     get(stuck);
+  }
+
+  private static AdmissionQueue.Attempt<String> counted(
+      AdmissionQueue.Attempt<String> attempt, AtomicInteger looks) {
+    return new AdmissionQueue.Attempt<>() {
+      @Override
+      public @Nullable String place(PolicyClass policy, long queuedNanos) {
+        var placed = attempt.place(policy, queuedNanos);
+        looks.incrementAndGet();
+        return placed;
+      }
+
+      @Override
+      public long cachedTokens() {
+        return attempt.cachedTokens();
+      }
+    };
   }
 
   @Test
