@@ -27,8 +27,18 @@ def matches(selector, labels):
     return all(labels.get(key) == value for key, value in selector.items())
 
 
+def check_class_archive(name, variables):
+    """A server whose data folder goes with its container must not write class archives into it."""
+    if "DYNAMO_ROLES" in variables and "-Xshare" not in variables.get("JVM_ARGS", ""):
+        fail(f"{name} would write class archives that no start uses: JVM_ARGS lacks -Xshare:auto")
+
+
 def manifests(objects):
     pods = [it["spec"]["template"] for it in objects if it["kind"] in ("Deployment", "StatefulSet")]
+    for pod in pods:
+        for container in pod["spec"]["containers"]:
+            variables = {it["name"]: it.get("value", "") for it in container.get("env", [])}
+            check_class_archive(f"container {container['name']}", variables)
     for it in objects:
         name = f"{it['kind']} {it['metadata']['name']}"
         if it["kind"] in OPERATOR:
@@ -69,6 +79,7 @@ def compose(file):
         for network in service["networks"]:
             if network not in networks:
                 fail(f"{name} is in {network}, which is no network")
+        check_class_archive(name, service.get("environment", {}))
         if "image" not in service:
             fail(f"{name} has no image")
         for volume in service.get("volumes", []):

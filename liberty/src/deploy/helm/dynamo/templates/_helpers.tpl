@@ -50,7 +50,8 @@ imagePullPolicy: {{ .root.Values.image.pullPolicy }}
 args: [serve, --data, /var/lib/dynamo]
 env:
   - {name: DYNAMO_ROLES, value: {{ .roles | quote }}}
-  - {name: JVM_ARGS, value: {{ .set.jvmArgs | quote }}}
+  {{- /* -Xshare:auto is the JVM's default; named, it keeps bin/dynamo from writing class archives, which a pod's folder does not outlive */}}
+  - {name: JVM_ARGS, value: {{ printf "-Xshare:auto %s" (.set.jvmArgs | default "") | trim | quote }}}
   {{- include "dynamo.planes" .root | nindent 2 }}
   {{- include "dynamo.settings" (merge (dict) .set.settings .root.Values.settings) | nindent 2 }}
   {{- with .set.env }}{{ toYaml . | nindent 2 }}{{ end }}

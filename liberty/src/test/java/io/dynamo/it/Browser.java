@@ -114,7 +114,7 @@ final class Browser implements AutoCloseable {
         Map.of("width", width, "height", height, "deviceScaleFactor", 1, "mobile", false));
   }
 
-  /** Sets what the page is told of its user's preference, {@code dark} for example. */
+  /** Sets the preferred color scheme that the page sees, {@code dark} for example. */
   void prefer(String scheme) {
     devTools(
         "Emulation.setEmulatedMedia",

@@ -24,9 +24,7 @@ class CompletionsIT {
   private static final HttpClient HTTP = HttpClient.newHttpClient();
 
   // the engine of this server makes a token for every seed, and tells all that is asked of it
-  @AutoClose
-  private static final ServerProcess SERVER =
-      ServerProcess.Plan.named("completions").start().awaitReady();
+  private static final ServerProcess SERVER = SharedServer.get();
 
   @AutoClose
   private final OpenAIClient openai =

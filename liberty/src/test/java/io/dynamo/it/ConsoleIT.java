@@ -30,20 +30,13 @@ class ConsoleIT {
   @BeforeAll
   static void start() throws IOException {
     browser = Browser.start(FOLDER);
-    server = ServerProcess.Plan.named("console-server").start();
-    server.awaitReady();
+    server = SharedServer.get();
   }
 
   @AfterAll
   static void stop() {
-    try {
-      if (browser != null) {
-        browser.close();
-      }
-    } finally {
-      if (server != null) {
-        server.close();
-      }
+    if (browser != null) {
+      browser.close();
     }
   }
 

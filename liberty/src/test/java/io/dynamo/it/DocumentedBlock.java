@@ -96,7 +96,8 @@ record DocumentedBlock(String place, String language, String text, @Nullable Str
     if (commands().anyMatch(command -> command.contains("mvn liberty:run"))) {
       return Kind.STARTS;
     }
-    return commands().findFirst().orElse("").startsWith("curl ") ? Kind.REQUESTS : null;
+    var first = commands().findFirst().orElse("");
+    return first.matches("(\\w+=\\$\\()?curl .*") ? Kind.REQUESTS : null;
   }
 
   private Stream<String> commands() {

@@ -102,6 +102,19 @@ class EtcdIT {
   }
 
   @Test
+  void thresholdsThatAreSetAtAFrontendAreSharedInEtcd() throws Exception {
+    var change =
+        "{\"model\":\"%s\",\"active_prefill_tokens_threshold\":1000000}".formatted(Cluster.MODEL);
+    var set = frontend.post("/busy_threshold", change);
+    assertThat(set.statusCode()).as(set.body()).isEqualTo(200);
+    assertThat(frontend.get("/busy_threshold").body()).contains("1000000");
+    assertThat(etcd.keys("v1/busy_thresholds/"))
+        .singleElement()
+        .asString()
+        .endsWith("/aggregated/" + Cluster.MODEL);
+  }
+
+  @Test
   void knownWorkersServeWhileEtcdIsDead() throws Exception {
     etcd.kill();
     try (var crowd = Crowd.ask(frontend, 20, 4, 10)) {

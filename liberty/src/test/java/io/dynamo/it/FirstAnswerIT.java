@@ -6,8 +6,7 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.io.IOException;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
+import java.net.URI;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -23,35 +22,21 @@ class FirstAnswerIT {
                        "required": ["location"]}}}]
       """;
 
-  private static ServerProcess server;
-
-  @BeforeAll
-  static void start() throws Exception {
-    server =
-        ServerProcess.Plan.named("first-answer")
-            .with("DYNAMO_WORKER_ENGINE", "llama")
-            .start()
-            .awaitReady();
-  }
-
-  @AfterAll
-  static void stop() {
-    server.close();
-  }
+  private static final URI SERVER = URI.create(System.getProperty("base.url"));
 
   private static ObjectNode request(String prompt, boolean stream) throws IOException {
     return (ObjectNode) JSON.readTree(ChatClient.body(Cluster.MODEL, prompt, 80, stream));
   }
 
   private static JsonNode whole(ObjectNode request) throws IOException {
-    try (var client = ChatClient.post(server.port(), request.toString())) {
+    try (var client = ChatClient.post(SERVER.getPort(), request.toString())) {
       assertThat(client.status()).isEqualTo(200);
       return client.json().at("/choices/0");
     }
   }
 
   private static ChatAnswer.Choice streamed(ObjectNode request) throws IOException {
-    try (var client = ChatClient.post(server.port(), request.put("stream", true).toString())) {
+    try (var client = ChatClient.post(SERVER.getPort(), request.put("stream", true).toString())) {
       var answer = ChatAnswer.read(client, () -> {});
       assertThat(answer.error()).isNull();
       return answer.choice(0);

@@ -4,27 +4,37 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a server that has been started once keeps in its work area: which bundles its features are,
- * how they are wired, what the classes of the application are annotated with. A server that finds
- * it there starts with a fifth less work. Made once for all tests of a run; safe for concurrent
- * use.
+ * What a server that has been started once leaves for later starts: its work area (which bundles
+ * its features are, how they are wired, what the classes of the application are annotated with) and
+ * an archive of its classes as the JVM has parsed and verified them. Made once for all tests of a
+ * run; immutable.
+ *
+ * @param workArea of a server that has stopped
+ * @param classes the archive; this file is missing where the JVM makes none
  */
-final class PreparedServer {
+record PreparedServer(Path workArea, Path classes) {
   private static final String WORK_AREA = "workarea";
-  private static @Nullable Path made;
+  private static @Nullable PreparedServer made;
 
-  private PreparedServer() {}
-
-  /** The work area to copy; the first to ask waits for a start and a stop. */
-  private static synchronized Path workArea() {
+  /** The one of this run; the first caller waits for a start and a stop. */
+  static synchronized PreparedServer find() {
     var known = made;
-    if (known != null) {
-      return known;
+    if (known == null) {
+      known = make();
+      made = known;
     }
-    try (var server = ServerProcess.Plan.named("prepared").fresh().start()) {
+    return known;
+  }
+
+  private static PreparedServer make() {
+    var archive = Path.of(System.getProperty("dynamo.it.work"), "prepared-classes.jsa");
+    var plan =
+        ServerProcess.Plan.named("prepared").fresh().jvm("-XX:ArchiveClassesAtExit=" + archive);
+    try (var server = plan.start()) {
       server.awaitReady();
       Polling.until( // the application is ready a moment before its server says so
           "the server has started",
@@ -36,13 +46,19 @@ final class PreparedServer {
       if (!Files.isDirectory(area)) {
         throw new IllegalStateException("no work area in " + server.folder());
       }
-      made = area;
-      return area;
+      return new PreparedServer(area, archive);
     }
   }
 
-  /** Puts a copy into {@code folder}, which is a server's own. */
-  static void copyTo(Path folder) throws IOException {
-    ServerProcess.copyTree(workArea(), folder.resolve(WORK_AREA));
+  /** Arguments for a JVM that is to use the archive; one that cannot starts without it. */
+  List<String> jvmArguments() {
+    return Files.exists(classes)
+        ? List.of("-XX:SharedArchiveFile=" + classes, "-Xshare:auto", "-Xlog:cds=off,aot=off")
+        : List.of();
+  }
+
+  /** Puts a copy of the work area into {@code folder}, which is a server's own. */
+  void copyTo(Path folder) throws IOException {
+    ServerProcess.copyTree(workArea, folder.resolve(WORK_AREA));
   }
 }

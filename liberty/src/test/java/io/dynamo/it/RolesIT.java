@@ -2,6 +2,7 @@ package io.dynamo.it;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
@@ -15,6 +16,10 @@ class RolesIT {
       worker.awaitReady();
 
       assertThat(worker.get("/v1/models").statusCode()).isIn(404, 503);
+      Polling.until(
+          "the console names what is served",
+          Duration.ofSeconds(30),
+          () -> worker.console().contains("\"tiny\": engine mock, "));
     }
   }
 

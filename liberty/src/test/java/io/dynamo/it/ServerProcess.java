@@ -167,8 +167,11 @@ final class ServerProcess implements AutoCloseable {
     copyTree(CONFIG, folder);
     Files.createDirectories(folder.resolve("apps"));
     Files.copy(EAR, folder.resolve("apps/dynamo.ear"), StandardCopyOption.REPLACE_EXISTING);
+    var arguments = plan.jvmArguments();
     if (plan.prepared()) {
-      PreparedServer.copyTo(folder);
+      var prepared = PreparedServer.find();
+      prepared.copyTo(folder);
+      arguments += " " + String.join(" ", prepared.jvmArguments());
     }
     var properties = plan.properties();
     if (properties != null) {
@@ -185,7 +188,8 @@ final class ServerProcess implements AutoCloseable {
     if (at == null) {
       environment.put("DYN_HTTP_PORT", Integer.toString(port));
     }
-    environment.put("JVM_ARGS", plan.jvmArguments());
+    environment.put("JVM_ARGS", arguments);
+    environment.put("WLP_SKIP_BOOTSTRAP_AGENT", "true"); // as bin/dynamo; the archive needs it
     environment.put("DYNAMO_WORKER_ENGINE", "mock"); // whose tokens a test can work out
     environment.putAll(plan.environment());
     builder.redirectErrorStream(true).redirectOutput(console.toFile());
