@@ -1,5 +1,6 @@
 package io.dynamo.cli;
 
+import io.dynamo.net.UrlHost;
 import java.net.URI;
 import java.nio.file.Path;
 import java.util.Map;
@@ -40,11 +41,7 @@ final class ServerOptions {
           case "::" -> "::1";
           default -> host;
         };
-    return URI.create(
-        (tls ? "https://" : "http://")
-            + (reachable.contains(":") ? "[" + reachable + "]" : reachable)
-            + ":"
-            + port);
+    return URI.create((tls ? "https://" : "http://") + UrlHost.of(reachable) + ":" + port);
   }
 
   private static String first(

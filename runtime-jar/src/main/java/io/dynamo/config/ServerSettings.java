@@ -1,5 +1,6 @@
 package io.dynamo.config;
 
+import io.dynamo.net.UrlHost;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -37,5 +38,10 @@ public record ServerSettings(
   public ServerSettings {
     roles = Set.copyOf(roles);
     nativeExtractDirs = List.copyOf(nativeExtractDirs);
+  }
+
+  /** Returns the URL of the HTTP port, as in {@code http://127.0.0.1:8000}. */
+  public String httpUrl() {
+    return httpTls.scheme() + "://" + UrlHost.of(httpHost) + ":" + httpPort;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The agreements that two processes need before they can communicate: how bodies are encoded, and
- * whom they trust.
+ * The agreements that two processes need before they can communicate: how bodies are encoded, whom
+ * they trust, and how addresses are written.
  */
 @NullMarked
 package io.dynamo.net;

@@ -9,6 +9,7 @@ import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.console.ConsoleFeed;
 import io.dynamo.frontend.openai.TextService;
 import io.dynamo.runtime.RoleLifecycle;
+import io.dynamo.runtime.StartBanner;
 import io.dynamo.runtime.status.SystemStatus;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -28,7 +29,7 @@ public final class FrontendRole implements RoleLifecycle {
   private final ConsoleFeed console;
   private final Duration drainTimeout;
   private final ScheduledExecutorService timer;
-  private @Nullable Welcome welcome; // start and stop come one after the other
+  private @Nullable StartBanner banner; // start and stop come one after the other
 
   FrontendRole(
       ServerSettings server,
@@ -57,20 +58,22 @@ public final class FrontendRole implements RoleLifecycle {
   /** Starts admitting requests and logs the address. */
   void start() {
     admission.open();
-    var address =
-        server.httpTls().scheme()
-            + "://"
-            + (server.httpHost().contains(":") ? "[" + server.httpHost() + "]" : server.httpHost())
-            + ":"
-            + server.httpPort();
-    welcome = new Welcome(address, server.httpTls(), status.address(), catalog, timer, System.out);
-    LOG.log(Level.INFO, "frontend started at {0}", address);
+    banner = new StartBanner(this::welcome, timer, System.out);
+    LOG.log(Level.INFO, "frontend started at {0}", server.httpUrl());
+  }
+
+  /** Writes an example of a first request; null as long as no model is served. */
+  private @Nullable String welcome() {
+    var models = catalog.models();
+    return models.isEmpty()
+        ? null
+        : Welcome.text(server.httpUrl(), server.httpTls(), status.address(), models);
   }
 
   @Override
   public void stop(Deadline deadline) throws InterruptedException {
-    if (welcome != null) {
-      welcome.cancel();
+    if (banner != null) {
+      banner.cancel();
     }
     console.close(); // its streams would never end by themselves
     long patience = Math.max(0, deadline.within(drainTimeout).remainingNanos());

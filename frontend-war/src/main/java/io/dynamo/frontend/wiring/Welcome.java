@@ -1,60 +1,21 @@
 package io.dynamo.frontend.wiring;
 
 import io.dynamo.config.HttpTlsSettings;
-import io.dynamo.frontend.catalog.ModelCatalog;
 import io.dynamo.frontend.catalog.ServedModel;
-import java.io.PrintStream;
+import io.dynamo.net.UrlHost;
 import java.net.InetSocketAddress;
 import java.util.List;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Prints an example of a first request on the console, once: when a model can serve requests, and
- * after the server's own lines. Uses standard output, which the server shows at every log level.
+ * Writes the console's first lines: an example of a first request, and the pages of this server.
  */
 final class Welcome {
-  private static final long FIRST_LOOK_MILLIS = 1000; // the server says last that it is ready
-  private static final long LOOK_MILLIS = 250;
-
-  private final String address;
-  private final HttpTlsSettings tls;
-  private final @Nullable InetSocketAddress status;
-  private final ModelCatalog catalog;
-  private final PrintStream console;
-  private final Future<?> looking;
+  private Welcome() {}
 
   /**
+   * @param address the URL of the HTTP port
    * @param status where the status server listens; null when there is none
-   */
-  Welcome(
-      String address,
-      HttpTlsSettings tls,
-      @Nullable InetSocketAddress status,
-      ModelCatalog catalog,
-      ScheduledExecutorService timer,
-      PrintStream console) {
-    this.address = address;
-    this.tls = tls;
-    this.status = status;
-    this.catalog = catalog;
-    this.console = console;
-    this.looking =
-        timer.scheduleWithFixedDelay(
-            this::look, FIRST_LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
-  }
-
-  private void look() {
-    var models = catalog.models();
-    if (!models.isEmpty()) {
-      console.println(text(address, tls, status, models));
-      looking.cancel(false);
-    }
-  }
-
-  /**
    * @param models at least one
    */
   static String text(
@@ -78,8 +39,8 @@ final class Welcome {
     return status == null
         ? text
         : text
-            + "Status server http://%s:%d: /health, /live, /metrics with Dynamo's names%n"
-                .formatted(host(status), status.getPort());
+            + "Status server http://%s: /health, /live, /metrics with Dynamo's names%n"
+                .formatted(UrlHost.withPort(status));
   }
 
   /** The first model of a type; null when there is none. */
@@ -121,15 +82,5 @@ final class Welcome {
         : tls.clientAuthorities() == null
             ? " --cacert ca.pem"
             : " --cacert ca.pem --cert client.pem --key client-key.pem";
-  }
-
-  private static String host(InetSocketAddress at) {
-    var host = at.getAddress().getHostAddress();
-    return host.contains(":") ? "[" + host + "]" : host;
-  }
-
-  /** Cancels the check for models. */
-  void cancel() {
-    looking.cancel(false);
   }
 }

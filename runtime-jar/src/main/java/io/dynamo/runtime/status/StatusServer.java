@@ -1,6 +1,7 @@
 package io.dynamo.runtime.status;
 
 import io.dynamo.config.watch.StatusSettings;
+import io.dynamo.net.UrlHost;
 import io.dynamo.pipeline.EventLoops;
 import io.dynamo.pipeline.http.HttpLimits;
 import io.dynamo.pipeline.http.HttpServer;
@@ -70,9 +71,7 @@ public final class StatusServer implements AutoCloseable {
   }
 
   private static URI uri(InetAddress host, int port) {
-    var literal = host.getHostAddress();
-    return URI.create(
-        "http://" + (literal.contains(":") ? "[" + literal + "]" : literal) + ":" + port);
+    return URI.create("http://" + UrlHost.of(host) + ":" + port);
   }
 
   /** Returns the address that it listens on. */

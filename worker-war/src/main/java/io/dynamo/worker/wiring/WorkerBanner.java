@@ -3,26 +3,17 @@ package io.dynamo.worker.wiring;
 import io.dynamo.config.Settings;
 import io.dynamo.config.plane.DiscoverySettings;
 import io.dynamo.discovery.TransportAddress;
-import java.io.PrintStream;
+import io.dynamo.net.UrlHost;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
-import java.util.concurrent.Future;
-import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/**
- * Prints on the console of a server without a frontend what its workers serve and where, once: when
- * all of them are ready, and after the server's own lines. Uses standard output, which the server
- * shows at every log level.
- */
+/** Writes the first lines of a server without a frontend: what its workers serve, and where. */
 final class WorkerBanner {
-  private static final long FIRST_LOOK_MILLIS = 1000; // the server says last that it is ready
-  private static final long LOOK_MILLIS = 250;
+  private WorkerBanner() {}
 
   /**
    * A model that is served.
@@ -45,44 +36,12 @@ final class WorkerBanner {
     }
   }
 
-  private final Supplier<@Nullable String> text;
-  private final PrintStream console;
-  private final Future<?> looking;
-
-  /**
-   * @param text null until all workers are ready
-   */
-  WorkerBanner(
-      Supplier<@Nullable String> text, ScheduledExecutorService timer, PrintStream console) {
-    this.text = text;
-    this.console = console;
-    this.looking =
-        timer.scheduleWithFixedDelay(
-            this::look, FIRST_LOOK_MILLIS, LOOK_MILLIS, TimeUnit.MILLISECONDS);
-  }
-
-  private void look() {
-    var ready = text.get();
-    if (ready != null) {
-      console.println(ready);
-      looking.cancel(false);
-    }
-  }
-
-  /** Prints nothing from now on. */
-  void cancel() {
-    looking.cancel(false);
-  }
-
   /**
    * @param status where the status server listens; null when there is none
    */
   static String text(
       Settings settings, List<ServedModel> models, @Nullable InetSocketAddress status) {
-    var server = settings.server();
-    var url =
-        "%s://%s:%d"
-            .formatted(server.httpTls().scheme(), bracketed(server.httpHost()), server.httpPort());
+    var url = settings.server().httpUrl();
     var lines = new ArrayList<String>();
     lines.add("");
     lines.add("Dynamo's worker serves");
@@ -96,8 +55,8 @@ final class WorkerBanner {
     lines.add("Health %s/health, metrics %s/metrics".formatted(url, url));
     if (status != null) {
       lines.add(
-          "Status server http://%s:%d: /health, /live, /metrics with Dynamo's names"
-              .formatted(bracketed(status.getAddress().getHostAddress()), status.getPort()));
+          "Status server http://%s: /health, /live, /metrics with Dynamo's names"
+              .formatted(UrlHost.withPort(status)));
     }
     lines.add("");
     return String.join("\n", lines);
@@ -124,9 +83,5 @@ final class WorkerBanner {
                   .collect(Collectors.joining(", "));
       case KUBERNETES -> "by the Kubernetes API";
     };
-  }
-
-  private static String bracketed(String host) {
-    return host.contains(":") ? "[" + host + "]" : host;
   }
 }

@@ -5,6 +5,7 @@ import io.dynamo.concurrent.OwnThread;
 import io.dynamo.config.Role;
 import io.dynamo.inference.EngineOutput;
 import io.dynamo.inference.GenerateRequest;
+import io.dynamo.runtime.StartBanner;
 import io.dynamo.runtime.wiring.RuntimeLifecycle;
 import io.dynamo.wire.MessageCodec;
 import io.dynamo.worker.WorkerService;
@@ -63,7 +64,7 @@ public class WorkerHolder {
   private final @Nullable RuntimeLifecycle lifecycle; // null in the client proxy only
   private final @Nullable MessageCodec<GenerateRequest, EngineOutput> codec;
   private volatile @Nullable Workers role;
-  private volatile @Nullable WorkerBanner banner; // where no frontend prints one
+  private volatile @Nullable StartBanner banner; // where no frontend prints one
 
   /** Creates the container's client proxy. */
   protected WorkerHolder() {
@@ -95,7 +96,7 @@ public class WorkerHolder {
           roles.attach(started);
           if (!runtime.settings().server().roles().contains(Role.FRONTEND)) {
             banner =
-                new WorkerBanner(
+                new StartBanner(
                     () -> started.banner(runtime.settings(), runtime.status().address()),
                     runtime.timer(),
                     System.out);

@@ -6,17 +6,10 @@ import io.dynamo.config.Settings;
 import io.dynamo.config.SettingsReader;
 import io.dynamo.config.key.Lookup;
 import io.dynamo.discovery.TransportAddress;
-import java.io.ByteArrayOutputStream;
-import java.io.PrintStream;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 class WorkerBannerTest {
@@ -75,28 +68,5 @@ class WorkerBannerTest {
     assertThat(WorkerBanner.text(settings, List.of(TINY), null))
         .contains("set dynamo.discovery.backend")
         .doesNotContain("Status server");
-  }
-
-  @Test
-  void theBannerIsPrintedOnceAndOnlyWhenTheWorkersAreReady() throws Exception {
-    var printed = new ByteArrayOutputStream();
-    var looks = new AtomicInteger();
-    var ready = new CountDownLatch(1);
-    try (var timer = Executors.newSingleThreadScheduledExecutor();
-        var console =
-            new PrintStream(printed, true, StandardCharsets.UTF_8) {
-              @Override
-              public void println(String line) {
-                super.println(line);
-                ready.countDown();
-              }
-            }) {
-      var banner =
-          new WorkerBanner(() -> looks.incrementAndGet() < 3 ? null : "serves", timer, console);
-      assertThat(ready.await(30, TimeUnit.SECONDS)).isTrue();
-      banner.cancel();
-    }
-    assertThat(looks.get()).isEqualTo(3);
-    assertThat(printed.toString(StandardCharsets.UTF_8).lines()).containsExactly("serves");
   }
 }
