@@ -2,6 +2,7 @@ package io.dynamo.config;
 
 import io.dynamo.config.frontend.ApiKeys;
 import io.dynamo.config.frontend.FrontendKeys;
+import io.dynamo.config.frontend.ResponsesKeys;
 import io.dynamo.config.key.InvalidSettingsException;
 import io.dynamo.config.key.KeyReader;
 import io.dynamo.config.key.Lookup;
@@ -86,6 +87,7 @@ public final class SettingsReader {
     }
     keys.addProblems(unknown(names));
     keys.addProblems(MetricsKeys.problems(keys));
+    keys.addProblems(ResponsesKeys.problems(keys));
     StatusKeys.check(keys, ServerKeys.INSECURE);
   }
 

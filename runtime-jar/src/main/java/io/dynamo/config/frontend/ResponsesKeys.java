@@ -18,6 +18,7 @@ import io.dynamo.config.key.SettingKey;
 import io.dynamo.config.key.SettingType;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
@@ -78,21 +79,22 @@ public final class ResponsesKeys {
           INTEGER,
           "100000",
           between(1, 100_000_000),
-          "responses that are kept; the oldest are deleted first");
+          "responses that are kept; the oldest are deleted first, a sixteenth of them at once");
   static final SettingKey<Long> MAX_BYTES =
       KEYS.key(
           "dynamo.frontend.responses.max-bytes",
           LARGE_SIZE,
           "1GiB",
           new Bound<>("1MiB to 1024GiB", value -> value >= 1L << 20 && value <= 1L << 40),
-          "bytes of all responses that are kept; the oldest are deleted first");
+          "bytes of all responses that are kept; the oldest are deleted first, a sixteenth of them"
+              + " at once");
   static final SettingKey<Integer> MAX_INPUT =
       KEYS.key(
           "dynamo.frontend.responses.max-input",
           SIZE,
           "8MiB",
           sizeBetween(1 << 10, "1KiB", 1 << 30, "1GiB"),
-          "the input of one response that is stored");
+          "the input of one response that is stored; below `queue-bytes` and `max-bytes`");
   static final SettingKey<Integer> QUEUE_BYTES =
       KEYS.key(
           "dynamo.frontend.responses.queue-bytes",
@@ -106,6 +108,29 @@ public final class ResponsesKeys {
 
   public static List<SettingKey<?>> all() {
     return KEYS.all();
+  }
+
+  /** Reports bounds that no stored response could meet. */
+  public static List<String> problems(KeyReader reader) {
+    var problems = new ArrayList<String>();
+    var input = reader.optional(MAX_INPUT);
+    if (input == null) {
+      return problems; // reported already
+    }
+    var queue = reader.optional(QUEUE_BYTES);
+    if (queue != null && input >= queue) {
+      problems.add(tooLarge(input, QUEUE_BYTES, queue));
+    }
+    var all = reader.optional(MAX_BYTES);
+    if (all != null && input >= all) {
+      problems.add(tooLarge(input, MAX_BYTES, all));
+    }
+    return problems;
+  }
+
+  private static String tooLarge(int input, SettingKey<?> bound, long bytes) {
+    return "%s = %d bytes is not below %s = %d bytes, so that a long input would be taken and then lost; lower the one or raise the other"
+        .formatted(MAX_INPUT.name(), input, bound.name(), bytes);
   }
 
   static ResponsesSettings read(KeyReader reader) {
