@@ -54,7 +54,11 @@ final class Conversations {
     }
     var previous = body.path(PREVIOUS).isTextual() ? body.path(PREVIOUS).textValue() : null;
     List<StoredResponse> turns =
-        previous == null ? List.of() : found(store.conversation(previous, maxBytes, deadline));
+        previous == null
+            ? List.of()
+            : found(
+                store.conversation(
+                    previous, maxBytes, deadline, more -> share.work(cost.workBytes() + more)));
     if (!turns.isEmpty()) {
       for (var turn : turns) {
         cost.add(turn.input(), turn.input().length);
@@ -63,7 +67,7 @@ final class Conversations {
       share.work(cost.workBytes());
     }
     var earlier = ResponseItems.of(turns);
-    var recorder = stores ? recorder(body, previous) : null;
+    var recorder = stores ? recorder(body, previous, cost, share) : null;
     return new Continuation(
         earlier, previous != null, recorder, recorder == null ? 0 : recorder.input().length);
   }
@@ -90,12 +94,14 @@ final class Conversations {
     };
   }
 
-  private @Nullable Recording recorder(JsonNode body, @Nullable String previous) {
+  private @Nullable Recording recorder(
+      JsonNode body, @Nullable String previous, JsonCost cost, BodyBudget.Share share) {
     var wish = body.path("store");
     boolean asked = wish.isBoolean() && wish.booleanValue();
     if (!asked && (wish.isBoolean() || !store.storesByDefault())) {
       return null;
     }
+    share.work(cost.workBytes() + ResponseItems.inputCost(body, cost.length()));
     var input = ResponseItems.input(body);
     if (input.length <= store.maxInputBytes()) {
       return new Recording(store, clock, ResponseIds.next(), previous, input);

@@ -90,6 +90,8 @@ final class Intake {
             ? conversations.open(
                 body, !api.asksForPromptOnly(), received.deadline(), cost, received.share())
             : Continuation.NONE;
+    long copied = continuation.heldBytes(); // until the answer is stored
+    received.share().work(cost.keptBytes() + copied);
     var read = parse(api, body, headers, received.id(), continuation);
     var model = choose(found, api, name, read, headers);
     var parsed = read.forModel(model.card());
@@ -109,7 +111,7 @@ final class Intake {
             received.watch().forwardedHeaders(CallHeaders.forwarded(headers)),
             received.deadline(),
             received.cancellation());
-    received.share().work(cost.workBytes());
+    received.share().work(cost.workBytes() + copied);
     var prompts = tokenise(received, parsed, model, cost.length(), span);
     int tokens = 0;
     for (var prompt : prompts) {
@@ -123,7 +125,7 @@ final class Intake {
         .work(
             runningBytes(cost, parsed, prompts, tokens)
                 + sentBytes(cost, parsed, prompts, tokens)
-                + continuation.heldBytes());
+                + copied);
     received.account().setPromptTokens(tokens);
     return new PreparedRequest(
         model, parsed, prompts, AgentContext.of(headers, parsed.trigger()), context);

@@ -6,6 +6,7 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.CountingMark;
 import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.FailureMeters;
+import io.dynamo.frontend.admission.BodyBudget;
 import io.dynamo.frontend.admission.RequestAdmission;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -33,9 +34,10 @@ public class LookupCalls {
     /**
      * Returns the body, JSON in UTF-8.
      *
+     * @param share the memory of the request, held until its answer is written; empty at first
      * @throws ApiException the answer when there is no body
      */
-    byte[] body() throws InterruptedException;
+    byte[] body(BodyBudget.Share share) throws InterruptedException;
   }
 
   /** Starts to answer and returns. */
@@ -43,29 +45,31 @@ public class LookupCalls {
       AsyncResponse response, HttpServletRequest request, ErrorFormat form, Lookup lookup) {
     response.setTimeout(0, TimeUnit.MILLISECONDS);
     CountingMark.take(request);
-    runtime.blocking().execute(() -> answer(TextCalls.answer(response, form), lookup));
+    var sink = TextCalls.answer(response, form);
+    runtime.blocking().execute(() -> answer(sink, lookup, admission, failures));
   }
 
-  private void answer(AnswerSink answer, Lookup lookup) {
-    try {
+  static void answer(
+      AnswerSink answer, Lookup lookup, RequestAdmission admission, FailureMeters failures) {
+    try (var share = admission.bodies().open()) {
       if (!admission.isOpen()) {
         throw new ApiException(ApiError.unavailable("Service is not ready", null));
       }
-      answer.json(lookup.body());
+      answer.json(lookup.body(share));
     } catch (ApiException e) {
-      refuse(answer, e.error());
+      refuse(answer, failures, e.error());
     } catch (InterruptedException e) {
-      refuse(answer, ApiError.unavailable("Service is shutting down", null));
+      refuse(answer, failures, ApiError.unavailable("Service is shutting down", null));
       Thread.currentThread().interrupt();
     } catch (UncheckedIOException e) {
       LOG.log(Level.DEBUG, "an answer could not be written", FailureShape.of(e));
-    } catch (RuntimeException e) {
+    } catch (Throwable e) { // no caller above would answer
       LOG.log(Level.ERROR, "a request failed unexpectedly", FailureShape.of(e));
-      refuse(answer, ApiError.of(e));
+      refuse(answer, failures, ApiError.of(e));
     }
   }
 
-  private void refuse(AnswerSink answer, ApiError error) {
+  private static void refuse(AnswerSink answer, FailureMeters failures, ApiError error) {
     failures.count(error);
     try {
       answer.error(error);

@@ -43,7 +43,7 @@ public class ModelsResource {
         response,
         request,
         form,
-        () -> {
+        _ -> {
           var entries = new ArrayList<ModelList.Entry>();
           ListedNames.of(catalog).forEach((name, model) -> entries.add(entry(name, model)));
           var list = new ModelList(entries);
@@ -60,7 +60,7 @@ public class ModelsResource {
       @Suspended AsyncResponse response,
       @Context HttpServletRequest request) {
     var form = form(request);
-    lookups.answer(response, request, form, () -> described(id, form));
+    lookups.answer(response, request, form, _ -> described(id, form));
   }
 
   /** The family of APIs that the caller wants the answer of. */

@@ -6,7 +6,6 @@ import io.dynamo.frontend.ApiException;
 import io.dynamo.frontend.ErrorFormat;
 import io.dynamo.frontend.openai.wire.ResponseItems;
 import io.dynamo.frontend.responses.ResponseStore;
-import io.dynamo.frontend.responses.StoredConversation;
 import io.dynamo.runtime.DynamoRuntime;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -65,12 +64,12 @@ public class ResponsesResource {
     answer(
         response,
         request,
-        () -> {
+        share -> {
           if ("true".equals(stream)) {
             throw new ApiException(
                 new ApiError(501, "a stored response is not streamed again", null, "stream", null));
           }
-          return store.find(id, deadline()).orElseThrow(() -> notFound(id)).answer();
+          return answers().response(id, deadline(), share);
         });
   }
 
@@ -81,15 +80,7 @@ public class ResponsesResource {
       @PathParam("id") String id,
       @Suspended AsyncResponse response,
       @Context HttpServletRequest request) {
-    answer(
-        response,
-        request,
-        () -> {
-          if (!store.delete(id, deadline())) {
-            throw notFound(id);
-          }
-          return ResponseItems.deleted(id);
-        });
+    answer(response, request, _ -> answers().delete(id, deadline()));
   }
 
   @GET
@@ -105,16 +96,12 @@ public class ResponsesResource {
     answer(
         response,
         request,
-        () -> {
-          var page = ResponseItems.Page.of(after, limit, order);
-          int most = runtime.settings().frontend().bodyLimitBytes();
-          return switch (store.conversation(id, most, deadline())) {
-            case StoredConversation.Complete(var turns) -> ResponseItems.page(turns, page);
-            case StoredConversation.Missing(var missing) -> throw notFound(missing);
-            case StoredConversation.TooLong(var bound) ->
-                throw new ApiException(400, "its conversation has more than " + bound);
-          };
-        });
+        share ->
+            answers().items(id, ResponseItems.Page.of(after, limit, order), deadline(), share));
+  }
+
+  private StoredAnswers answers() {
+    return new StoredAnswers(store, runtime.settings().frontend().bodyLimitBytes());
   }
 
   private void answer(
@@ -124,25 +111,15 @@ public class ResponsesResource {
         response,
         request,
         ErrorFormat.OPENAI,
-        () -> {
+        share -> {
           if (!store.isOn()) {
             throw new ApiException(unknown);
           }
-          return lookup.body();
+          return lookup.body(share);
         });
   }
 
   private Deadline deadline() {
     return Deadline.after(runtime.settings().frontend().requestTimeout());
-  }
-
-  private static ApiException notFound(String id) {
-    return new ApiException(
-        new ApiError(
-            404,
-            "Response with id '%s' not found.".formatted(ApiError.shown(id)),
-            null,
-            "id",
-            null));
   }
 }

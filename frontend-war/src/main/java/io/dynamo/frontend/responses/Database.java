@@ -6,7 +6,8 @@ import java.sql.SQLException;
 /** A database that can hold responses. Safe for concurrent use. */
 interface Database {
   /**
-   * Opens a connection that commits each statement. Waits no longer than a few seconds.
+   * Opens a connection that commits each statement; makes the place of an embedded database. Waits
+   * no longer than a few seconds.
    *
    * @throws SQLException also when the place of the database cannot be used
    */
@@ -18,9 +19,9 @@ interface Database {
   /** Returns the address for logs, without credentials. */
   String place();
 
-  /** Whether it should be opened when the server starts, before anything is stored. */
-  boolean opensAtStart();
+  /** Whether there may be responses of earlier runs or of others; false opens nothing to look. */
+  boolean mayHoldRows();
 
-  /** Frees what the driver holds in this process. Called once, after all connections are closed. */
+  /** Frees what the driver holds in this process, where it was used at all. */
   void close();
 }

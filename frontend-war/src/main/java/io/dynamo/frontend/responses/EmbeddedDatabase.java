@@ -8,6 +8,7 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.util.Properties;
 import org.h2.Driver;
+import org.jspecify.annotations.Nullable;
 
 /**
  * An H2 database in a file of a private folder, for this process alone. Safe for concurrent use.
@@ -26,7 +27,7 @@ final class EmbeddedDatabase implements Database {
   private static final String CANNOT_OPEN = "08001";
 
   private final Path folder;
-  private final Driver driver = new Driver();
+  private @Nullable Driver driver; // guarded by this; loaded by the first connection
 
   EmbeddedDatabase(Path folder) {
     this.folder = folder.toAbsolutePath().normalize();
@@ -39,7 +40,7 @@ final class EmbeddedDatabase implements Database {
     }
     try {
       PrivateFolder.prepare(folder);
-      var connection = driver.connect("jdbc:h2:file:" + folder.resolve(NAME) + OPTIONS, user());
+      var connection = driver().connect("jdbc:h2:file:" + folder.resolve(NAME) + OPTIONS, user());
       if (connection == null) {
         throw new SQLException("H2's driver does not take the folder " + folder, CANNOT_OPEN);
       }
@@ -51,6 +52,15 @@ final class EmbeddedDatabase implements Database {
     } catch (IOException e) {
       throw new SQLException(e.getMessage(), CANNOT_OPEN, e);
     }
+  }
+
+  private synchronized Driver driver() {
+    var loaded = driver;
+    if (loaded == null) {
+      loaded = new Driver();
+      driver = loaded;
+    }
+    return loaded;
   }
 
   /** The file's mode protects it: it has one user, without a password. */
@@ -71,14 +81,15 @@ final class EmbeddedDatabase implements Database {
     return folder.toString();
   }
 
-  /** Only a file of an earlier run may hold what is too old by now. */
   @Override
-  public boolean opensAtStart() {
+  public boolean mayHoldRows() {
     return Files.exists(folder.resolve(FILE));
   }
 
   @Override
-  public void close() {
-    Driver.unload(); // else the list of drivers would hold this application's class loader
+  public synchronized void close() {
+    if (driver != null) {
+      Driver.unload(); // else the list of drivers would hold this application's class loader
+    }
   }
 }

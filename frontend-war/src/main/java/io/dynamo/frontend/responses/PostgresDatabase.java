@@ -13,11 +13,27 @@ final class PostgresDatabase implements Database {
   private static final String REPLY_SECONDS = "10";
 
   private final String url;
-  private final Properties properties = new Properties();
-  private final Driver driver = new Driver();
+  private final @Nullable String user;
+  private final @Nullable String password;
+  private @Nullable Driver driver; // guarded by this; loaded by the first connection
 
   PostgresDatabase(String url, @Nullable String user, @Nullable String password) {
     this.url = url;
+    this.user = user;
+    this.password = password;
+  }
+
+  private synchronized Driver driver() {
+    var loaded = driver;
+    if (loaded == null) {
+      loaded = new Driver();
+      driver = loaded;
+    }
+    return loaded;
+  }
+
+  private Properties properties() {
+    var properties = new Properties();
     if (user != null) {
       PGProperty.USER.set(properties, user);
     }
@@ -30,11 +46,12 @@ final class PostgresDatabase implements Database {
     PGProperty.TCP_KEEP_ALIVE.set(properties, true);
     PGProperty.APPLICATION_NAME.set(properties, "dynamo");
     PGProperty.LOG_SERVER_ERROR_DETAIL.set(properties, false); // it would repeat values
+    return properties;
   }
 
   @Override
   public Connection open() throws SQLException {
-    var connection = driver.connect(url, properties);
+    var connection = driver().connect(url, properties());
     if (connection == null) {
       throw new SQLException("PostgreSQL's driver does not take the URL " + url);
     }
@@ -52,14 +69,14 @@ final class PostgresDatabase implements Database {
   }
 
   @Override
-  public boolean opensAtStart() {
+  public boolean mayHoldRows() {
     return true;
   }
 
   @Override
-  public void close() {
+  public synchronized void close() {
     try {
-      if (Driver.isRegistered()) {
+      if (driver != null && Driver.isRegistered()) {
         Driver.deregister(); // else the list of drivers would hold this application's class loader
       }
     } catch (SQLException e) {

@@ -3,25 +3,15 @@ package io.dynamo.frontend.responses;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
-import io.dynamo.frontend.ApiError;
 import io.dynamo.frontend.ApiException;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.ArrayBlockingQueue;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentLinkedDeque;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.FutureTask;
-import java.util.concurrent.RejectedExecutionException;
-import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -37,21 +27,23 @@ public final class ResponseStore implements AutoCloseable {
   private static final System.Logger LOG = System.getLogger(ResponseStore.class.getName());
   private static final Duration WAIT = Duration.ofSeconds(5);
   private static final Duration LAST_WRITES = Duration.ofSeconds(5);
-  private static final int READERS = 4;
-  private static final int QUEUED_READS = 256;
+
+  /** Of the largest response while it is loaded: PostgreSQL's driver reads bytes as hex digits. */
+  private static final int LOADING_COPIES = 3;
 
   /** Responses of one conversation: each is a statement of its own. */
   static final int MAX_TURNS = 1000;
 
   private final Storing storing;
   private final int maxInputBytes;
+  private final long maxBytes;
   private final Database database;
   private final WaitingResponses waiting;
+  private final TableBounds bounds; // the writer's, but for the age
   private final ResponseWriter writer;
   private final Metrics.Counter lost;
   private final AtomicBoolean full = new AtomicBoolean(); // as told to the log
-  private final ThreadPoolExecutor readers;
-  private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
+  private final DatabaseReaders readers;
   private @Nullable Thread writing; // once started
 
   /** Opens the store that the settings describe; nothing is touched before {@link #start}. */
@@ -63,27 +55,19 @@ public final class ResponseStore implements AutoCloseable {
       ResponsesSettings settings, Database database, InstantSource clock, Metrics metrics) {
     this.storing = settings.storing();
     this.maxInputBytes = settings.maxInputBytes();
+    this.maxBytes = settings.maxBytes();
     this.database = database;
     this.waiting = new WaitingResponses(settings.queueBytes());
     this.lost = metrics.counter(ResponseMetrics.LOST);
+    this.bounds =
+        new TableBounds(
+            new TableBounds.Retention(
+                settings.maxAge(), settings.maxResponses(), settings.maxBytes()),
+            clock);
     this.writer =
         new ResponseWriter(
-            database,
-            waiting,
-            new ResponseWriter.Retention(
-                settings.maxAge(), settings.maxResponses(), settings.maxBytes()),
-            clock,
-            metrics.counter(ResponseMetrics.WRITTEN),
-            lost);
-    this.readers =
-        new ThreadPoolExecutor(
-            READERS,
-            READERS,
-            30,
-            TimeUnit.SECONDS,
-            new ArrayBlockingQueue<>(QUEUED_READS),
-            Thread.ofPlatform().name("dynamo-responses-", 0).daemon().factory());
-    readers.allowCoreThreadTimeOut(true);
+            database, waiting, bounds, metrics.counter(ResponseMetrics.WRITTEN), lost);
+    this.readers = new DatabaseReaders(database);
     metrics.gauge(ResponseMetrics.WAITING, waiting::count);
   }
 
@@ -116,10 +100,24 @@ public final class ResponseStore implements AutoCloseable {
     return maxInputBytes;
   }
 
-  /** Stores a response, soon; never waits. One for which there is no room is lost and counted. */
+  /**
+   * Stores a response, soon; never waits. One for which there is no room is lost and counted. The
+   * log is told once, until half of the room is free again.
+   */
   public void store(StoredResponse response) {
+    if (response.bytes() > maxBytes) {
+      lost.increment();
+      LOG.log(
+          Level.WARNING,
+          "a response of {0} bytes is lost: it exceeds dynamo.frontend.responses.max-bytes {1}",
+          response.bytes(),
+          maxBytes);
+      return;
+    }
     if (waiting.add(response)) {
-      full.set(false);
+      if (waiting.isHalfEmpty()) {
+        full.set(false);
+      }
       return;
     }
     lost.increment();
@@ -132,134 +130,135 @@ public final class ResponseStore implements AutoCloseable {
     }
   }
 
+  /** The memory of a caller, asked for before texts are loaded. */
+  public interface Room {
+    /**
+     * Reserves memory, on the caller's thread.
+     *
+     * @param bytes at the peak of loading; what is loaded takes less
+     * @throws ApiException when there is none
+     */
+    void reserve(long bytes);
+  }
+
   /**
    * Finds a response.
    *
    * @throws ApiException with 503 when the database does not answer
    */
-  public Optional<StoredResponse> find(String id, Deadline deadline) throws InterruptedException {
+  public Optional<StoredResponse> find(String id, Deadline deadline, Room room)
+      throws InterruptedException {
     if (!ResponseIds.isPossible(id)) {
       return Optional.empty();
     }
     var unwritten = waiting.get(id);
-    return unwritten == null
-        ? ask(table -> Optional.ofNullable(table.find(id, writer.oldestMillis())), deadline)
-        : Optional.of(unwritten);
+    if (unwritten != null) {
+      return Optional.of(unwritten);
+    }
+    var end = deadline.within(WAIT);
+    var entry =
+        readers.ask(rows -> Optional.ofNullable(rows.entry(id, bounds.oldestMillis())), end);
+    if (entry.isEmpty()) {
+      return Optional.empty();
+    }
+    room.reserve(LOADING_COPIES * entry.get().bytes());
+    return readers.ask(rows -> Optional.ofNullable(rows.find(id, bounds.oldestMillis())), end);
   }
 
   /**
    * Finds a response and all that it continues.
    *
-   * @param maxBytes of all together
+   * @param most bytes of all together
    * @throws ApiException with 503 when the database does not answer
    */
-  public StoredConversation conversation(String id, long maxBytes, Deadline deadline)
+  public StoredConversation conversation(String id, long most, Deadline deadline, Room room)
       throws InterruptedException {
     if (!ResponseIds.isPossible(id)) {
       return new StoredConversation.Missing(id);
     }
     var first = waiting.get(id);
-    return first != null && first.previousId() == null && first.bytes() <= maxBytes
-        ? new StoredConversation.Complete(List.of(first)) // without the database, which may be down
-        : ask(table -> gathered(table, id, maxBytes), deadline);
+    if (first != null && first.previousId() == null && first.bytes() <= most) {
+      // without the database, which may be down
+      return new StoredConversation.Complete(List.of(first));
+    }
+    var end = deadline.within(WAIT);
+    return switch (readers.ask(rows -> chain(rows, id, most, end), end)) {
+      case Chain.Broken(var why) -> why;
+      case Chain.Whole(var ids, var bytes, var largest) -> {
+        room.reserve(bytes + (LOADING_COPIES - 1) * largest);
+        yield readers.ask(rows -> loaded(rows, ids, end), end);
+      }
+    };
   }
 
-  private StoredConversation gathered(ResponseTable table, String newest, long maxBytes)
-      throws SQLException {
-    var turns = new ArrayDeque<StoredResponse>();
+  /** The ids of a conversation, or why there are none. */
+  private sealed interface Chain {
+    /**
+     * @param ids the newest first
+     * @param largest bytes of one response
+     */
+    record Whole(List<String> ids, long bytes, long largest) implements Chain {}
+
+    record Broken(StoredConversation why) implements Chain {}
+  }
+
+  /** Measures a conversation without loading its texts. */
+  private Chain chain(StoredRows rows, String newest, long most, Deadline end)
+      throws SQLException, TimeoutException {
+    var ids = new ArrayList<String>();
     long bytes = 0;
-    for (String id = newest; id != null; id = turns.getFirst().previousId()) {
-      var turn = waiting.get(id);
-      if (turn == null) {
-        turn = table.find(id, writer.oldestMillis());
+    long largest = 0;
+    for (String id = newest; id != null; ) {
+      DatabaseReaders.requireTime(end);
+      var unwritten = waiting.get(id);
+      var entry = unwritten == null ? rows.entry(id, bounds.oldestMillis()) : unwritten.entry();
+      if (entry == null) {
+        return new Chain.Broken(new StoredConversation.Missing(id));
       }
-      if (turn == null) {
-        return new StoredConversation.Missing(id);
+      bytes += entry.bytes();
+      if (bytes > most) {
+        return new Chain.Broken(new StoredConversation.TooLong(most + " bytes"));
       }
-      bytes += turn.bytes();
-      if (bytes > maxBytes) {
-        return new StoredConversation.TooLong(maxBytes + " bytes");
+      if (ids.size() == MAX_TURNS) {
+        return new Chain.Broken(new StoredConversation.TooLong(MAX_TURNS + " responses"));
       }
-      if (turns.size() == MAX_TURNS) {
-        return new StoredConversation.TooLong(MAX_TURNS + " responses");
-      }
-      turns.addFirst(turn);
+      ids.add(id);
+      largest = Math.max(largest, entry.bytes());
+      id = entry.previousId();
     }
-    return new StoredConversation.Complete(new ArrayList<>(turns));
+    return new Chain.Whole(ids, bytes, largest);
+  }
+
+  private StoredConversation loaded(StoredRows rows, List<String> ids, Deadline end)
+      throws SQLException, TimeoutException {
+    var turns = new ArrayList<StoredResponse>();
+    for (var id : ids.reversed()) {
+      DatabaseReaders.requireTime(end);
+      var unwritten = waiting.get(id);
+      var turn = unwritten == null ? rows.find(id, bounds.oldestMillis()) : unwritten;
+      if (turn == null) {
+        return new StoredConversation.Missing(id); // deleted meanwhile
+      }
+      turns.add(turn);
+    }
+    return new StoredConversation.Complete(turns);
   }
 
   /**
    * Deletes a response; returns whether it was there.
    *
-   * @throws ApiException with 503 when the database does not answer; the response stays then
+   * @throws ApiException with 503 when the database does not answer: whether the response is there
+   *     is unknown then, and the caller should ask again. What was not begun in time is not done
+   *     later.
    */
   public boolean delete(String id, Deadline deadline) throws InterruptedException {
-    return ResponseIds.isPossible(id) && run(() -> writer.delete(id, WAIT.toNanos()), deadline);
+    var end = deadline.within(WAIT);
+    return ResponseIds.isPossible(id) && readers.run(() -> writer.delete(id, end), end);
   }
 
-  private interface Question<T> {
-    T answer(ResponseTable table) throws SQLException;
-  }
-
-  private <T> T ask(Question<T> question, Deadline deadline) throws InterruptedException {
-    return run(() -> answer(question), deadline);
-  }
-
-  /** Asks on a pooled connection; one that broke while it was idle is replaced once. */
-  private <T> T answer(Question<T> question) throws SQLException {
-    var pooled = idle.pollFirst();
-    if (pooled != null) {
-      try {
-        return answer(question, pooled);
-      } catch (SQLException e) {
-        LOG.log(Level.DEBUG, "a pooled connection broke", e);
-      }
-    }
-    return answer(question, ResponseTable.connect(database));
-  }
-
-  private <T> T answer(Question<T> question, Connection connection) throws SQLException {
-    boolean well = false;
-    try {
-      var answer = question.answer(new ResponseTable(connection));
-      well = true;
-      return answer;
-    } finally {
-      if (well && !waiting.isClosed()) {
-        idle.addFirst(connection);
-      } else {
-        connection.close();
-      }
-    }
-  }
-
-  private <T> T run(Callable<T> work, Deadline deadline) throws InterruptedException {
-    var task = new FutureTask<>(work);
-    try {
-      readers.execute(task);
-      return task.get(Math.max(0, deadline.within(WAIT).remainingNanos()), TimeUnit.NANOSECONDS);
-    } catch (RejectedExecutionException e) {
-      throw unavailable("too many requests wait for the database of responses");
-    } catch (TimeoutException e) {
-      throw unavailable("the database of responses did not answer in time");
-    } catch (ExecutionException e) {
-      LOG.log(Level.DEBUG, "the database of responses failed", e.getCause());
-      throw unavailable("the database of responses is down");
-    } finally {
-      task.cancel(false); // an interrupt would break the embedded database
-      readers.remove(task);
-    }
-  }
-
-  private static ApiException unavailable(String why) {
-    return new ApiException(
-        ApiError.unavailable(
-            why + "; requests without previous_response_id are served", "response_store_down"));
-  }
-
-  /** Waits until nothing waits to be written; returns false when the time was over first. */
-  boolean awaitWritten(Duration timeout) throws InterruptedException {
-    return waiting.awaitEmpty(timeout.toNanos(), TimeUnit.NANOSECONDS);
+  /** Waits until all is written and deleted; returns false when the time was over first. */
+  boolean awaitRest(Duration timeout) throws InterruptedException {
+    return waiting.awaitRest(timeout.toNanos(), TimeUnit.NANOSECONDS);
   }
 
   /** Writes what waits, for a few seconds at most, and closes the database. Idempotent. */
@@ -269,7 +268,7 @@ public final class ResponseStore implements AutoCloseable {
     readers.shutdown();
     try {
       boolean written = writing == null || writing.join(LAST_WRITES);
-      if (!written || !readers.awaitTermination(LAST_WRITES.toMillis(), TimeUnit.MILLISECONDS)) {
+      if (!readers.close(LAST_WRITES) || !written) {
         LOG.log(
             Level.WARNING,
             "the database of responses did not finish its last statements within {0}",
@@ -278,16 +277,7 @@ public final class ResponseStore implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    for (var left = idle.pollFirst(); left != null; left = idle.pollFirst()) {
-      try {
-        left.close();
-      } catch (SQLException e) {
-        LOG.log(Level.DEBUG, "an idle connection could not be closed", e);
-      }
-    }
-    if (writing != null) {
-      writing = null;
-      database.close();
-    }
+    writing = null;
+    database.close();
   }
 }

@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
  * The statements on the table of responses, for one connection and one thread. Rows are never
  * changed.
  */
-final class ResponseTable {
-  private static final int TRIMMED_AT_ONCE = 500;
+final class ResponseTable implements StoredRows {
+  private static final int DELETED_AT_ONCE = 500;
   private static final String UNKNOWN_NAME = "42"; // the class of such states
   private static final String ALREADY_THERE = "23505"; // of a unique key, in H2 and PostgreSQL
 
@@ -24,24 +24,10 @@ final class ResponseTable {
   }
 
   /**
-   * Opens a connection to a database with the table. One thread at a time: creating it twice at
-   * once fails.
+   * Creates the table with its index where there is none. It is one statement, so that no server
+   * leaves half of it behind.
    */
-  static Connection connect(Database database) throws SQLException {
-    synchronized (database) {
-      var opened = database.open();
-      try {
-        new ResponseTable(opened).create(database);
-        return opened;
-      } catch (SQLException e) {
-        opened.close();
-        throw e;
-      }
-    }
-  }
-
-  /** Creates the table where there is none. */
-  private void create(Database database) throws SQLException {
+  void create(Database database) throws SQLException {
     if (exists()) {
       return; // without asking for the right to create one
     }
@@ -54,15 +40,18 @@ final class ResponseTable {
             created BIGINT NOT NULL,
             bytes BIGINT NOT NULL,
             input %s NOT NULL,
-            answer %s NOT NULL)
+            answer %s NOT NULL,
+            CONSTRAINT dynamo_responses_created UNIQUE (created, id))
           """
               .formatted(database.bytesType(), database.bytesType()));
-      statement.execute(
-          "CREATE INDEX IF NOT EXISTS dynamo_responses_created ON dynamo_responses (created, id)");
+    } catch (SQLException e) {
+      if (!exists()) { // another frontend did not create it at the same time
+        throw e;
+      }
     }
   }
 
-  private boolean exists() throws SQLException {
+  boolean exists() throws SQLException {
     try (var statement = connection.createStatement();
         var _ = statement.executeQuery("SELECT id FROM dynamo_responses WHERE 1 = 0")) {
       return true;
@@ -129,12 +118,21 @@ final class ResponseTable {
     statement.setBinaryStream(index, new ByteArrayInputStream(bytes), bytes.length);
   }
 
-  /**
-   * Returns a response.
-   *
-   * @param sinceMillis the time of the oldest that counts
-   */
-  @Nullable StoredResponse find(String id, long sinceMillis) throws SQLException {
+  @Override
+  public @Nullable Entry entry(String id, long sinceMillis) throws SQLException {
+    try (var select =
+        connection.prepareStatement(
+            "SELECT previous_id, bytes FROM dynamo_responses WHERE id = ? AND created >= ?")) {
+      select.setString(1, id);
+      select.setLong(2, sinceMillis);
+      try (var row = select.executeQuery()) {
+        return row.next() ? new Entry(id, row.getString(1), row.getLong(2)) : null;
+      }
+    }
+  }
+
+  @Override
+  public @Nullable StoredResponse find(String id, long sinceMillis) throws SQLException {
     try (var select =
         connection.prepareStatement(
             "SELECT previous_id, created, input, answer FROM dynamo_responses"
@@ -158,12 +156,16 @@ final class ResponseTable {
     }
   }
 
-  /** Deletes all that were created before a time. */
-  void deleteBefore(long millis) throws SQLException {
+  /** Deletes some that were created before a time; returns whether there may be more. */
+  boolean deleteBefore(long millis) throws SQLException {
     try (var delete =
-        connection.prepareStatement("DELETE FROM dynamo_responses WHERE created < ?")) {
+        connection.prepareStatement(
+            "DELETE FROM dynamo_responses WHERE id IN (SELECT id FROM dynamo_responses"
+                + " WHERE created < ? ORDER BY created, id LIMIT "
+                + DELETED_AT_ONCE
+                + ")")) {
       delete.setLong(1, millis);
-      delete.executeUpdate();
+      return delete.executeUpdate() >= DELETED_AT_ONCE;
     }
   }
 
@@ -188,32 +190,29 @@ final class ResponseTable {
     }
   }
 
-  /** Deletes the oldest until the rest is within the bounds; returns what is left. */
+  /** Deletes some of the oldest towards the bounds; returns about what is left. */
   Extent trim(Extent present, long maxRows, long maxBytes) throws SQLException {
     var left = present;
-    while (!left.isWithin(maxRows, maxBytes)) {
-      var oldest = new ArrayList<String>();
-      try (var select =
-          connection.prepareStatement(
-              "SELECT id, bytes FROM dynamo_responses ORDER BY created, id LIMIT "
-                  + TRIMMED_AT_ONCE)) {
-        try (var row = select.executeQuery()) {
-          while (row.next() && !left.isWithin(maxRows, maxBytes)) {
-            oldest.add(row.getString(1));
-            left = new Extent(left.rows() - 1, left.bytes() - row.getLong(2));
-          }
-        }
+    var oldest = new ArrayList<String>();
+    try (var select =
+            connection.prepareStatement(
+                "SELECT id, bytes FROM dynamo_responses ORDER BY created, id LIMIT "
+                    + DELETED_AT_ONCE);
+        var row = select.executeQuery()) {
+      while (row.next() && !left.isWithin(maxRows, maxBytes)) {
+        oldest.add(row.getString(1));
+        left = new Extent(left.rows() - 1, left.bytes() - row.getLong(2));
       }
-      if (oldest.isEmpty()) {
-        return extent(); // somebody else deleted meanwhile
+    }
+    if (oldest.isEmpty()) {
+      return new Extent(0, 0); // others deleted meanwhile
+    }
+    try (var delete = connection.prepareStatement("DELETE FROM dynamo_responses WHERE id = ?")) {
+      for (var id : oldest) {
+        delete.setString(1, id);
+        delete.addBatch();
       }
-      try (var delete = connection.prepareStatement("DELETE FROM dynamo_responses WHERE id = ?")) {
-        for (var id : oldest) {
-          delete.setString(1, id);
-          delete.addBatch();
-        }
-        delete.executeBatch();
-      }
+      delete.executeBatch();
     }
     return left;
   }

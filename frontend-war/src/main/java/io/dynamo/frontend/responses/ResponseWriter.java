@@ -1,79 +1,75 @@
 package io.dynamo.frontend.responses;
 
+import io.dynamo.concurrent.Deadline;
 import io.dynamo.metrics.Metrics;
 import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.time.Duration;
-import java.time.InstantSource;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes waiting responses to the database and deletes what exceeds the bounds, on a thread of its
- * own. While the database is down it tries again, once a second; nothing is taken from the queue
- * before it is written.
+ * Writes waiting responses to the database and keeps the table within its bounds, on a thread of
+ * its own. While the database is down it tries again, once a second; nothing is taken from the
+ * queue before it is written. One that cannot be written holds up no other.
  */
 final class ResponseWriter implements Runnable {
   private static final System.Logger LOG = System.getLogger(ResponseWriter.class.getName());
   private static final int BATCH_COUNT = 64;
   private static final long BATCH_BYTES = 4 << 20;
   private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-  private static final long SWEEP_NANOS = TimeUnit.MINUTES.toNanos(1);
+  private static final int VALID_SECONDS = 1;
 
-  /** How long responses are kept, and how many. */
-  record Retention(Duration maxAge, long maxResponses, long maxBytes) {}
+  /** How often one is tried that fails beside others that are written. */
+  static final int TRIES = 5;
 
   private final Database database;
   private final WaitingResponses waiting;
-  private final Retention retention;
-  private final InstantSource clock;
+  private final TableBounds bounds;
   private final Metrics.Counter written;
   private final Metrics.Counter lost;
-  private final ReentrantLock lock = new ReentrantLock(); // guards what follows
+  private final ReentrantLock lock = new ReentrantLock(true); // fair: guards what follows
+  private final Map<String, Integer> failures = new HashMap<>(); // of single responses
   private @Nullable Connection connection;
-  private ResponseTable.Extent extent = new ResponseTable.Extent(0, 0); // about
-  private long sweptNanos;
   private boolean down; // as told to the log
+  private boolean unbounded; // as told to the log
 
   ResponseWriter(
       Database database,
       WaitingResponses waiting,
-      Retention retention,
-      InstantSource clock,
+      TableBounds bounds,
       Metrics.Counter written,
       Metrics.Counter lost) {
     this.database = database;
     this.waiting = waiting;
-    this.retention = retention;
-    this.clock = clock;
+    this.bounds = bounds;
     this.written = written;
     this.lost = lost;
   }
 
   @Override
   public void run() {
-    boolean due = database.opensAtStart();
     try {
+      boolean well = true;
       while (true) {
-        if (!due) {
-          waiting.awaitAny(isOpen() ? SWEEP_NANOS : Long.MAX_VALUE);
+        if (well) {
+          waiting.awaitAny(restNanos());
+        } else {
+          waiting.awaitClose(RETRY_NANOS);
         }
         boolean last = waiting.isClosed();
         if (last && waiting.count() == 0) {
           return;
         }
-        due = false;
-        if (!writeAll()) {
-          if (last) {
-            giveUp();
-            return;
-          }
-          waiting.awaitClose(RETRY_NANOS);
-          due = true;
+        well = work();
+        if (last && !well) {
+          giveUp();
+          return;
         }
       }
     } catch (InterruptedException e) {
@@ -83,134 +79,222 @@ final class ResponseWriter implements Runnable {
     }
   }
 
-  private boolean isOpen() {
+  private long restNanos() {
     lock.lock();
     try {
-      return connection != null;
+      return hasRows() ? bounds.restNanos() : Long.MAX_VALUE;
     } finally {
       lock.unlock();
     }
   }
 
-  /** Writes all that wait; returns whether the database took them. */
-  private boolean writeAll() {
-    try {
-      List<StoredResponse> batch;
-      do {
-        lock.lock();
-        try {
-          var table = opened();
-          batch = waiting.first(BATCH_COUNT, BATCH_BYTES);
-          write(table, batch);
-        } finally {
-          lock.unlock();
-        }
-      } while (!batch.isEmpty());
-      reportUp();
-      return true;
-    } catch (SQLException e) {
-      reportDown(e);
-      return false;
-    }
-  }
-
-  /** Called with the lock. The batch leaves the queue when all is done. */
-  private void write(ResponseTable table, List<StoredResponse> batch) throws SQLException {
-    if (batch.isEmpty()) {
-      return;
-    }
-    try {
-      table.add(batch);
-    } catch (SQLException e) {
-      if (!isRefusal(e)) {
-        throw e;
-      }
-      for (var response : batch) {
-        writeAlone(table, response);
-      }
-    }
-    for (var response : batch) {
-      extent = extent.with(response);
-    }
-    if (!extent.isWithin(retention.maxResponses(), retention.maxBytes())) {
-      extent = table.trim(table.extent(), retention.maxResponses(), retention.maxBytes());
-    }
-    for (var response : batch) {
-      if (waiting.remove(response.id())) {
-        written.increment();
-      }
-    }
-  }
-
-  /** Called with the lock. One that the database refuses must not hold up the others. */
-  private void writeAlone(ResponseTable table, StoredResponse response) throws SQLException {
-    try {
-      table.add(List.of(response));
-    } catch (SQLException e) {
-      if (!isRefusal(e)) {
-        throw e;
-      }
-      waiting.remove(response.id());
-      lost.increment();
-      LOG.log(
-          Level.ERROR,
-          "the database {0} refused a response of {1} bytes, which is lost: SQL state {2}",
-          database.place(),
-          response.bytes(),
-          e.getSQLState());
-    }
-  }
-
-  /** Whether the values themselves are at fault: the classes of data and of constraints. */
-  private static boolean isRefusal(SQLException e) {
-    var state = e.getSQLState();
-    return state != null && (state.startsWith("22") || state.startsWith("23"));
-  }
-
-  /** Opens the connection where there is none, and sweeps when it is time. Called with the lock. */
-  private ResponseTable opened() throws SQLException {
-    var open = connection;
-    if (open == null) {
-      open = ResponseTable.connect(database);
-      connection = open;
-      sweep(new ResponseTable(open));
-    } else if (System.nanoTime() - sweptNanos >= SWEEP_NANOS) {
-      sweep(new ResponseTable(open));
-    }
-    return new ResponseTable(open);
-  }
-
-  private void sweep(ResponseTable table) throws SQLException {
-    table.deleteBefore(oldestMillis());
-    extent = table.trim(table.extent(), retention.maxResponses(), retention.maxBytes());
-    sweptNanos = System.nanoTime();
-  }
-
-  /** The time of the oldest responses that are kept. */
-  long oldestMillis() {
-    return clock.millis() - retention.maxAge().toMillis();
+  /** Whether there can be rows to delete. Called with the lock. */
+  private boolean hasRows() {
+    return connection != null || database.mayHoldRows();
   }
 
   /**
-   * Deletes a response, written or not; returns whether it was there.
+   * Writes all that wait, and then what bounds demand, until more wait. The lock is free between
+   * the steps.
    *
-   * @throws SQLException when the database is down: the response is as it was
-   * @throws TimeoutException when a write takes too long
+   * @return whether the database took all
    */
-  boolean delete(String id, long timeoutNanos)
+  private boolean work() {
+    try {
+      do {
+        lock.lock();
+        try {
+          var batch = waiting.first(BATCH_COUNT, BATCH_BYTES);
+          if (!batch.isEmpty()) {
+            write(batch);
+            reportUp();
+          }
+          keepBounds();
+        } finally {
+          lock.unlock();
+        }
+      } while (hasWork());
+      return true;
+    } catch (SQLException e) {
+      reportDown(e);
+    } catch (Throwable e) { // else nothing would be written any more, and nobody would know
+      LOG.log(Level.ERROR, "responses could not be written; it is tried again", e);
+      close();
+    }
+    return false;
+  }
+
+  private boolean hasWork() {
+    return waiting.count() > 0 || (!waiting.isClosed() && restNanos() <= 0);
+  }
+
+  /** Called with the lock. A response leaves the queue when it is written. */
+  private void write(List<StoredResponse> batch) throws SQLException {
+    try {
+      opened().add(batch);
+      batch.forEach(this::recordWritten);
+    } catch (SQLException | RuntimeException e) {
+      writeEach(batch, e);
+    }
+  }
+
+  /** Writes each alone after all together failed. Called with the lock. */
+  private void writeEach(List<StoredResponse> batch, Exception cause) throws SQLException {
+    requireConnection(cause);
+    boolean anyWritten = false;
+    Exception left = null;
+    for (var response : batch) {
+      try {
+        opened().add(List.of(response));
+        recordWritten(response);
+        anyWritten = true;
+      } catch (SQLException | RuntimeException e) {
+        requireConnection(e);
+        if (isRefusal(e)) {
+          lose(response, e);
+        } else {
+          failures.merge(response.id(), 1, Integer::sum);
+          waiting.postpone(response.id());
+          left = e;
+        }
+      }
+    }
+    if (left == null) {
+      return;
+    }
+    if (anyWritten) {
+      for (var response : batch) {
+        if (failures.getOrDefault(response.id(), 0) >= TRIES) {
+          lose(response, left);
+        }
+      }
+    }
+    throw left instanceof SQLException e ? e : new SQLException("the driver failed", left);
+  }
+
+  /** Tells a database that is down from one that does not take a response. Called with the lock. */
+  private void requireConnection(Exception cause) throws SQLException {
+    if (cause instanceof RuntimeException) {
+      closeConnection(); // its state is unknown
+      return;
+    }
+    var open = connection;
+    if (open == null || !open.isValid(VALID_SECONDS)) {
+      throw cause instanceof SQLException e ? e : new SQLException(cause);
+    }
+  }
+
+  private void recordWritten(StoredResponse response) {
+    bounds.add(response);
+    failures.remove(response.id());
+    if (waiting.remove(response.id())) {
+      written.increment();
+    }
+  }
+
+  private void lose(StoredResponse response, Exception cause) {
+    failures.remove(response.id());
+    if (!waiting.remove(response.id())) {
+      return;
+    }
+    lost.increment();
+    LOG.log(
+        Level.ERROR,
+        "the database {0} refused a response of {1} bytes, which is lost: {2}",
+        database.place(),
+        response.bytes(),
+        cause instanceof SQLException e ? "SQL state " + e.getSQLState() : cause.getClass());
+  }
+
+  /** Whether the values themselves are at fault: the classes of data and of constraints. */
+  private static boolean isRefusal(Exception e) {
+    var state = e instanceof SQLException sql ? sql.getSQLState() : null;
+    return state != null && (state.startsWith("22") || state.startsWith("23"));
+  }
+
+  /** Does one step. Called with the lock; what fails is tried again in a minute. */
+  private void keepBounds() {
+    if (!bounds.isDue() || !hasRows()) {
+      return;
+    }
+    try {
+      bounds.step(opened());
+      unbounded = false;
+      reportUp();
+    } catch (SQLException | RuntimeException e) {
+      closeConnection();
+      bounds.postpone();
+      if (!unbounded) {
+        unbounded = true;
+        LOG.log(
+            Level.WARNING,
+            "responses that are too old or too many could not be deleted from {0}; it is tried"
+                + " again every minute: {1}",
+            database.place(),
+            e.getMessage());
+      }
+    }
+  }
+
+  /** Opens the connection where there is none. Called with the lock. */
+  private ResponseTable opened() throws SQLException {
+    var open = connection;
+    if (open != null) {
+      return new ResponseTable(open);
+    }
+    open = database.open();
+    try {
+      var table = new ResponseTable(open);
+      table.create(database);
+      connection = open;
+      return table;
+    } finally {
+      if (connection == null) {
+        open.close();
+      }
+    }
+  }
+
+  /**
+   * Deletes a response, written or not; returns whether it was there. A connection that broke while
+   * it was idle is replaced once.
+   *
+   * @throws SQLException when the database failed; it may have deleted the response
+   * @throws TimeoutException when the deadline passed before the database was asked to
+   */
+  boolean delete(String id, Deadline deadline)
       throws SQLException, InterruptedException, TimeoutException {
-    if (!lock.tryLock(timeoutNanos, TimeUnit.NANOSECONDS)) {
+    if (!lock.tryLock(Math.max(0, deadline.remainingNanos()), TimeUnit.NANOSECONDS)) {
       throw new TimeoutException("the database does not finish its last write");
     }
     try {
-      boolean was = opened().delete(id);
-      return waiting.remove(id) || was;
+      if (!hasRows()) {
+        return waiting.remove(id);
+      }
+      boolean fresh = connection == null;
+      try {
+        return deleteNow(id, deadline);
+      } catch (SQLException e) {
+        if (fresh) {
+          throw e;
+        }
+        closeConnection();
+        return deleteNow(id, deadline);
+      }
     } catch (SQLException e) {
       reportDown(e);
       throw e;
     } finally {
       lock.unlock();
     }
+  }
+
+  private boolean deleteNow(String id, Deadline deadline) throws SQLException, TimeoutException {
+    var table = opened();
+    DatabaseReaders.requireTime(deadline);
+    boolean was = table.delete(id);
+    failures.remove(id);
+    return waiting.remove(id) || was;
   }
 
   private void reportUp() {
@@ -234,9 +318,9 @@ final class ResponseWriter implements Runnable {
         down = true;
         LOG.log(
             Level.WARNING,
-            "the database {0} of responses is down; requests without previous_response_id go on,"
-                + " and up to dynamo.frontend.responses.queue-bytes wait to be written: {1} (SQL"
-                + " state {2})",
+            "the database {0} of responses is down or does not take them; requests without"
+                + " previous_response_id go on, and up to dynamo.frontend.responses.queue-bytes"
+                + " wait to be written: {1} (SQL state {2})",
             database.place(),
             cause.getMessage(),
             cause.getSQLState());

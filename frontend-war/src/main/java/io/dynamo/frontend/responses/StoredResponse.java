@@ -19,6 +19,11 @@ public record StoredResponse(
     return (long) input.length + answer.length + ROW_BYTES;
   }
 
+  /** Returns it without its texts. */
+  StoredRows.Entry entry() {
+    return new StoredRows.Entry(id, previousId, bytes());
+  }
+
   /** Shows no text of the client or the model. */
   @Override
   public String toString() {

@@ -22,6 +22,7 @@ final class WaitingResponses {
   private final Map<String, StoredResponse> byId = new LinkedHashMap<>();
   private long bytes;
   private boolean closed;
+  private boolean resting; // the thread that takes them waits for the next
 
   WaitingResponses(long maxBytes) {
     this.maxBytes = maxBytes;
@@ -38,6 +39,29 @@ final class WaitingResponses {
       bytes += response.bytes();
       changed.signalAll();
       return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether at least half of the room is free. */
+  boolean isHalfEmpty() {
+    lock.lock();
+    try {
+      return bytes <= maxBytes / 2 && byId.size() <= MAX_COUNT / 2;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Puts a response behind all others; one that is gone stays so. */
+  void postpone(String id) {
+    lock.lock();
+    try {
+      var response = byId.remove(id);
+      if (response != null) {
+        byId.put(id, response);
+      }
     } finally {
       lock.unlock();
     }
@@ -120,11 +144,14 @@ final class WaitingResponses {
   void awaitAny(long nanos) throws InterruptedException {
     lock.lock();
     try {
+      resting = true;
+      changed.signalAll();
       long left = nanos;
       while (byId.isEmpty() && !closed && left > 0) {
         left = changed.awaitNanos(left);
       }
     } finally {
+      resting = false;
       lock.unlock();
     }
   }
@@ -142,15 +169,18 @@ final class WaitingResponses {
     }
   }
 
-  /** Waits until nothing is left; returns false when the time was over first. */
-  boolean awaitEmpty(long timeout, TimeUnit unit) throws InterruptedException {
+  /**
+   * Waits until nothing is left and the thread that takes them rests; returns false when the time
+   * was over first.
+   */
+  boolean awaitRest(long timeout, TimeUnit unit) throws InterruptedException {
     lock.lock();
     try {
       long left = unit.toNanos(timeout);
-      while (!byId.isEmpty() && left > 0) {
+      while (!(byId.isEmpty() && resting) && left > 0) {
         left = changed.awaitNanos(left);
       }
-      return byId.isEmpty();
+      return byId.isEmpty() && resting;
     } finally {
       lock.unlock();
     }

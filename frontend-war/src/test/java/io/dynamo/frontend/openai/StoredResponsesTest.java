@@ -18,6 +18,7 @@ import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -35,22 +36,24 @@ class StoredResponsesTest {
   @TempDir Path folder;
   private @Nullable FrontendFixture opened;
 
+  private ResponsesSettings settings(Storing storing) {
+    return new ResponsesSettings(
+        storing,
+        null,
+        null,
+        null,
+        folder.resolve("responses"),
+        Duration.ofHours(1),
+        100,
+        1 << 20,
+        1000,
+        1 << 20);
+  }
+
   private FrontendFixture frontend(Storing storing) {
     var known = opened;
     if (known == null) {
-      known =
-          new FrontendFixture(
-              new ResponsesSettings(
-                  storing,
-                  null,
-                  null,
-                  null,
-                  folder.resolve("responses"),
-                  Duration.ofHours(1),
-                  100,
-                  1 << 20,
-                  1000,
-                  1 << 20));
+      known = new FrontendFixture(settings(storing));
       known.api = TextService.RESPONSES;
       known.items = List.of(new EngineOutput(new int[1], "Hi", FinishReason.EOS, null, 0, null));
       opened = known;
@@ -82,7 +85,7 @@ class StoredResponsesTest {
   }
 
   private @Nullable JsonNode found(String id) throws IOException, InterruptedException {
-    var stored = frontend().stored.find(id, Deadline.after(Duration.ofSeconds(30)));
+    var stored = frontend().stored.find(id, Deadline.after(Duration.ofSeconds(30)), _ -> {});
     return stored.isEmpty() ? null : PlayedScript.JSON.readTree(stored.get().answer());
   }
 
@@ -314,7 +317,10 @@ class StoredResponsesTest {
         frontend()
             .stored
             .conversation(
-                second.get("id").asText(), 1 << 20, Deadline.after(Duration.ofSeconds(30)));
+                second.get("id").asText(),
+                1 << 20,
+                Deadline.after(Duration.ofSeconds(30)),
+                _ -> {});
     var turns = ((StoredConversation.Complete) conversation).turns();
 
     var whole =
@@ -337,5 +343,17 @@ class StoredResponsesTest {
                 turns, ResponseItems.Page.of(newest.get("last_id").asText(), "2", null)));
     assertThat(rest.get("data")).hasSize(1);
     assertThat(rest.get("has_more").asBoolean()).isFalse();
+  }
+
+  @Test
+  void copyOfTheInputIsChargedWhileTheRequestRuns() throws Exception {
+    var held = new ArrayList<Long>();
+    frontend().whileRendering = () -> held.add(frontend().bodies.heldBytes());
+
+    for (var more : List.of(",\"store\":true", "")) {
+      post("\"" + "x".repeat(800) + "\"", more);
+    }
+
+    assertThat(held.get(0) - held.get(1)).isGreaterThan(800);
   }
 }

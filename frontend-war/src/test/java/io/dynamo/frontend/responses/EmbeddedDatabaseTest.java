@@ -50,17 +50,42 @@ class EmbeddedDatabaseTest extends ResponseStoreContract {
   }
 
   @Test
+  void lookingForWhatIsNotThereCreatesNothing() throws InterruptedException {
+    var store = open(settings());
+    var id = ResponseIds.next();
+
+    assertThat(store.find(id, soon(), ROOM)).isEmpty();
+    assertThat(store.conversation(id, 1 << 20, soon(), ROOM))
+        .isEqualTo(new StoredConversation.Missing(id));
+    assertThat(store.delete(id, soon())).isFalse();
+
+    assertThat(folder()).doesNotExist();
+  }
+
+  @Test
   void folderThatIsALinkIsRefused() throws Exception {
-    Files.createSymbolicLink(folder(), Files.createDirectory(parent.resolve("elsewhere")));
+    var elsewhere = Files.createDirectory(parent.resolve("elsewhere"));
+    Files.createSymbolicLink(folder(), elsewhere);
     var store = open(settings());
     var waiting = response(null, "{}");
     store.store(waiting);
 
-    assertThatThrownBy(() -> store.find(ResponseIds.next(), soon()))
+    assertThat(store.find(waiting.id(), soon(), ROOM)).as("it still waits").isPresent();
+    store.close(); // the writer has tried
+    assertThat(elsewhere).isEmptyDirectory();
+    assertThat(metrics.counter(ResponseMetrics.LOST).value()).isOne();
+  }
+
+  @Test
+  void otherUsersFolderIsRefusedToReaders() throws Exception {
+    var elsewhere = Files.createDirectory(parent.resolve("elsewhere"));
+    Files.createFile(elsewhere.resolve("responses.mv.db"));
+    Files.createSymbolicLink(folder(), elsewhere);
+    var store = open(settings());
+
+    assertThatThrownBy(() -> store.find(ResponseIds.next(), soon(), ROOM))
         .asInstanceOf(type(ApiException.class))
         .satisfies(it -> assertThat(it.error().status()).isEqualTo(503));
-    assertThat(store.find(waiting.id(), soon())).as("it still waits").isPresent();
-    assertThat(parent.resolve("elsewhere")).isEmptyDirectory();
   }
 
   @Test

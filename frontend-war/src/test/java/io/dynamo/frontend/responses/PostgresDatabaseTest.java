@@ -56,24 +56,40 @@ class PostgresDatabaseTest extends ResponseStoreContract {
     var first = written(one, null, "{}");
     var second = written(other, first.id(), "{}");
 
-    assertThat(one.conversation(second.id(), 1 << 20, soon()))
+    assertThat(one.conversation(second.id(), 1 << 20, soon(), ROOM))
         .isInstanceOf(StoredConversation.Complete.class);
     assertThat(other.delete(first.id(), soon())).isTrue();
-    assertThat(one.find(first.id(), soon())).isEmpty();
+    assertThat(one.find(first.id(), soon(), ROOM)).isEmpty();
+  }
+
+  @Test
+  void deletionReplacesAConnectionThatBrokeWhileItWasIdle() throws Exception {
+    var store = open(settings());
+    var stored = written(store, null, "{}");
+    var database = new PostgresDatabase(server().url(), server().user(), null);
+    try (var connection = database.open();
+        var statement = connection.createStatement()) {
+      statement.execute(
+          "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()"
+              + " AND application_name = 'dynamo'");
+    }
+
+    assertThat(store.delete(stored.id(), soon())).isTrue();
+    assertThat(store.find(stored.id(), soon(), ROOM)).isEmpty();
   }
 
   @Test
   void whatIsStoredWhileTheServerIsDeadIsFoundAndWrittenLater() throws InterruptedException {
     var store = open(settings());
     var before = written(store, null, "{}");
-    assertThat(store.find(before.id(), soon())).as("on a pooled connection").isPresent();
+    assertThat(store.find(before.id(), soon(), ROOM)).as("on a pooled connection").isPresent();
 
     server().kill();
     var during = response(null, "{}");
     store.store(during);
     try {
-      assertThat(store.find(during.id(), soon())).as("it waits").isPresent();
-      assertThatThrownBy(() -> store.conversation(before.id(), 1 << 20, soon()))
+      assertThat(store.find(during.id(), soon(), ROOM)).as("it waits").isPresent();
+      assertThatThrownBy(() -> store.conversation(before.id(), 1 << 20, soon(), ROOM))
           .asInstanceOf(type(ApiException.class))
           .satisfies(
               it -> {
@@ -85,9 +101,9 @@ class PostgresDatabaseTest extends ResponseStoreContract {
       server().restart();
     }
 
-    assertThat(store.awaitWritten(PATIENCE)).isTrue();
-    assertThat(open(settings()).find(during.id(), soon())).isPresent();
-    assertThat(store.find(before.id(), soon())).isPresent();
+    assertThat(store.awaitRest(PATIENCE)).isTrue();
+    assertThat(open(settings()).find(during.id(), soon(), ROOM)).isPresent();
+    assertThat(store.find(before.id(), soon(), ROOM)).isPresent();
     assertThat(metrics.counter(ResponseMetrics.LOST).value()).isZero();
   }
 }

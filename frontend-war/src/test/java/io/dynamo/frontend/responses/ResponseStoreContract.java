@@ -1,10 +1,12 @@
 package io.dynamo.frontend.responses;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.frontend.ResponsesSettings;
 import io.dynamo.config.frontend.ResponsesSettings.Storing;
+import io.dynamo.frontend.ApiException;
 import io.dynamo.metrics.Metrics;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -14,6 +16,7 @@ import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -81,9 +84,11 @@ abstract class ResponseStoreContract {
       throws InterruptedException {
     var response = response(previous, text);
     store.store(response);
-    assertThat(store.awaitWritten(PATIENCE)).isTrue();
+    assertThat(store.awaitRest(PATIENCE)).isTrue();
     return response;
   }
+
+  static final ResponseStore.Room ROOM = _ -> {};
 
   @AfterEach
   void close() {
@@ -104,9 +109,9 @@ abstract class ResponseStoreContract {
             bytes);
 
     store.store(stored);
-    assertThat(store.awaitWritten(PATIENCE)).isTrue();
+    assertThat(store.awaitRest(PATIENCE)).isTrue();
 
-    assertThat(store.find(stored.id(), soon()))
+    assertThat(store.find(stored.id(), soon(), ROOM))
         .hasValueSatisfying(
             found -> {
               assertThat(found.answer()).isEqualTo(bytes);
@@ -123,7 +128,7 @@ abstract class ResponseStoreContract {
     store.store(stored);
     store.close(); // writes what waits
 
-    assertThat(open(settings()).find(stored.id(), soon())).isPresent();
+    assertThat(open(settings()).find(stored.id(), soon(), ROOM)).isPresent();
   }
 
   @Test
@@ -134,13 +139,13 @@ abstract class ResponseStoreContract {
     var other = written(store, first.id(), "another second");
     var third = written(store, second.id(), "3");
 
-    assertThat(store.conversation(third.id(), 1 << 20, soon()))
+    assertThat(store.conversation(third.id(), 1 << 20, soon(), ROOM))
         .isInstanceOfSatisfying(
             StoredConversation.Complete.class,
             it ->
                 assertThat(it.turns().stream().map(StoredResponse::id))
                     .containsExactly(first.id(), second.id(), third.id()));
-    assertThat(store.find(other.id(), soon())).isPresent();
+    assertThat(store.find(other.id(), soon(), ROOM)).isPresent();
   }
 
   @Test
@@ -151,7 +156,7 @@ abstract class ResponseStoreContract {
 
     assertThat(store.delete(first.id(), soon())).isTrue();
 
-    assertThat(store.conversation(second.id(), 1 << 20, soon()))
+    assertThat(store.conversation(second.id(), 1 << 20, soon(), ROOM))
         .isEqualTo(new StoredConversation.Missing(first.id()));
   }
 
@@ -161,7 +166,7 @@ abstract class ResponseStoreContract {
     var first = written(store, null, "x".repeat(1000));
     var second = written(store, first.id(), "x".repeat(1000));
 
-    assertThat(store.conversation(second.id(), 2000, soon()))
+    assertThat(store.conversation(second.id(), 2000, soon(), ROOM))
         .isEqualTo(new StoredConversation.TooLong("2000 bytes"));
   }
 
@@ -173,7 +178,7 @@ abstract class ResponseStoreContract {
     assertThat(store.delete(stored.id(), soon())).isTrue();
 
     assertThat(store.delete(stored.id(), soon())).isFalse();
-    assertThat(store.find(stored.id(), soon())).isEmpty();
+    assertThat(store.find(stored.id(), soon(), ROOM)).isEmpty();
   }
 
   @ParameterizedTest
@@ -193,11 +198,11 @@ abstract class ResponseStoreContract {
     var store = open(settings());
     var stored = written(store, null, "{}");
 
-    assertThat(store.find(id, soon())).isEmpty();
+    assertThat(store.find(id, soon(), ROOM)).isEmpty();
     assertThat(store.delete(id, soon())).isFalse();
-    assertThat(store.conversation(id, 1 << 20, soon()))
+    assertThat(store.conversation(id, 1 << 20, soon(), ROOM))
         .isEqualTo(new StoredConversation.Missing(id));
-    assertThat(store.find(stored.id(), soon())).isPresent();
+    assertThat(store.find(stored.id(), soon(), ROOM)).isPresent();
   }
 
   @Test
@@ -210,7 +215,7 @@ abstract class ResponseStoreContract {
     }
 
     for (int i = 0; i < 8; i++) {
-      assertThat(store.find(ids.get(i), soon()).isPresent()).as("%d", i).isEqualTo(i >= 5);
+      assertThat(store.find(ids.get(i), soon(), ROOM).isPresent()).as("%d", i).isEqualTo(i >= 5);
     }
   }
 
@@ -223,8 +228,8 @@ abstract class ResponseStoreContract {
       ids.add(written(store, null, "x".repeat(300_000)).id());
     }
 
-    assertThat(store.find(ids.get(1), soon())).isEmpty();
-    assertThat(store.find(ids.get(2), soon())).isPresent();
+    assertThat(store.find(ids.get(1), soon(), ROOM)).isEmpty();
+    assertThat(store.find(ids.get(2), soon(), ROOM)).isPresent();
   }
 
   @Test
@@ -233,12 +238,45 @@ abstract class ResponseStoreContract {
     var stored = written(store, null, "{}");
 
     now += Duration.ofHours(1).toMillis() + 1;
-    assertThat(store.find(stored.id(), soon())).isEmpty();
+    assertThat(store.find(stored.id(), soon(), ROOM)).isEmpty();
     store.close();
     written(open(settings()), null, "{}"); // opened, and swept
     now -= Duration.ofHours(1).toMillis() + 1;
 
-    assertThat(open(settings()).find(stored.id(), soon())).isEmpty();
+    assertThat(open(settings()).find(stored.id(), soon(), ROOM)).isEmpty();
+  }
+
+  @Test
+  void roomIsReservedBeforeTextsAreLoaded() throws InterruptedException {
+    var store = open(settings());
+    var first = written(store, null, "x".repeat(1000));
+    var second = written(store, first.id(), "x".repeat(5000));
+    var reserved = new AtomicLong();
+
+    store.conversation(second.id(), 1 << 20, soon(), reserved::set);
+    assertThat(reserved.get()).isBetween(6000L + 2 * 5000, 20_000L);
+    store.find(second.id(), soon(), reserved::set);
+    assertThat(reserved.get()).isBetween(3 * 5000L, 17_000L);
+
+    ResponseStore.Room none =
+        _ -> {
+          throw new ApiException(503, "no room");
+        };
+    assertThatThrownBy(() -> store.conversation(second.id(), 1 << 20, soon(), none))
+        .hasMessageContaining("no room");
+    assertThatThrownBy(() -> store.find(second.id(), soon(), none)).hasMessageContaining("no room");
+  }
+
+  @Test
+  void responseAboveTheBoundOfAllIsLostAndCounted() throws InterruptedException {
+    var store = open(bounds(settings(), 1000, 1 << 20, 8 << 20));
+    var kept = written(store, null, "{}");
+
+    store.store(response(null, "x".repeat(1 << 20)));
+
+    assertThat(metrics.counter(ResponseMetrics.LOST).value()).isOne();
+    assertThat(store.awaitRest(PATIENCE)).isTrue();
+    assertThat(store.find(kept.id(), soon(), ROOM)).as("not deleted for it").isPresent();
   }
 
   @Test
@@ -257,9 +295,9 @@ abstract class ResponseStoreContract {
     store.store(stored); // as after a commit whose answer was lost
     var next = response(null, "{}");
     store.store(next);
-    assertThat(store.awaitWritten(PATIENCE)).isTrue();
+    assertThat(store.awaitRest(PATIENCE)).isTrue();
 
-    assertThat(store.find(next.id(), soon())).isPresent();
+    assertThat(store.find(next.id(), soon(), ROOM)).isPresent();
     assertThat(metrics.counter(ResponseMetrics.LOST).value()).isZero();
   }
 }

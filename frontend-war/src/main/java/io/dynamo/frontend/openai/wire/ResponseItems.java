@@ -16,7 +16,18 @@ import org.jspecify.annotations.Nullable;
 
 /** Writes and reads the items of stored responses. */
 public final class ResponseItems {
+  private static final int NAMED_ITEM_BYTES = 640; // a copy of its object, and its id, as text too
+
   private ResponseItems() {}
+
+  /**
+   * The memory that {@link #input} takes at its peak, at most.
+   *
+   * @param length of the body as text
+   */
+  public static long inputCost(JsonNode body, long length) {
+    return 2 * length + NAMED_ITEM_BYTES * (1L + body.path("input").size());
+  }
 
   /**
    * Writes the items of a request's own input, each with an id, as a JSON array in UTF-8. An input
