@@ -24,6 +24,7 @@ import picocli.CommandLine.ParameterException;
     subcommands = {
       VersionCommand.class,
       CheckCommand.class,
+      ClusterCommand.class,
       SettingsCommand.class,
       ModelsCommand.class,
       WorkersCommand.class,

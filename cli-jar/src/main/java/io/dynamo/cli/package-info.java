@@ -1,7 +1,7 @@
 /**
  * The command line: what an operator runs beside the servers. Start at {@link
- * io.dynamo.cli.DynamoCommand}. Starts no server and knows none of its modules but the runtime's
- * settings.
+ * io.dynamo.cli.DynamoCommand}. Knows no module of the servers but the runtime's settings; only
+ * {@code cluster} starts processes.
  */
 @NullMarked
 package io.dynamo.cli;

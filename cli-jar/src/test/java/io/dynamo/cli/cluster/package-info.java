@@ -1,0 +1,4 @@
+@NullMarked
+package io.dynamo.cli.cluster;
+
+import org.jspecify.annotations.NullMarked;
