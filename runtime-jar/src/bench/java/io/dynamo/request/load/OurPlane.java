@@ -3,6 +3,7 @@ package io.dynamo.request.load;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.PoolSettings;
 import io.dynamo.config.plane.SilenceSettings;
 import io.dynamo.config.plane.TcpSettings;
 import io.dynamo.config.plane.TcpTimeouts;
@@ -59,7 +60,7 @@ final class OurPlane {
         32 << 20,
         256 << 20,
         65536,
-        8,
+        new PoolSettings(8, Duration.ofMinutes(5), 64, true),
         WINDOW,
         PayloadFormat.MSGPACK,
         timeouts,

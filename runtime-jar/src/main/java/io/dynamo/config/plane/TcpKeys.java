@@ -106,6 +106,29 @@ public final class TcpKeys {
           between(1, 1024),
           "connections per worker address",
           plain("DYN_TCP_POOL_SIZE"));
+  static final SettingKey<Duration> POOL_IDLE =
+      KEYS.key(
+          "dynamo.request.tcp.pool-idle",
+          DURATION,
+          "300s",
+          WAIT,
+          "how long a connection without requests is kept; looked at every half of it",
+          numbered("DYN_TCP_HOST_IDLE_TTL_SECS", "s"));
+  static final SettingKey<Integer> MAX_CONNECTING =
+      KEYS.key(
+          "dynamo.request.tcp.max-connecting",
+          INTEGER,
+          "64",
+          between(1, 65536),
+          "connections that are being established at once, to all workers; more wait their turn",
+          plain("DYN_TCP_GLOBAL_CONNECT_LIMIT"));
+  static final SettingKey<Boolean> WARM_UP =
+      KEYS.key(
+          "dynamo.request.tcp.warm-up",
+          BOOLEAN,
+          "true",
+          none(),
+          "whether a caller connects to a worker when it finds it, before the first request");
   static final SettingKey<Integer> STREAM_BUFFER =
       KEYS.key(
           "dynamo.request.tcp.stream-buffer",
@@ -380,7 +403,11 @@ public final class TcpKeys {
         reader.get(MAX_FRAME),
         reader.get(MAX_UNSENT),
         reader.get(MAX_CONNECTIONS),
-        reader.get(POOL_SIZE),
+        new PoolSettings(
+            reader.get(POOL_SIZE),
+            reader.get(POOL_IDLE),
+            reader.get(MAX_CONNECTING),
+            reader.get(WARM_UP)),
         reader.get(STREAM_BUFFER),
         reader.get(REQUEST_CODEC),
         new TcpTimeouts(

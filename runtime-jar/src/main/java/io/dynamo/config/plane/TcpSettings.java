@@ -13,7 +13,7 @@ import io.dynamo.net.PayloadFormat;
  * @param maxFrameBytes size of a whole request frame, and of an item of an answer
  * @param maxUnsentBytes bytes of requests that wait to be written, to all workers together
  * @param maxConnections open connections per listener
- * @param poolSize connections per worker address
+ * @param pool the connections that are kept to workers
  * @param streamBuffer items buffered per stream
  * @param format the payload format that our workers advertise
  */
@@ -25,7 +25,7 @@ public record TcpSettings(
     int maxFrameBytes,
     int maxUnsentBytes,
     int maxConnections,
-    int poolSize,
+    PoolSettings pool,
     int streamBuffer,
     PayloadFormat format,
     TcpTimeouts timeouts,

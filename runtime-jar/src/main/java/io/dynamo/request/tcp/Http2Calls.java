@@ -39,7 +39,7 @@ final class Http2Calls implements AutoCloseable {
             tls.connecting(),
             bounds(settings),
             settings.timeouts().connect(),
-            settings.poolSize());
+            settings.pool().size());
   }
 
   static Http2Bounds bounds(TcpSettings settings) {

@@ -19,8 +19,6 @@ import io.netty.channel.EventLoop;
 import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.handler.codec.ByteToMessageDecoder;
 import io.netty.handler.ssl.SslHandshakeCompletionEvent;
-import io.netty.handler.timeout.IdleStateEvent;
-import io.netty.handler.timeout.IdleStateHandler;
 import io.netty.util.concurrent.Future;
 import java.net.InetSocketAddress;
 import java.util.ArrayDeque;
@@ -36,7 +34,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class RequestConnection extends ChannelInboundHandlerAdapter {
   private static final int MAX_UNACKNOWLEDGED = 1024;
-  private static final int IDLE_SECONDS = 300;
 
   /** Receives the outcome of one request, once, on the event loop. */
   interface Outcome {
@@ -109,7 +106,16 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     loop = loops.next();
   }
 
-  void connect(EventLoops loops) {
+  /** Dials when {@code gate} lets it; one that has ended until then does not. */
+  void connect(EventLoops loops, ConnectGate gate) {
+    gate.enter(() -> loop.execute(() -> dial(loops, gate)));
+  }
+
+  private void dial(EventLoops loops, ConnectGate gate) {
+    if (end != null) {
+      gate.leave();
+      return;
+    }
     loops
         .connect(
             loop,
@@ -118,9 +124,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
             new ChannelInitializer<Channel>() {
               @Override
               protected void initChannel(Channel connected) {
-                connected
-                    .pipeline()
-                    .addLast(new IdleStateHandler(0, 0, IDLE_SECONDS), RequestConnection.this);
+                connected.pipeline().addLast(RequestConnection.this);
                 if (tls != null) {
                   tls.secure(connected, worker);
                 }
@@ -128,6 +132,7 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
             })
         .addListener(
             connected -> {
+              gate.leave();
               if (!connected.isSuccess()) {
                 end(lost("cannot connect to worker " + worker, connected.cause()));
               }
@@ -139,9 +144,13 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
     return load.get();
   }
 
-  /** Sends {@code frame}, waiting for the connection if necessary. */
-  void send(RequestFrame frame, Attempt attempt) {
+  /** Counts a request that {@link #send} follows for. */
+  void reserve() {
     load.incrementAndGet();
+  }
+
+  /** Sends a request that has a {@link #reserve place}, waiting for the connection if necessary. */
+  void send(RequestFrame frame, Attempt attempt) {
     loop.execute(() -> sendNow(frame, attempt));
   }
 
@@ -261,8 +270,6 @@ final class RequestConnection extends ChannelInboundHandlerAdapter {
       }
     } else if (event instanceof ChannelInputShutdownEvent) {
       end(lost("worker " + worker + " closed the request connection", null));
-    } else if (event instanceof IdleStateEvent && unacknowledged.isEmpty()) {
-      end(lost("connection to worker " + worker + " was idle", null));
     }
   }
 

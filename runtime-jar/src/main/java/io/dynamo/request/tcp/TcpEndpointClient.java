@@ -89,7 +89,7 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
       throw e;
     }
     callHomeAddress = SocketAddresses.format(callHome.address());
-    pool = new ConnectionPool(settings, tls.tcp().connecting(), loops, meters);
+    pool = new ConnectionPool(settings, tls.tcp().connecting(), loops, meters, nanoTime);
     http2 = new Http2Calls(settings, tls.http2(), loops, pool.budget, meters);
     silence = new SilenceWatch(calls, settings, this::send, loops.next(), nanoTime);
     rules = SilenceRules.of(settings.silence());
@@ -143,6 +143,21 @@ public final class TcpEndpointClient implements EndpointClient, BidirectionalCli
         call.silence().leftDiscovery(false);
       }
     }
+    if (settings.pool().warmUp()
+        && choice.choose(instance).transport() instanceof TransportAddress.Tcp tcp) {
+      warm(tcp);
+    }
+  }
+
+  /** Opens a connection; an address that is none fails the request that is sent there. */
+  private void warm(TransportAddress.Tcp worker) {
+    InetSocketAddress address;
+    try {
+      address = OutgoingRequest.address(worker);
+    } catch (WorkerLostException _) {
+      return;
+    }
+    pool.warm(address);
   }
 
   /** Sends a request whose answer nobody reads. */

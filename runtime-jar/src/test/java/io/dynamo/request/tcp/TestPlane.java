@@ -3,6 +3,7 @@ package io.dynamo.request.tcp;
 import io.dynamo.concurrent.Cancellation;
 import io.dynamo.concurrent.Deadline;
 import io.dynamo.config.plane.AdmissionSettings;
+import io.dynamo.config.plane.PoolSettings;
 import io.dynamo.config.plane.RequestPlane;
 import io.dynamo.config.plane.RequestSettings;
 import io.dynamo.config.plane.RequestSettings.Http2Settings;
@@ -135,6 +136,26 @@ final class TestPlane implements AutoCloseable {
     return settings(PayloadFormat.MSGPACK, 1 << 20, timeouts, new AdmissionSettings(8, 0), CLEAR);
   }
 
+  /** With {@code pool} in place of two connections to each worker. */
+  static TcpSettings pooling(PoolSettings pool) {
+    var others = patient(TIMEOUTS);
+    return new TcpSettings(
+        others.host(),
+        others.responseHost(),
+        others.requestPort(),
+        others.responsePort(),
+        others.maxFrameBytes(),
+        others.maxUnsentBytes(),
+        others.maxConnections(),
+        pool,
+        others.streamBuffer(),
+        others.format(),
+        TIMEOUTS,
+        others.silence(),
+        others.admission(),
+        others.tls());
+  }
+
   /** With {@code silence} in place of what lasts longer than a test. */
   static TcpSettings watching(TcpTimeouts timeouts, SilenceSettings silence) {
     var others = patient(timeouts);
@@ -146,7 +167,7 @@ final class TestPlane implements AutoCloseable {
         others.maxFrameBytes(),
         others.maxUnsentBytes(),
         others.maxConnections(),
-        others.poolSize(),
+        others.pool(),
         others.streamBuffer(),
         others.format(),
         timeouts,
@@ -212,7 +233,7 @@ final class TestPlane implements AutoCloseable {
         maxFrameBytes,
         maxUnsentBytes,
         maxConnections,
-        poolSize,
+        new PoolSettings(poolSize, Duration.ofMinutes(5), 64, false),
         64,
         format,
         timeouts,

@@ -1,0 +1,234 @@
+package io.dynamo.request.tcp;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.dynamo.config.plane.PoolSettings;
+import io.dynamo.discovery.Instance;
+import io.dynamo.discovery.TransportAddress;
+import io.dynamo.error.DynamoException;
+import io.dynamo.inference.EngineOutput;
+import io.dynamo.net.PayloadFormat;
+import io.dynamo.testing.ManualClock;
+import java.io.IOException;
+import java.net.ServerSocket;
+import java.net.SocketTimeoutException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When connections to a worker are opened, kept and closed, seen by the worker's real sockets. */
+class TcpPoolTest {
+  private static final byte[] ACCEPTED = new byte[4];
+  private static final Duration IDLE = Duration.ofMinutes(5);
+
+  private final ManualClock clock = ManualClock.now();
+  private TestPlane plane = plane(2, false);
+
+  @AfterEach
+  void closePlane() {
+    plane.close();
+  }
+
+  private TestPlane plane(int size, boolean warmUp) {
+    return new TestPlane(
+        TestPlane.pooling(new PoolSettings(size, IDLE, 64, warmUp)), clock.nanoTime());
+  }
+
+  private void restart(int size, boolean warmUp) {
+    plane.close();
+    plane = plane(size, warmUp);
+  }
+
+  private static Instance at(ServerSocket worker) {
+    return new Instance(
+        TestPlane.ENDPOINT,
+        TestPlane.ID,
+        new TransportAddress.Tcp("127.0.0.1:" + worker.getLocalPort(), Captured.CHAT_PATH),
+        "cpu",
+        PayloadFormat.MSGPACK);
+  }
+
+  private Collector<EngineOutput> call(ServerSocket worker) {
+    return Collector.all(plane.call(at(worker), TestPlane.context()));
+  }
+
+  private static void answer(RawPeer requests) throws IOException {
+    var request = requests.readRequest();
+    requests.write(ACCEPTED);
+    try (var stream = RawPeer.dial(Captured.home(request))) {
+      stream.write(Captured.answer("chat-stream.w2f.bin", Captured.subject(request)));
+      stream.awaitEnd();
+    }
+  }
+
+  /** Waits for the acknowledgement, which comes on another socket than the answer. */
+  private void awaitFree() {
+    long end = System.nanoTime() + TestPlane.PATIENCE.toNanos();
+    while (plane.client.pool.load() > 0) {
+      assertThat(System.nanoTime() - end).as("nanoseconds past the deadline").isNegative();
+      Thread.onSpinWait();
+    }
+  }
+
+  private static void assertNobodyDials(ServerSocket worker) throws IOException {
+    worker.setSoTimeout(1); // what was dialled before is in the backlog
+    assertThatThrownBy(worker::accept).isInstanceOf(SocketTimeoutException.class);
+  }
+
+  @Test
+  void connectionWithoutRequestsIsClosedAfterItsTime() throws Exception {
+    try (var worker = RawPeer.listen()) {
+      var first = call(worker);
+      try (var pooled = RawPeer.accept(worker)) {
+        answer(pooled);
+        first.awaitCompletion();
+        awaitFree();
+        clock.advance(IDLE.minusNanos(1));
+        plane.client.pool.closeIdle();
+        assertThat(plane.client.pool.size()).isEqualTo(1);
+
+        clock.advance(Duration.ofNanos(1));
+        plane.client.pool.closeIdle();
+
+        assertThat(plane.client.pool.size()).isZero();
+        pooled.awaitEnd();
+      }
+    }
+  }
+
+  @Test
+  void connectionWithARequestIsNotIdleHoweverLongItTakes() throws Exception {
+    try (var worker = RawPeer.listen()) {
+      var first = call(worker);
+      try (var pooled = RawPeer.accept(worker)) {
+        clock.advance(IDLE.multipliedBy(2));
+        plane.client.pool.closeIdle();
+        answer(pooled);
+        first.awaitCompletion();
+        awaitFree();
+        clock.advance(IDLE.minusNanos(1));
+        plane.client.pool.closeIdle();
+
+        assertThat(plane.client.pool.size()).isEqualTo(1);
+      }
+    }
+  }
+
+  @Test
+  void requestAfterAnIdleTimeOpensAnotherConnection() throws Exception {
+    try (var worker = RawPeer.listen()) {
+      for (int round = 0; round < 2; round++) {
+        var caller = call(worker);
+        try (var pooled = RawPeer.accept(worker)) {
+          answer(pooled);
+          assertThat(caller.awaitCompletion()).hasSize(5);
+          awaitFree();
+          clock.advance(IDLE);
+          plane.client.pool.closeIdle();
+          pooled.awaitEnd();
+        }
+      }
+    }
+  }
+
+  @Test
+  void foundInstanceHasAConnectionBeforeItsFirstRequest() throws Exception {
+    restart(2, true);
+    try (var worker = RawPeer.listen()) {
+      plane.client.instanceFound(at(worker));
+      plane.client.instanceFound(at(worker)); // another endpoint of the same worker
+      try (var warm = RawPeer.accept(worker)) {
+        assertThat(plane.client.pool.size()).isEqualTo(1);
+        var caller = call(worker);
+        answer(warm);
+
+        assertThat(caller.awaitCompletion()).hasSize(5);
+        assertThat(plane.client.pool.size()).isEqualTo(1);
+        assertNobodyDials(worker);
+      }
+    }
+  }
+
+  @Test
+  void warmUpOfAWorkerThatDoesNotListenFailsNothing() throws Exception {
+    restart(2, true);
+    Instance gone;
+    try (var worker = RawPeer.listen()) {
+      gone = at(worker);
+    }
+    plane.client.instanceFound(gone);
+    plane.client.instanceFound(
+        new Instance(
+            gone.endpoint(),
+            gone.id(),
+            new TransportAddress.Tcp("no address", "path"),
+            "cpu",
+            PayloadFormat.MSGPACK));
+
+    try (var worker = RawPeer.listen()) {
+      var caller = call(worker);
+      try (var pooled = RawPeer.accept(worker)) {
+        answer(pooled);
+        assertThat(caller.awaitCompletion()).hasSize(5);
+      }
+    }
+  }
+
+  @Test
+  void repeatedRequestsKeepWithinTheSizeOfThePool() throws Exception {
+    int size = 2;
+    try (var worker = RawPeer.listen()) {
+      var address = SocketAddresses.parse("127.0.0.1:" + worker.getLocalPort());
+      var frame = new RequestFrame(new byte[] {1}, new byte[0], new byte[8], new byte[8]);
+      var outcome = new Ignored();
+      for (int i = 0; i < 20; i++) {
+        assertThat(plane.client.pool.budget.take(frame.length())).isTrue();
+        plane.client.pool.repeat(new Delivery(plane.client.pool, address, frame, outcome));
+        assertThat(plane.client.pool.size()).isBetween(1, size);
+      }
+      var peers = new ArrayList<RawPeer>();
+      for (int i = 0; i < size; i++) {
+        peers.add(RawPeer.accept(worker));
+      }
+      assertNobodyDials(worker);
+      for (var peer : peers) {
+        peer.close();
+      }
+    }
+  }
+
+  private static final class Ignored implements RequestConnection.Outcome {
+    @Override
+    public void acknowledged() {}
+
+    @Override
+    public void failed(DynamoException cause) {}
+  }
+
+  @Test
+  void noMoreConnectThanMay() {
+    var gate = new ConnectGate(3);
+    var inside = new AtomicInteger();
+    var dials = new ArrayDeque<Integer>();
+    for (int i = 0; i < 10; i++) {
+      int number = i;
+      gate.enter(
+          () -> {
+            inside.incrementAndGet();
+            dials.add(number);
+          });
+    }
+    assertThat(dials).containsExactly(0, 1, 2);
+    for (int left = 1; left <= 10; left++) {
+      gate.leave();
+      assertThat(inside.get()).isEqualTo(Math.min(10, 3 + left));
+    }
+    assertThat(dials).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    gate.enter(inside::incrementAndGet);
+    assertThat(inside).hasValue(11);
+  }
+}
